@@ -13,10 +13,7 @@ as often would halve that delay and take a tenth of the time of a bulk load.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
 
 from neardup._engine.ingest import collect, readable
 from neardup._engine.summary import Progress
@@ -25,7 +22,7 @@ from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from neardup import _core
     from neardup.index.settings import Settings
@@ -38,8 +35,6 @@ NEWEST = 20_000
 
 #: Arrivals before the first count, and the most arrivals between two counts.
 _FIRST, _MOST = 100, 20_000
-
-_TOGETHER = 1024
 
 
 def next_count(counted_at: int) -> int:
@@ -77,11 +72,6 @@ def counted_from(
     return _core.Background(collected.corpus)
 
 
-def _batched(items: Iterator[str], size: int) -> Iterator[list[str]]:
-    while some := list(islice(items, size)):
-        yield some
-
-
 def recount(session: Session, settings: Settings, *, workers: int) -> int:
     """Count the newest documents of the index, store the result, and return their number.
 
@@ -94,9 +84,8 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     core = compiled(settings.recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=rule.counted_shingle, workers=workers)
     if settings.store == "text":
-        for some in _batched(session.newest_texts(NEWEST), _TOGETHER):
-            column = pa.array(some, pa.large_string())
-            batch = Batch(0, column, column)
+        for some in session.newest_texts(NEWEST):
+            batch = Batch(0, some, some)
             texts, units, _ = readable(batch, settings.recipe, core)
             corpus.push(texts, titles=None, units=units)
     else:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup import _core
 from neardup.index.results import Match
@@ -113,11 +112,11 @@ class Decider:
         identities = sorted(set(corpus.identities()))
         wanted.update(session.kept_with(identities, not_before=since))
         rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=since)
-        texts: list[str | None] = [None] * len(rows)
-        if self._keeps_texts:
-            texts = [session.unpacked(row["text"], row["number"]) for row in rows]
-        restore(corpus, rows, session.location, pa.array(texts, pa.large_string()))
         numbers = [row["number"] for row in rows]
+        texts = None
+        if self._keeps_texts:
+            texts = session.unpacked_all([row["text"] for row in rows], numbers)
+        restore(corpus, rows, session.location, texts)
         clusterer = _core.Clusterer.among(corpus, self.rule, stored, numbers)
         return BatchContext(clusterer, rows, postings, passed)
 
@@ -156,7 +155,7 @@ class Decider:
             matches.append(Match(id, similarity, self._measure, bits, identical))
             kept_numbers.append(number)
         keys, filed, min_overlaps = context.clusterer.new_entries()
-        stored_keys = [signed(key) for key in keys]
+        stored_keys = signed(keys)
         postings = {
             "key": stored_keys,
             "number": [numbers[row] for row in filed],
@@ -174,10 +173,7 @@ class Decider:
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be indexed by, as signed integers."""
-        return [
-            [signed(key) for key in self.key_scheme.keys_of(corpus, row)]
-            for row in range(len(corpus))
-        ]
+        return [signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
 
     def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
         """Return the postings of documents with these numbers, as columns, as if all are kept."""
@@ -190,7 +186,7 @@ class Decider:
             clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
             clusterer.decide(corpus, np.array([row], np.uint32))
             keys, _, min_overlaps = clusterer.new_entries()
-            found["key"] += map(signed, keys)
+            found["key"] += signed(keys)
             found["number"] += [number] * len(keys)
             found["share"] += min_overlaps
         return found

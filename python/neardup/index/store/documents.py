@@ -7,6 +7,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import zstandard
 from sqlalchemy import and_, func, or_, select, update
 
@@ -129,6 +130,26 @@ class DocumentStatements(Transaction):
                 )
             ) from error
 
+    def unpacked_all(
+        self, packed: Sequence[bytes | None], numbers: Sequence[int]
+    ) -> pa.LargeStringArray:
+        """Return the stored texts of the documents with these numbers, decompressed.
+
+        Raises
+        ------
+        IndexFormatError
+            If the bytes of one are damaged or missing.
+        """
+        unpack: Any = self._unpacker.decompress
+        try:
+            # Strings of Python would be decoded here, only to be encoded again.
+            texts: Any = pa.array(map(unpack, packed), pa.large_binary()).cast(pa.large_string())
+            return texts  # type: ignore[no-any-return]
+        except (zstandard.ZstdError, pa.ArrowInvalid, TypeError, MemoryError):
+            # Again one by one: the error names the document.
+            found = [self.unpacked(one, at) for one, at in zip(packed, numbers, strict=True)]
+            return pa.array(found, pa.large_string())
+
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents dropped for some; return number, id, and the other's number."""
         columns = documents.c
@@ -192,8 +213,8 @@ class DocumentStatements(Transaction):
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else TOGETHER)
         return self.sound(self.connection.execute(query).mappings())
 
-    def newest_texts(self, limit: int) -> Iterator[str]:
-        """Yield the texts of the newest documents that have features, newest first."""
+    def newest_texts(self, limit: int) -> Iterator[pa.LargeStringArray]:
+        """Yield the texts of the newest documents that have features, many together."""
         query = (
             select(texts.c.text, texts.c.number)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
@@ -201,9 +222,10 @@ class DocumentStatements(Transaction):
             .order_by(documents.c.number.desc())
             .limit(limit)
         )
-        rows = self.connection.execute(query, execution_options={"yield_per": _TEXTS})
-        for packed, number in rows:
-            yield self.unpacked(packed, number)
+        rows = self.connection.execute(query, execution_options={"yield_per": TOGETHER})
+        for some in rows.partitions():
+            packed, numbers = zip(*some, strict=True)
+            yield self.unpacked_all(packed, numbers)
 
     def newest_sketches(self, limit: int) -> list[RowMapping]:
         """Return the newest documents that have features."""

@@ -9,21 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, union_all, update
+from sqlalchemy import BigInteger, and_, bindparam, literal_column, select, update
 
 from neardup.index.schema import counters, documents, keys, recent_keys, texts
 from neardup.index.store.bulk import joined, values_table
 from neardup.index.values import KEPT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import ColumnElement, Connection, Dialect, Executable
-    from sqlalchemy.sql.selectable import FromClause
 
 __all__ = ["Statements", "statements"]
 
 #: A literal, not a parameter: otherwise the indexes on kept documents are not used.
 _KEPT: ColumnElement[int] = literal_column(str(KEPT))
 
+#: What candidates are compared by and named with.
+_SKETCHED = ("number", "id", "identity", "features", "sketch")
 
 #: By dialect: all databases of a kind use the same text.
 _COMPILED: dict[str, Statements] = {}
@@ -42,9 +45,10 @@ class Statements:
     by_ids: str
     kept: str
     kept_with_texts: str
-    postings: str
+    #: One statement for each table of postings.
+    postings: tuple[str, ...]
     #: Postings with the arrival of each document.
-    dated_postings: str
+    dated_postings: tuple[str, ...]
     #: Only for PostgreSQL; SQLite has no list parameters of bytes.
     kept_with: str
 
@@ -65,19 +69,18 @@ def _statements(dialect: Dialect) -> Statements:
     given = values_table(dialect.name)
     arrived = documents.c.at >= bindparam("not_before", type_=BigInteger())
     is_wanted = and_(number == given.c.value, documents.c.state == _KEPT, arrived)
-    kept = joined(dialect.name, given, documents, is_wanted, list(documents.c))
+    sketched = [documents.c[name] for name in _SKETCHED]
+    kept = joined(dialect.name, given, documents, is_wanted, sketched)
     with_texts = joined(
         dialect.name,
         given,
         documents,
         is_wanted,
-        [*documents.c, texts.c.text],
+        [*sketched, texts.c.text],
         beside=(texts, texts.c.number == number),
     )
     ids = values_table(dialect.name, "text")
     by_ids = joined(dialect.name, ids, documents, documents.c.id == ids.c.value, list(documents.c))
-    postings = _postings(dialect.name, dated=False)
-    dated = _postings(dialect.name, dated=True)
     change: Executable = (
         update(counters)
         .where(counters.c.name == bindparam("of"))
@@ -94,27 +97,21 @@ def _statements(dialect: Dialect) -> Statements:
         by_ids=text(by_ids),
         kept=text(kept),
         kept_with_texts=text(with_texts),
-        postings=text(postings),
-        dated_postings=text(dated),
+        postings=tuple(map(text, _postings(dialect.name, dated=False))),
+        dated_postings=tuple(map(text, _postings(dialect.name, dated=True))),
         kept_with=kept_with,
     )
 
 
-def _postings(dialect: str, *, dated: bool) -> Any:
-    """Return the statement that reads the postings of keys; `dated` adds the arrival times."""
-    given: FromClause = values_table(dialect)
-    tables = [keys]
-    if dialect == "sqlite":
-        # A common table expression, so that a long list is parsed once for both tables.
-        given = select(given.c.value).cte("given")
-        tables = [keys, recent_keys]
-    parts = []
-    for table in tables:
+def _postings(dialect: str, *, dated: bool) -> Iterator[Executable]:
+    """Yield the statements that read the postings of keys; `dated` adds the arrival times."""
+    for table in [keys, recent_keys] if dialect == "sqlite" else [keys]:
+        # Joined with the values as they are parsed: a table of them, to be read for both tables
+        # of postings, would take longer to fill than parsing them twice.
+        given = values_table(dialect)
         columns: list[Any] = [table.c.key, table.c.number, table.c.share]
         beside = None
         if dated:
             columns.append(documents.c.at)
             beside = (documents, documents.c.number == table.c.number)
-        has_key = table.c.key == given.c.value
-        parts.append(joined(dialect, given, table, has_key, columns, beside=beside))
-    return parts[0] if len(parts) == 1 else union_all(*parts)
+        yield joined(dialect, given, table, table.c.key == given.c.value, columns, beside=beside)

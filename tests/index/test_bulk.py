@@ -1,0 +1,39 @@
+"""Many rows at once: all of them are stored, or nothing of their transaction."""
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from neardup.index.schema import keys
+from neardup.index.store.bulk import insert_rows
+
+
+def columns(rows):
+    return dict(zip(("key", "number", "share"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 600])
+def test_all_rows_are_stored(count, location, opened):
+    rows = [((-1) ** at * at << 40, at + 1, at % 7) for at in range(count)]
+    database = opened(location)
+    with database.writing() as connection:
+        insert_rows(connection, keys, columns(rows))
+    with database.reading() as connection:
+        assert sorted(map(tuple, connection.execute(keys.select()))) == sorted(rows)
+
+
+@pytest.mark.parametrize("at", [0, 100, 299])
+def test_a_row_that_is_there_undoes_the_transaction(at, location, opened):
+    rows = [(key, 1, 0) for key in range(300)]
+    database = opened(location)
+    with database.writing() as connection:
+        insert_rows(connection, keys, columns(rows[at : at + 1]))
+
+    def insert():
+        with database.writing() as connection:
+            insert_rows(connection, keys, columns([(-1, 1, 0)]))
+            insert_rows(connection, keys, columns(rows))
+
+    with pytest.raises(IntegrityError):
+        insert()
+    with database.reading() as connection:
+        assert [tuple(row) for row in connection.execute(keys.select())] == rows[at : at + 1]
