@@ -48,6 +48,10 @@ def configured(master: str, **others: str):
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.warehouse.dir": "/nonexistent",
         "spark.log.level": "ERROR",
+        # Generating code for each stage takes longer than a few hundred rows without it. The
+        # test of a cluster runs with it, as users do.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         **others,
     }
     builder = SparkSession.builder.master(master).appName("neardup tests")
