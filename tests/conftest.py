@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import HealthCheck, settings
 
 from neardup import _core
-from tests import needs
+from tests import forks, needs
 
 # A shell that starts a job in the background lets it ignore Ctrl-C, and nohup a closed terminal,
 # and so do all the programs that the tests start and interrupt.
@@ -144,3 +144,9 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         )
 
     return run
+
+
+@pytest.fixture
+def run_in_fork() -> Callable[[str], subprocess.CompletedProcess[bytes]]:
+    """Run a program in a process that need not import what others have imported."""
+    return lambda program: forks.run(forks.run_program, program)

@@ -10,6 +10,7 @@ import multiprocessing.connection
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import Any
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
     [
+        "tests.faults.core_calls",
+        "tests.faults.index_inputs",
         "tests.index.children",
         "tests.server.programs",
         # What is otherwise loaded where it is first used.
@@ -95,6 +98,29 @@ class Fork:
     def kill(self) -> None:
         """Kill it."""
         self._process.kill()
+
+
+def run(
+    function: Callable[..., int | None], *arguments: Any, seconds: float = 60, **options: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a function in a fork to its end, as `subprocess.run` runs a program.
+
+    Its output is captured; the options are those of `Fork`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = {name: Path(folder, name) for name in ("stdout", "stderr")}
+        process = Fork(function, *arguments, **(outputs | options))
+        try:
+            code = process.wait(seconds)
+        finally:
+            process.kill()
+        printed = [path.read_bytes() if path.exists() else b"" for path in outputs.values()]
+    return subprocess.CompletedProcess(arguments, code, *printed)
+
+
+def run_program(program: str) -> None:
+    """Run source code, as ``python -c`` does."""
+    exec(program, {"__name__": "__main__"})
 
 
 def run_command(*arguments: str) -> None:

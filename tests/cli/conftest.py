@@ -3,12 +3,14 @@
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests import forks
 from tests.conftest import ROOT
 
 A = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
@@ -41,14 +43,24 @@ class Ran:
         return self.stdout.decode()
 
 
-def in_a_process(arguments, stdin, **options):
+def run_limited(file_size, *arguments):
+    """Run the command in this process, whose files may not grow past so many bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    forks.run_command(*arguments)
+
+
+def in_a_fork(arguments, file_size):
+    found = forks.run(run_limited, file_size, *arguments, environment=environment())
+    return found.returncode, Ran(found.stdout, found.stderr.decode())
+
+
+def in_a_process(arguments, stdin):
     found = subprocess.run(
         [sys.executable, "-m", "neardup", *arguments],
         input=stdin,
         capture_output=True,
         timeout=60,
         env=environment(),
-        **options,
     )
     return found.returncode, Ran(found.stdout, found.stderr.decode())
 
@@ -88,11 +100,13 @@ def here(tmp_path, monkeypatch):
 def run(here):
     """Run the command in the working folder; check its exit code, and that nothing crashed."""
 
-    def run_command(*arguments, code=0, stdin=b"", process=False, **options):
+    def run_command(*arguments, code=0, stdin=b"", process=False, file_size=None):
         assert Path.cwd() == here
         words = [str(argument) for argument in arguments]
-        if process or options:
-            found_code, found = in_a_process(words, stdin, **options)
+        if file_size is not None:
+            found_code, found = in_a_fork(words, file_size)
+        elif process:
+            found_code, found = in_a_process(words, stdin)
         else:
             with pytest.MonkeyPatch.context() as patch:
                 found_code, found = in_this_process(words, stdin, patch)

@@ -1,13 +1,10 @@
 """What is wrong with an input is said in one line, counted, and survived."""
 
 import json
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests import needs
+from tests import forks, needs
 from tests.cli.conftest import LINES, A, B, environment
 
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
@@ -334,14 +331,11 @@ def test_what_compare_refuses(run, arguments, words):
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
 @pytest.mark.usefixtures("here")
 def test_a_full_disk_behind_standard_output(command):
-    with open("/dev/full", "wb") as full:
-        found = subprocess.run(
-            [sys.executable, "-m", "neardup", command, "in.jsonl", "-o", "-"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=60,
-            env=environment(),
-        )
+    found = forks.run(
+        *(forks.run_command, command, "in.jsonl", "-o", "-"),
+        stdout=Path("/dev/full"),
+        environment=environment(),
+    )
     text = found.stderr.decode()
     assert found.returncode == 2, text
     assert "Traceback" not in text
@@ -366,11 +360,7 @@ def test_a_full_disk(run, files, command, name):
             text = "".join(chr(0x4E00 + (at * 7919 + i * 104729) % 20000) for i in range(60))
             lines.write(json.dumps({"id": f"{at}-{hash(text)}", "text": text}) + "\n")
             lines.write(json.dumps({"id": f"again {at}", "text": text}) + "\n")
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-    found = run(command, "in.jsonl", "-o", name, code=2, preexec_fn=limit)
+    found = run(command, "in.jsonl", "-o", name, code=2, file_size=2000)
     (line,) = errors(found)
     assert "out." in line
     assert files() == ["in.jsonl"]

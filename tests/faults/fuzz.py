@@ -8,19 +8,18 @@ input; the rest of the inputs is tried all the same. Input 117 of seed 0 is alwa
 
 import faulthandler
 import importlib
-import json
 import os
 import random
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
+
+from tests.forks import Fork
 
 #: Seconds for one input. All take milliseconds: only what never ends takes so long.
 PATIENCE = 120
@@ -31,7 +30,7 @@ _NOT_YET = 2**64 - 1
 #: Bytes of address space. Libraries and stacks of threads take a third of them.
 MEMORY = 24 << 30
 
-#: Where the targets are; what calls the core alone needs none of the others' imports.
+#: Where the targets are.
 _MODULES = ("core_calls", "file_inputs", "index_inputs")
 
 
@@ -109,21 +108,17 @@ def _run(
         note = Path(folder, "input")
         note.write_bytes(_NOT_YET.to_bytes(8, "little"))
         told = Path(folder, "errors")
-        wanted = {"name": name, "seed": seed, "first": first, "last": last, "seconds": seconds}
-        with told.open("wb") as errors:
-            code = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "tests.faults.fuzz",
-                    json.dumps({**wanted, "folder": folder}),
-                ],
-                cwd=Path(__file__).resolve().parents[2],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RUST_BACKTRACE": "0"},
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                check=False,
-            ).returncode
+        process = Fork(
+            *(_main, name, seed, first, last, seconds),
+            folder=Path(folder),
+            stdout=Path(os.devnull),
+            stderr=told,
+            environment={"RUST_BACKTRACE": "0"},
+        )
+        try:
+            code = process.wait()
+        finally:
+            process.kill()
         number = int.from_bytes(note.read_bytes()[:8], "little")
         if code == 0:
             return (first - 1 if number == _NOT_YET else number), None
@@ -172,30 +167,11 @@ def _target(name: str) -> Target:
     raise KeyError(name)
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Keep PyArrow from loading pandas for its first array.
-
-    No target uses it, and it takes longer to load than the inputs of most targets.
-    """
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError(fullname)
-
-
-def _main(wanted: dict[str, Any]) -> None:
-    os.chdir(wanted["folder"])
-    sys.meta_path.insert(0, _WithoutPandas())
-    target = _target(wanted["name"])
+def _main(name: str, seed: int, first: int, last: int | None, seconds: float | None) -> None:
+    faulthandler.enable()
+    target = _target(name)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    last = wanted["last"]
-    numbers = iter(range(wanted["first"], sys.maxsize if last is None else last))
-    seconds = wanted["seconds"]
+    numbers = iter(range(first, sys.maxsize if last is None else last))
     until = float("inf") if seconds is None else time.monotonic() + seconds
-    _try(target, wanted["name"], wanted["seed"], numbers, until)
-
-
-if __name__ == "__main__":
-    faulthandler.enable()
-    _main(json.loads(sys.argv[1]))
+    _try(target, name, seed, numbers, until)

@@ -190,10 +190,10 @@ def test_any_tool_opens_the_sketches_and_the_decisions(recipe, folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["general", "characters"])
 @pytest.mark.parametrize("moment", MOMENTS, ids=str)
-def test_goes_on_after_kill(moment, recipe, folder, run_python):
+def test_goes_on_after_kill(moment, recipe, folder, run_in_fork):
     expected = run(work=None, recipe=recipe)
     name, count = moment
-    done = run_python(PROGRAM.format(moment=name, count=count, recipe=recipe))
+    done = run_in_fork(PROGRAM.format(moment=name, count=count, recipe=recipe))
     is_joined = recipe == "general" or "join" not in name
     assert done.returncode == (-signal.SIGKILL if is_joined else 0), done.stderr
     if is_joined:
@@ -229,13 +229,13 @@ print(done)
 
 
 @pytest.mark.slow
-def test_goes_on_after_kill_at_any_time(folder, run_python):
+def test_goes_on_after_kill_at_any_time(folder, run_in_fork):
     rng = random.Random(8)
     texts = hard_texts.of_one_form(rng, 1_200) + hard_texts.mixed(rng, 800)
     hard_texts.write_records(folder / "in.jsonl", texts)
     expected = run(work=None)
     outputs = [folder / "kept.jsonl", folder / "removed.jsonl"]
-    whole = run_python(KILLED_AT.format(count=0, delay=0))
+    whole = run_in_fork(KILLED_AT.format(count=0, delay=0))
     things = int(whole.stdout)
     assert [path.read_bytes() for path in outputs] == expected
     finished = 0
@@ -244,7 +244,7 @@ def test_goes_on_after_kill_at_any_time(folder, run_python):
         for path in outputs:
             path.unlink(missing_ok=True)
         delay = rng.uniform(0, 0.02)
-        killed = run_python(KILLED_AT.format(count=count, delay=delay))
+        killed = run_in_fork(KILLED_AT.format(count=count, delay=delay))
         assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
         there = [path.read_bytes() for path in outputs if path.exists()]
         # A kill between the names of the two leaves the first.
@@ -275,10 +275,10 @@ dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 """
 
 
-def test_killed_between_the_names_of_two_outputs(folder, run_python):
+def test_killed_between_the_names_of_two_outputs(folder, run_in_fork):
     """The same command replaces what it had named itself, and nothing else."""
     expected = run(work=None)
-    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    assert run_in_fork(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
     assert (folder / "kept.jsonl").exists()
     assert not (folder / "removed.jsonl").exists()
     (folder / "kept.jsonl").rename(folder / "mine.jsonl")
@@ -291,17 +291,17 @@ def test_killed_between_the_names_of_two_outputs(folder, run_python):
     assert run() == expected
 
 
-def test_named_outputs_of_a_killed_run_are_replaced(folder, run_python):
+def test_named_outputs_of_a_killed_run_are_replaced(folder, run_in_fork):
     expected = run(work=None)
-    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    assert run_in_fork(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
     assert (folder / "kept.jsonl").exists()
     assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
-def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder, run_python):
+def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder, run_in_fork):
     expected = run(work=None)
-    assert run_python(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    assert run_in_fork(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
     with pytest.raises(KeyboardInterrupt):
         run(progress=Interrupting("stage write"))
     assert run() == expected
@@ -530,7 +530,7 @@ def test_other_formats_go_on_too(extension, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.99])
-def test_a_full_disk(share, folder, run_python):
+def test_a_full_disk(share, folder, run_in_fork):
     """Files that may not grow are as good as a disk that is full."""
     expected = run(work=None)
     ended("stage write")
@@ -545,7 +545,7 @@ import sys
 sys.argv = ["neardup", "dedup", "in.jsonl", "-o", "-", "--work", "work", "--quiet"]
 main()
 """
-    done = run_python(program)
+    done = run_in_fork(program)
     assert done.returncode == 2
     said = done.stderr.decode().splitlines()[-1]
     assert "File too large" in said

@@ -219,8 +219,8 @@ except OutputError as error:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_file_that_may_not_grow(name, run_python):
-    done = run_python(FULL.replace("sys.argv[1]", repr(name)))
+def test_file_that_may_not_grow(name, run_in_fork):
+    done = run_in_fork(FULL.replace("sys.argv[1]", repr(name)))
     assert done.stdout.decode() == (
         f"{name}: cannot be written: File too large. No output was changed.\n"
     ), done.stderr
@@ -259,7 +259,7 @@ def test_interrupt_leaves_nothing(name):
     assert os.listdir() == []
 
 
-def test_closed_pipe_is_left_to_the_caller(run_python):
+def test_closed_pipe_is_left_to_the_caller(run_in_fork):
     program = """
 import os, sys
 from neardup.writers import open_output
@@ -271,7 +271,7 @@ except BrokenPipeError:
     print("broken", file=sys.stderr)
     os._exit(0)
 """
-    assert run_python(program).stderr == b"broken\n"
+    assert run_in_fork(program).stderr == b"broken\n"
 
 
 def test_gzip_carries_no_time(monkeypatch):
