@@ -7,6 +7,7 @@ broke. The private module may raise what Python raises for wrong arguments, and 
 panic, no abort and no call that does not return.
 """
 
+import json
 import random
 import sys
 import tempfile
@@ -168,6 +169,28 @@ def _pairs(m: Maker) -> None:
             break
 
 
+def _lines(m: Maker) -> bytes:
+    """Return lines, some of which are JSON."""
+    values: list[Any] = [m.text(), m.whole(), None, True, [m.text()], {"a": m.real()}]
+    record = {name: m.rng.choice(values) for name in ("text", "id", "title", "n")}
+    whole = json.dumps(record).encode()
+    damaged = whole[: m.rng.randrange(len(whole))]
+    return b"\n".join(m.rng.choice((whole, damaged, b"", b"\xff", b"[[")) for _ in range(4))
+
+
+def _json_fields(m: Maker) -> None:
+    made = m.call(
+        "JsonFields",
+        _core.JsonFields,
+        ["text", m.text()],
+        m.rng.choice(("id", m.text())),
+        requires_id=m.is_odd(),
+        title=m.rng.choice((None, "title", m.text())),
+        extra=["n", m.text()],
+    )
+    m.call("columns", made.columns, _lines(m), m.text(), m.rng.choice((0, 1, 2**62)))
+
+
 def _background(m: Maker) -> None:
     kind = m.rng.choice(("of_shingles", "from_bytes"))
     like = () if kind == "of_shingles" else (m.of("background").to_bytes(),)
@@ -326,6 +349,16 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "FingerprintIndex": _fingerprints,
     "near_pairs": _near,
     "Aligner": _aligner,
+    "JsonFields": _json_fields,
+    "count_records": _function("count_records", _lines),
+    "kept_records": _function(
+        "kept_records", _lines, lambda m: np.array(m.rng.choices((True, False), k=3))
+    ),
+    "rows_of": _function(
+        "rows_of",
+        lambda m: [m.texts(), m.texts()],
+        lambda m: m.numbers(np.int64),
+    ),
     "count_distinct": _function("count_distinct", lambda m: [m.texts(), m.texts()]),
     "merge_shingles": _function("merge_shingles", lambda m: [m.counted(), m.counted()]),
     "thin_shingles": _function("thin_shingles", Maker.counted, Maker.whole),
@@ -379,7 +412,8 @@ def _group(name: str) -> list[str]:
 
 _GROUPS = {
     "core-numbers": "plan radius predicted_recall banding s_curve",
-    "core-texts": "overlap content guess_encoding edit_similarity count_distinct Aligner",
+    "core-texts": "overlap content guess_encoding edit_similarity count_distinct rows_of Aligner",
+    "core-lines": "JsonFields count_records kept_records",
     "core-recipe": "Recipe",
     "core-corpus": "Memory Corpus Join",
     "core-clusterer": "Clusterer PairSearch Rule",
