@@ -12,6 +12,7 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.dedup import dedup_files
+from neardup.readers.fields import Fields
 from neardup.spark import io, job, resolve, shuffle
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
@@ -181,6 +182,24 @@ def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
     assert rounds > 3 > one
     numbers = sorted(row.number for row in by_rounds.collect())
     assert numbers == sorted(row.number for row in at_once.collect()) == [2, 4, 6, 8, 20]
+
+
+def test_a_unit_gets_each_document_once(spark):
+    given = {"recipe": "general", "threshold": None, "max_distance": None, "exhaustive": False}
+    settings = job.settings_of(given, Fields(), lines=False)
+    batches = spark.createDataFrame(
+        [(0, ["一二三", "四五六", None]), (1, ["seven"])], "batch long, texts array<string>"
+    )
+    # A document that two batches request for unit 5, and one for unit 6.
+    numbers = [5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1]
+    requests = spark.createDataFrame([(0, some) for some in numbers], "batch long, needed long")
+    for is_small in (True, False):
+        found = shuffle.texts_of(batches, requests, settings, is_small=is_small)
+        assert sorted(map(tuple, found.collect())) == [
+            (5, 1, "四五六"),
+            (6, 1, "四五六"),
+            (6, 2, None),
+        ]
 
 
 def forms(count: int) -> list[str]:

@@ -19,6 +19,10 @@ _BATCH_BYTES = 16 << 20
 #: processes.
 _STATIC = {"spark.executor.processTreeMetrics.enabled": "true"}
 
+#: Java on one machine. Its slowest, optimizing compiler takes longer than a whole small job, for
+#: code that mostly passes on blobs. Options of the user come after these.
+_LOCAL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
+
 _SPLIT = "spark.sql.files.maxPartitionBytes"
 _OPEN = "spark.sql.files.openCostInBytes"
 
@@ -94,6 +98,7 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
         if master.startswith("local"):
             # The driver then does all the work, for which Spark's default of 1 GB is too little.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
+            builder = builder.config("spark.driver.defaultJavaOptions", _LOCAL_JAVA)
     for name, value in _STATIC.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()  # type: ignore[no-any-return]
