@@ -14,6 +14,7 @@ import neardup.spark
 from neardup.dedup import dedup_files
 from neardup.readers.fields import Fields
 from neardup.spark import io, job, resolve, shuffle
+from neardup.spark.checkpoint import Folders
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
 
@@ -350,6 +351,16 @@ def test_parquet(spark, tmp_path):
     numbers = [int(key) + 1 for key in expected.removed["id"].to_pylist()]
     assert removed["id"].to_pylist() == [f"{name}:{number}" for number in numbers]
     assert not (tmp_path / "out.checkpoint").exists()
+
+
+def test_part_files_are_named_by_place_and_content(spark, tmp_path):
+    made = tmp_path / "made"
+    made.mkdir()
+    for name in ("0-a.txt.gz", "1-a.txt", "2-a.snappy.parquet"):
+        (made / f"part-0000{name}").write_bytes(b"")
+    Folders(spark).move_parts(str(made), str(tmp_path / "to"), [1, 0])
+    found = sorted(path.name for path in (tmp_path / "to").glob("part-*"))
+    assert found == ["part-00000-a.jsonl", "part-00001-a.jsonl.gz", "part-00004-a.snappy.parquet"]
 
 
 def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
