@@ -12,7 +12,9 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.dedup import dedup_files
+from neardup.readers.fields import Fields
 from neardup.spark import io, job, resolve, shuffle
+from neardup.spark.checkpoint import Folders
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
 
@@ -183,6 +185,24 @@ def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
     assert numbers == sorted(row.number for row in at_once.collect()) == [2, 4, 6, 8, 20]
 
 
+def test_a_unit_gets_each_document_once(spark):
+    given = {"recipe": "general", "threshold": None, "max_distance": None, "exhaustive": False}
+    settings = job.settings_of(given, Fields(), lines=False)
+    batches = spark.createDataFrame(
+        [(0, ["一二三", "四五六", None]), (1, ["seven"])], "batch long, texts array<string>"
+    )
+    # A document that two batches request for unit 5, and one for unit 6.
+    numbers = [5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1]
+    requests = spark.createDataFrame([(0, some) for some in numbers], "batch long, needed long")
+    for is_small in (True, False):
+        found = shuffle.texts_of(batches, requests, settings, is_small=is_small)
+        assert sorted(map(tuple, found.collect())) == [
+            (5, 1, "四五六"),
+            (6, 1, "四五六"),
+            (6, 2, None),
+        ]
+
+
 def forms(count: int) -> list[str]:
     """Texts that share most of what they say, and differ in what decides."""
     random_ = random.Random(4)
@@ -331,6 +351,16 @@ def test_parquet(spark, tmp_path):
     numbers = [int(key) + 1 for key in expected.removed["id"].to_pylist()]
     assert removed["id"].to_pylist() == [f"{name}:{number}" for number in numbers]
     assert not (tmp_path / "out.checkpoint").exists()
+
+
+def test_part_files_are_named_by_place_and_content(spark, tmp_path):
+    made = tmp_path / "made"
+    made.mkdir()
+    for name in ("0-a.txt.gz", "1-a.txt", "2-a.snappy.parquet"):
+        (made / f"part-0000{name}").write_bytes(b"")
+    Folders(spark).move_parts(str(made), str(tmp_path / "to"), [1, 0])
+    found = sorted(path.name for path in (tmp_path / "to").glob("part-*"))
+    assert found == ["part-00000-a.jsonl", "part-00001-a.jsonl.gz", "part-00004-a.snappy.parquet"]
 
 
 def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):

@@ -130,8 +130,8 @@ class Job:
         for row in rows_of(self.batches):
             here = [n & 0xFFFF for n in self.overcounted if n >> PLACE_BITS == row["batch"].as_py()]
             if here:
-                row["needed"] = pa.scalar(here, pa.list_(pa.int64()))
-                again.append(sketching.count_again(row, self.settings))
+                texts = row["texts"].values.take(pa.array(here))
+                again.append(sketching.count_again(texts, self.settings))
         counted = sketching.merge_shingles(tables, level)
         less = sketching.merge_shingles(again, level)
         return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
@@ -158,15 +158,20 @@ class Job:
         settings = self.settings
         found = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
         needed = dict(grouped(found.select(["batch", "needed"]), "batch"))
-        columns = ["batch", *(["records"] if settings.rule.keeps_texts else [])]
+        columns = ["texts"] if settings.rule.keeps_texts else []
         columns += ["features", "sketches"] if settings.compares_sketches else []
-        got = []
-        for row in rows_of(self.batches.select(columns)):
-            if row["batch"].as_py() in needed:
-                some = needed[row["batch"].as_py()].column("needed").to_pylist()
-                row["needed"] = pa.scalar(some, pa.list_(pa.int64()))
-                got.append(kernels.texts(row, settings))
-        texts_of = dict(grouped(union(got, kernels.TEXTS), "unit"))
+        got = [
+            {"unit": some >> PLACE_BITS, "number": row["batch"].as_py() << PLACE_BITS | place}
+            | {name: row[name].values[place].as_py() for name in columns}
+            for row in rows_of(self.batches.select(["batch", *columns]))
+            if row["batch"].as_py() in needed
+            for some in sorted(set(needed[row["batch"].as_py()].column("needed").to_pylist()))
+            for place in [some & 0xFFFF]
+        ]
+        types = {"unit": LONG, "number": LONG, "texts": pa.large_string()}
+        types |= {"features": pa.int32(), "sketches": pa.large_binary()}
+        schema = pa.schema([(name, types[name]) for name in ["unit", "number", *columns]])
+        texts_of = dict(grouped(pa.Table.from_pylist(got, schema), "unit"))
         judged = [
             kernels.verify(some, texts_of[unit], settings=settings, background=self.background)
             for unit, some in grouped(found, "unit")
@@ -308,19 +313,6 @@ def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
         documents[unit] = documents.get(unit, 0) + 1
     assert len(documents) == 20
     assert max(documents.values()) < 3 * min(documents.values())
-
-
-def test_a_unit_gets_each_document_once():
-    settings = settings_for("general", {})
-    row = next(rows_of(sketched([["一二三", "四五六", None]], settings, 9)))
-    # A document that two batches request for unit 5, and one for unit 6.
-    row["needed"] = pa.scalar([5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1], pa.list_(LONG))
-    found = kernels.texts(row, settings).select(["unit", "number", "text"]).to_pylist()
-    assert [tuple(some.values()) for some in found] == [
-        (5, 1, "四五六"),
-        (6, 1, "四五六"),
-        (6, 2, ""),
-    ]
 
 
 LONG = pa.int64()

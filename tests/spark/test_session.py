@@ -6,6 +6,8 @@ import sys
 import pytest
 
 from neardup import ClusterError, ParameterError
+from neardup.cli.watch import print_summary
+from neardup.spark.job import SparkSummary
 from neardup.spark.session import translate_errors
 
 LONG = """An error occurred while calling o42.count.
@@ -50,3 +52,11 @@ def test_the_last_cause_of_a_long_trace_is_told():
 def test_what_neardup_refuses_is_told_as_it_is():
     with pytest.raises(ParameterError, match=r"^its own words$"), translate_errors():
         raise ParameterError("its own words")
+
+
+@pytest.mark.parametrize("peak", [0, 5_000_000])
+def test_a_peak_that_was_not_measured_is_left_out(capsys, peak):
+    print_summary(SparkSummary("dedup", peak_memory=peak), "content(5)", 0.45, None)
+    printed = capsys.readouterr().err
+    assert "seconds" in printed
+    assert ("peak memory" in printed) is (peak > 0)

@@ -137,5 +137,7 @@ def print_summary(
         reason = Message("cli.unlisted_pairs_says", lists=summary.closed_lists)
         rows.append(("unlisted_pairs", summary.unlisted_pairs, reason))
     rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
-    rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
+    # A cluster measures at intervals, so it may not have measured a short job.
+    if summary.peak_memory:
+        rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
     tell_rows(rows)

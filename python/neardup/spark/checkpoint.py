@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 4
+_LAYOUT = 5
 
 _MANIFEST = "settings.json"
 
 #: Name of a part file of Spark: number, id, suffix.
 _PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
+
+#: The ending that Spark gives to text.
+_TEXT = re.compile(r"^\.txt\b")
 
 #: No dictionary, because few values repeat. A row group is held in memory, and a few rows of
 #: batches fill one, so its size is limited and checked from the first row on.
@@ -71,9 +74,9 @@ class Folders:
         system, place = self._open(path)
         return int(system.getContentSummary(place).getLength())
 
-    def move_parts(self, path: str, to: str, order: Sequence[int], suffix: str | None) -> None:
-        """Move Spark's part files to a new folder, numbered by their places in `order`; `suffix`
-        replaces theirs if it is not None."""
+    def move_parts(self, path: str, to: str, order: Sequence[int]) -> None:
+        """Move Spark's part files to a new folder, numbered by their places in `order`. Text is
+        JSON lines, and is named so; the ending of a compression follows."""
         system, place = self._open(path)
         system.mkdirs(self._open(to)[1])
         places = {part: at for at, part in enumerate(order)}
@@ -84,7 +87,7 @@ class Folders:
                 part = int(found[1])
                 # Parts without records come last.
                 at = places.get(part, len(order) + part)
-                name = f"part-{at:05}{found[2]}{found[3] if suffix is None else suffix}"
+                name = f"part-{at:05}{found[2]}{_TEXT.sub('.jsonl', found[3])}"
             if found or name == "_SUCCESS":
                 self.move(status.getPath().toString(), f"{to}/{name}")
 

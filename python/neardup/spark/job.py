@@ -204,8 +204,7 @@ class Job:
         folders = Folders(self.spark)
         if folders.exists(place):
             folders.remove(place)
-        suffix = ".jsonl" if self.settings.lines else None
-        folders.move_parts(made, place, self._order or (), suffix)
+        folders.move_parts(made, place, self._order or ())
 
     def finish(self, summary: SparkSummary) -> None:
         """Fill in the costs of the job so far."""

@@ -9,7 +9,6 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 | `file` | batch | frequencies, dropped documents | per bucket: postings |
 | `lists` | bucket | postings | per batch: posting lists of its keys |
 | `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests for texts |
-| `texts` | batch | requests | per unit: texts |
 | `verify` | unit | pairs, texts | similarities |
 
 The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
@@ -35,7 +34,6 @@ from neardup.spark.sketching import (
     Settings,
     arrow_schema,
     core_recipe,
-    read_needed,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +62,6 @@ CANDIDATES = pa.unify_schemas(
         arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG, full_key=LONG, left_out=LONG),
     ]
 )
-TEXTS = arrow_schema(unit=LONG, number=LONG, text=TEXT, features=INT, sketch=BYTES)
 
 
 @lru_cache(maxsize=8)
@@ -219,30 +216,11 @@ def _requests(
     return numbers >> PLACE_BITS, of_unit << PLACE_BITS | numbers & (MAX_BATCH - 1)
 
 
-def texts(row: Mapping[str, Any], settings: Settings) -> pa.Table:
-    """Send the data of a batch's documents that the rule compares to the units that need it.
-
-    The data are texts, sketches or both; columns that are not compared may be missing.
-    """
-    needed = np.unique(row["needed"].values.to_numpy())
-    places, inverse = np.unique(needed & (MAX_BATCH - 1), return_inverse=True)
-    columns: dict[str, Any] = {
-        "unit": needed >> PLACE_BITS,
-        "number": (row["batch"].as_py() << PLACE_BITS) + places[inverse],
-    }
-    if settings.rule.keeps_texts:
-        read: Any = read_needed(row, places, settings).texts
-        columns["text"] = read.fill_null("").take(pa.array(inverse))
-    if settings.compares_sketches:
-        columns["sketch"] = row["sketches"].values.take(pa.array(places[inverse]))
-        columns["features"] = row["features"].values.take(pa.array(places[inverse]))
-    return _table(TEXTS, **columns)
-
-
 def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
     """Return the pairs of a unit with their similarities and distances.
 
-    `background` has the common shingles, as bytes that Spark has broadcast, or is None.
+    `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
+    compares. `background` has the common shingles, as bytes that Spark has broadcast, or is None.
     """
     from neardup import _core
 
@@ -252,11 +230,11 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     numbers = got.column("number").to_numpy()[order]
     texts: Any = pa.nulls(len(numbers), TEXT)
     if settings.rule.keeps_texts:
-        texts = pa.concat_arrays(got.column("text").chunks)
+        texts = pa.concat_arrays(got.column("texts").chunks).fill_null("")
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
     features = np.zeros(len(numbers), np.uint32)
     if settings.compares_sketches:
-        sketches = got.column("sketch").to_pylist()
+        sketches = got.column("sketches").to_pylist()
         features = got.column("features").to_numpy().astype(np.uint32)
     later, earlier = (pairs.column(name).to_numpy() for name in ("later", "earlier"))
     similarity, distance = _core.judge_pairs(

@@ -22,6 +22,7 @@ searched in the next round, which can use the same lists if none was closed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -84,17 +85,22 @@ class Search:
         self._settings = settings
         self._partitions = partitions
         self._persisted: list[DataFrame] = []
-        self._background: Any = None
 
     def decide(self) -> DataFrame:
         """Return all dropped documents with the documents that they repeat."""
+        from pyspark import inheritable_thread_target
         from pyspark.sql import functions as F
 
         if self._checkpoint.has("decisions"):
             return self._checkpoint.read("decisions")
         repeats = self._checkpoint.stage("repeats", self._repeats())
+        # Only verification needs the common shingles. They are merged by one task, while all other
+        # cores search for candidates.
+        pool = ThreadPoolExecutor(1)
+        spark = self._batches.sparkSession
+        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), repeats)
         try:
-            pairs, dropped = self._decide_pairs(repeats)
+            pairs, dropped = self._decide_pairs(repeats, background)
             best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
             same = repeats.join(dropped, repeats["first"] == dropped.number, "left_anti").select(
                 "number",
@@ -105,10 +111,11 @@ class Search:
             )
             return self._checkpoint.stage("decisions", best.unionByName(same))
         finally:
+            pool.shutdown()
             for frame in self._persisted:
                 frame.unpersist()
-            if self._background is not None:
-                self._background.destroy()
+            if background.exception() is None and background.result() is not None:
+                background.result().destroy()
 
     def _repeats(self) -> DataFrame:
         """Return the exact copies of earlier texts, with the first copy.
@@ -146,7 +153,9 @@ class Search:
             overcounted.alias("overcounted"),
         )
 
-    def _decide_pairs(self, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
+    def _decide_pairs(
+        self, repeats: DataFrame, background: Future[Any]
+    ) -> tuple[DataFrame, DataFrame]:
         """Index, search and decide until nothing changes; return the similar pairs, and the
         dropped documents that are not exact copies.
 
@@ -171,9 +180,8 @@ class Search:
                 f"{name}/candidates",
                 self._for_each_cogroup(sketches, told, kernels.candidates, kernels.CANDIDATES),
             )
-            if self._background is None and self._settings.rule.counted_shingle is not None:
-                self._background = self._common_shingles(repeats)
-            judged = self._checkpoint.stage(f"{name}/verified", self._verify(found))
+            verified_now = self._verify(found, name, background.result())
+            judged = self._checkpoint.stage(f"{name}/verified", verified_now)
             old = found.filter("unit is null and later is not null").select(*judged.columns)
             pairs = judged.unionByName(old)
             row = pairs.agg(F.count("later"), F.count("similarity")).first()
@@ -218,16 +226,13 @@ class Search:
         filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
         return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
 
-    def _verify(self, found: DataFrame) -> DataFrame:
+    def _verify(self, found: DataFrame, name: str, background: Any) -> DataFrame:
         """Return the new candidate pairs with their similarities."""
         settings = self._settings
-        # Columns that are not compared are not read.
-        columns = ["records"] if settings.rule.keeps_texts else []
-        columns += ["features", "sketches"] if settings.compares_sketches else []
         requests = found.filter("needed is not null").select("batch", "needed")
-        texts = self._for_each_row(
-            self._join_requests(requests, columns), kernels.texts, kernels.TEXTS
-        )
+        # The stage has at least as many bytes as its requests, in any but contrived cases.
+        is_small = self._checkpoint.size(f"{name}/candidates") <= BROADCAST
+        texts = texts_of(self._batches, requests, settings, is_small=is_small)
         pairs = found.filter("unit is not null").select("unit", "later", "earlier")
         partitions = _EVEN * self._partitions
         return self._for_each_cogroup(
@@ -236,25 +241,17 @@ class Search:
             kernels.verify,
             kernels.PAIRS,
             key="unit",
-            background=self._background,
+            background=background,
         )
 
-    def _join_requests(self, requests: DataFrame, columns: list[str]) -> DataFrame:
-        """Return some columns of each batch, with its requests as an array of numbers."""
-        from pyspark.sql import functions as F
-
-        by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
-        # Texts are the largest data. They are not moved if the requests can be broadcast, and never
-        # sorted.
-        is_small = requests.count() * 8 <= BROADCAST
-        by_batch = by_batch.hint("broadcast" if is_small else "shuffle_hash")
-        return self._batches.select("batch", *columns).join(by_batch, "batch")
-
     def _common_shingles(self, repeats: DataFrame) -> Any:
-        """Broadcast the common shingles of the collection, as verification needs them."""
+        """Broadcast the common shingles of the collection, as verification needs them; None if it
+        needs none."""
         from pyspark.sql import functions as F
 
         settings = self._settings
+        if settings.rule.counted_shingle is None:
+            return None
         spark = self._batches.sparkSession
         if not self._checkpoint.has("background"):
             groups = self._batches.filter("counted is not null")
@@ -293,9 +290,13 @@ class Search:
 
     def _count_again(self, requests: DataFrame, level: int) -> DataFrame:
         """Return tables of the shingles of the requested documents."""
+        from pyspark.sql import functions as F
+
         work = partial(_count_again, settings=self._settings, level=level)
-        asked = self._join_requests(requests, ["records"])
-        return asked.mapInArrow(work, _spark(sketching.SHINGLES))
+        is_small = self._settings.documents * 8 <= BROADCAST
+        asked = _with_requests(self._batches.select("batch", "texts"), requests, is_small=is_small)
+        texts = F.transform("needed", lambda place: F.get("texts", place.cast("int")))
+        return asked.select(texts.alias("texts")).mapInArrow(work, _spark(sketching.SHINGLES))
 
     def _persist(self, frame: DataFrame) -> DataFrame:
         from pyspark import StorageLevel
@@ -349,6 +350,42 @@ def batch_of(number: str) -> Column:
     from pyspark.sql import functions as F
 
     return F.shiftright(number, PLACE_BITS).alias("batch")
+
+
+def _with_requests(batches: DataFrame, requests: DataFrame, *, is_small: bool) -> DataFrame:
+    """Return the batches that are asked for something, with it as an array of numbers."""
+    from pyspark.sql import functions as F
+
+    by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
+    # Texts are the largest data. They are not moved if the requests can be broadcast, and never
+    # sorted.
+    return batches.join(by_batch.hint("broadcast" if is_small else "shuffle_hash"), "batch")
+
+
+def texts_of(
+    batches: DataFrame, requests: DataFrame, settings: Settings, *, is_small: bool
+) -> DataFrame:
+    """Return the data that the rule compares of each document, for each unit that requests them.
+
+    The data are texts, sketches or both; columns that are not compared are not read. Texts go
+    from the checkpoint to the units without a Python process between.
+    """
+    from pyspark.sql import functions as F
+
+    columns = ["texts"] if settings.rule.keeps_texts else []
+    columns += ["features", "sketches"] if settings.compares_sketches else []
+
+    def of_document(needed: Column) -> Column:
+        place = needed.bitwiseAND(MAX_BATCH - 1)
+        values = [
+            F.shiftright(needed, PLACE_BITS).alias("unit"),
+            (F.shiftleft("batch", PLACE_BITS) + place).alias("number"),
+        ]
+        return F.struct(*values, *(F.get(name, place.cast("int")).alias(name) for name in columns))
+
+    asked = _with_requests(batches.select("batch", *columns), requests, is_small=is_small)
+    # A row of the batch is not copied for each document, as it would be beside an exploded column.
+    return asked.select(F.inline(F.transform("needed", of_document)))
 
 
 def _skip(documents: DataFrame) -> DataFrame:
@@ -427,7 +464,7 @@ def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.Recor
 def _count_again(
     batches: Iterable[pa.RecordBatch], *, settings: Settings, level: int
 ) -> Iterator[pa.RecordBatch]:
-    tables = (sketching.count_again(row, settings) for row in _rows(batches))
+    tables = (sketching.count_again(row["texts"].values, settings) for row in _rows(batches))
     merged = sketching.merge_shingles(tables, level)
     if merged is not None:
         yield _shingles(merged)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup._engine.rule import Rule
-from neardup.readers.batch import Batch, Chunk, Problem, strings
+from neardup.readers.batch import Batch, Chunk, Problem
 from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
@@ -26,8 +28,6 @@ from neardup.recipe import Recipe
 from neardup.spark.ordering import BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from neardup import _core
 
 _spark = sys.modules.get("pyspark")
@@ -47,9 +47,8 @@ _LEAST_SHINGLES = 4096
 #: The most tables of shingles that wait to be merged; each has up to 72 MB.
 _TABLES = 8
 
-#: The source of a record until its name is known. UTF-8 cannot encode it, so no id begins with
-#: it.
-_NAMELESS = "\udfff"
+#: The source of a record until its name is known. Nobody can guess it, so no id begins with it.
+_NAMELESS = secrets.token_hex(16)
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -63,9 +62,9 @@ def arrow_schema(**types: pa.DataType) -> pa.Schema:
     return pa.schema(list(types.items()))
 
 
-#: One row per batch, besides its `records`. The last batch of a group has the group's `counted`
-#: shingles. `doubted` is the level of that table if the table of all documents may have a lower
-#: one.
+#: One row per batch, besides its `records`. There are `texts` if candidates are verified by them,
+#: so that records are parsed once. The last batch of a group has the group's `counted` shingles.
+#: `doubted` is the level of that table if the table of all documents may have a lower one.
 BATCHES = arrow_schema(
     batch=LONG,
     batch_group=LONG,
@@ -75,6 +74,7 @@ BATCHES = arrow_schema(
     identities=pa.list_(BYTES),
     sketches=pa.list_(BYTES),
     ids=pa.list_(TEXT),
+    texts=pa.list_(TEXT),
     counted=BYTES,
     probe=BYTES,
     doubted=INT,
@@ -140,21 +140,36 @@ def choose_columns(schema: pa.Schema, fields: Fields) -> Columns:
 
 def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) -> pa.RecordBatch:
     """Return the rows that are records: not blank lines, and without a file's byte order mark."""
+    from neardup import _core
+
     if not settings.lines:
         return rows
-    lines: list[Any] = rows.column(0).to_pylist()
-    if at_beginning and lines:
-        lines[0] = lines[0].removeprefix(_MARK)
-    kept = [line for line in lines if line and not line.isspace()]
-    return pa.record_batch({settings.columns[0]: pa.array(kept, BYTES)})
+    lines: Any = rows.column(0).cast(BYTES)
+    if at_beginning and lines and lines[0].as_py().startswith(_MARK):
+        first = pa.array([lines[0].as_py().removeprefix(_MARK)], BYTES)
+        lines = pa.concat_arrays([first, lines[1:]])
+    if _core.count_records(_block(lines)) < len(lines):
+        lines = pa.array([line for line in lines.to_pylist() if line and not line.isspace()], BYTES)
+    return pa.record_batch({settings.columns[0]: lines})
+
+
+def _block(lines: Any) -> bytes:
+    """Return lines as a file has them, without an object for each."""
+    if not len(lines):
+        return b""
+    nothing, end = pa.scalar(b"", BYTES), pa.scalar(b"\n", BYTES)
+    ended: Any = pc.binary_join_element_wise(lines, nothing, end)
+    # The values of a new column follow each other, and its memory may be larger than they are.
+    size = pc.sum(pc.binary_length(ended)).as_py()
+    block: bytes = ended.buffers()[2].slice(0, size - 1).to_pybytes()
+    return block
 
 
 def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
     """Read texts, ids and problems of records, as if from a source without a name."""
     if settings.lines:
-        lines: list[Any] = records.column(0).to_pylist()
         reading = LineReading(_NAMELESS, settings.fields, False)
-        return reading.read(b"\n".join(lines))
+        return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields)
     return chunk_of(
         *(records.column, columns, settings.fields, False, _NAMELESS, 0),
@@ -163,19 +178,10 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
     )
 
 
-def _push(corpus: _core.Corpus, read: Chunk, settings: Settings) -> list[Problem]:
-    """Sketch the texts that were read, and return all problems."""
+def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
+    """Sketch the texts of a batch, and return all problems."""
     from neardup._engine.ingest import readable
 
-    problems = [problem for _, problem in read.problems]
-    batch = Batch(
-        first=0,
-        texts=read.texts,
-        ids=read.ids,
-        problems=problems,
-        bytes_read=read.bytes_read,
-        runs=read.runs,
-    )
     texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
     corpus.push(texts, titles=None, units=units)
     return problems
@@ -245,7 +251,9 @@ def _batch_row(values: Mapping[str, Any]) -> pa.RecordBatch:
     for field in [*BATCHES, pa.field("records", pa.list_(values["records"].type))]:
         value = values.get(field.name)
         if value is not None and pa.types.is_list(field.type):
-            items = pa.array(value, field.type.value_type)
+            items: Any = value
+            if not isinstance(items, pa.Array):
+                items = pa.array(value, field.type.value_type)
             bounds = pa.array([0, len(items)], INT)
             arrays[field.name] = pa.ListArray.from_arrays(bounds, items)
         else:
@@ -284,7 +292,9 @@ class _Group:
     def sketch(self, records: pa.RecordBatch, batch: int) -> dict[str, Any]:
         """Return the columns of a batch."""
         read = _read(records, self._settings)
-        problems = _push(self._corpus, read, self._settings)
+        found = [problem for _, problem in read.problems]
+        whole = Batch(0, read.texts, read.ids, problems=found, runs=read.runs)
+        problems = _push(self._corpus, whole, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         # Columns by position: names may repeat, or differ only in case.
         names = [f"c{at}" for at in range(records.num_columns)]
@@ -296,7 +306,8 @@ class _Group:
             "features": self._corpus.features()[begin:],
             "identities": self._corpus.identities()[begin:],
             "sketches": self._corpus.sketches()[begin:],
-            "ids": [None if key.startswith(_NAMELESS) else key for key in strings(read.ids)],
+            "ids": pc.if_else(pc.starts_with(read.ids, _NAMELESS), None, read.ids),
+            "texts": read.texts if self._settings.rule.keeps_texts else None,
             "records": pa.StructArray.from_arrays(records.columns, names),
         }
 
@@ -330,13 +341,6 @@ def shingles_of_part(parts: int) -> int:
     return max(min(_ROOM * most // parts, most), _LEAST_SHINGLES)
 
 
-def read_needed(row: Mapping[str, Any], places: NDArray[np.int64], settings: Settings) -> Chunk:
-    """Read the requested records of a batch, by their places."""
-    fields = row["records"].values.flatten()
-    records = pa.RecordBatch.from_arrays(fields, names=list(settings.columns))
-    return _read(records.take(pa.array(places, pa.int64())), settings)
-
-
 def shingle_level(probes: Iterable[bytes]) -> int:
     """Return a lower bound for the level of the table of all shingles, from its parts' probes.
 
@@ -348,14 +352,14 @@ def shingle_level(probes: Iterable[bytes]) -> int:
     return _core.level_of_probes(np.frombuffer(b"".join(probes), np.uint64))
 
 
-def count_again(row: Mapping[str, Any], settings: Settings) -> bytes:
-    """Return a table of the shingles of the requested documents of a batch."""
+def count_again(texts: pa.LargeStringArray, settings: Settings) -> bytes:
+    """Return a table of the shingles of texts."""
     from neardup import _core
 
     corpus = _core.Corpus(
         core_recipe(settings), keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
     )
-    _push(corpus, read_needed(row, row["needed"].values.to_numpy(), settings), settings)
+    _push(corpus, Batch(0, texts, ids=texts), settings)
     table = corpus.counted_shingles()
     assert table is not None
     return table
