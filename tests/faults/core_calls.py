@@ -326,6 +326,9 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "Corpus.open": _corpus_open,
     **{f"Corpus.{name}": lambda m, name=name: _corpus(m, name) for name in _CORPUS},
     "Rule": lambda m: m.keep("rule", m.new_rule()),
+    "Rule.max_list_len": lambda m: m.call(
+        "max_list_len", m.of("rule").max_list_len, among_all=m.rng.random() < 0.5
+    ),
     "Clusterer": _matching_clusterer,
     **{
         f"Clusterer.{name}": lambda m, name=name: _clusterer(m, name)

@@ -4,47 +4,69 @@ Two long texts are aligned piece by piece: they are held fast at their anchors, 
 between two anchors is compared item by item.
 */
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The positions in both texts of rows of `length` equal items that occur once in each, as many as
 /// follow each other in both.
 ///
 /// They ascend in both texts; two rows may overlap. `to_bytes` gives the bytes by which an item is
-/// hashed. O(n log n) for n items; 24 bytes for each distinct row of a text.
+/// hashed. O(n log n) for n items; 32 bytes for each distinct row of the first text.
 pub(crate) fn anchors<T: Copy + Eq, const N: usize>(
     a: &[T],
     b: &[T],
     length: usize,
     to_bytes: impl Fn(T) -> [u8; N],
 ) -> Vec<(usize, usize)> {
-    let [once_a, once_b] = [a, b].map(|text| once(text, length, &to_bytes));
-    let mut found: Vec<(usize, usize)> = once_a
-        .into_iter()
-        .filter_map(|(hash, in_a)| Some((in_a?, (*once_b.get(&hash)?)?)))
+    let mut rows: FxHashMap<u64, Row> = FxHashMap::with_capacity_and_hasher(a.len(), FxBuildHasher);
+    for (at, hash) in hashes(a, length, &to_bytes) {
+        rows.entry(hash).or_default().see(0, at);
+    }
+    for (at, hash) in hashes(b, length, &to_bytes) {
+        if let Some(row) = rows.get_mut(&hash) {
+            row.see(1, at);
+        }
+    }
+    let mut found: Vec<(usize, usize)> = rows
+        .into_values()
+        .filter(|row| row.times == [1, 1])
+        .map(|row| (row.first[0], row.first[1]))
         .filter(|&(in_a, in_b)| a[in_a..in_a + length] == b[in_b..in_b + length])
         .collect();
     found.sort_unstable();
     increasing(&found)
 }
 
-/// The position of each row of `length` items, by its hash; `None` for a row that occurs twice.
-fn once<T: Copy, const N: usize>(
+/// A row of items of the first text, by its hash.
+#[derive(Default)]
+struct Row {
+    /// Where each text has it first.
+    first: [usize; 2],
+    /// How often each text has it, up to twice.
+    times: [u8; 2],
+}
+
+impl Row {
+    fn see(&mut self, text: usize, at: usize) {
+        if self.times[text] == 0 {
+            self.first[text] = at;
+        }
+        self.times[text] = (self.times[text] + 1).min(2);
+    }
+}
+
+/// The position and the hash of each row of `length` items.
+fn hashes<T: Copy, const N: usize>(
     text: &[T],
     length: usize,
     to_bytes: impl Fn(T) -> [u8; N],
-) -> FxHashMap<u64, Option<usize>> {
-    let mut positions = FxHashMap::default();
+) -> impl Iterator<Item = (usize, u64)> {
     let mut bytes = Vec::with_capacity(N * length);
-    for (at, row) in text.windows(length).enumerate() {
+    text.windows(length).enumerate().map(move |(at, row)| {
         bytes.clear();
         bytes.extend(row.iter().flat_map(|&item| to_bytes(item)));
-        positions
-            .entry(xxh3_64(&bytes))
-            .and_modify(|position| *position = None)
-            .or_insert(Some(at));
-    }
-    positions
+        (at, xxh3_64(&bytes))
+    })
 }
 
 /// The longest run of pairs, in ascending order of the first position, that ascends in the second

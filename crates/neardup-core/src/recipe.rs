@@ -421,7 +421,7 @@ impl Recipe {
             ..
         } = scratch;
         hashes.clear();
-        let says_something = |text: &str| text.chars().any(weigh::is_letter_or_digit);
+        let says_something = |text: &str| text.chars().any(normalize::is_letter_or_digit);
         let mut is_content = false;
         if let Some(k) = self.shingle() {
             is_content = says_something(normalized);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::normalize::{Normalizer, Settings, Whitespace, check_length};
+use crate::normalize::{Normalizer, Settings, Whitespace, check_length, is_letter_or_digit};
 use crate::segment::is_dense;
 
 /// The weight of a letter of a script without spaces between words: a Chinese
@@ -73,7 +73,7 @@ impl Aligner {
         let mut depth = 0;
         letters.depths.push(depth);
         for (c, &span) in mapped.text.chars().zip(&mapped.spans) {
-            if !c.is_alphanumeric() {
+            if !is_letter_or_digit(c) {
                 continue;
             }
             let c = self.variants.get(&c).copied().unwrap_or(c);

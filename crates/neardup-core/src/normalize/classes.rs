@@ -65,8 +65,14 @@ impl Classes {
 /// Unified ideographs of the original block: no step changes them. They make up most of
 /// a Chinese text, and a comparison avoids the table lookup.
 #[inline]
-pub(crate) fn is_plain_ideograph(c: char) -> bool {
+pub(super) fn is_plain_ideograph(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}')
+}
+
+/// Letters and digits: the Unicode property Alphabetic, or a general category N.
+#[inline]
+pub(crate) fn is_letter_or_digit(c: char) -> bool {
+    is_plain_ideograph(c) || c.is_alphanumeric()
 }
 
 /// The ASCII character of a full-width form. This is the most common change in Chinese

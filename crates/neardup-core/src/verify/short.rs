@@ -9,7 +9,7 @@ not count.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::normalize::is_plain_ideograph;
+use crate::normalize::is_letter_or_digit;
 
 /// Texts with fewer letters and digits than this are short.
 pub const SHORT: usize = 40;
@@ -46,9 +46,7 @@ impl Letters {
     pub(super) fn of(text: &str) -> Self {
         let mut letters = String::new();
         let mut count = 0;
-        // Ideographs are letters; the general property is looked up in a table.
-        let is_letter_or_digit = |&c: &char| is_plain_ideograph(c) || c.is_alphanumeric();
-        for letter in text.chars().filter(is_letter_or_digit) {
+        for letter in text.chars().filter(|&c| is_letter_or_digit(c)) {
             if count == LONGEST {
                 return Letters::Many;
             }

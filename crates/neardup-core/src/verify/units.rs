@@ -12,6 +12,8 @@ as they are written: `7.0` is not `7`, and a month is no numeral. Case matters i
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::normalize::is_letter_or_digit;
+
 /// The last bit of a unit says whether it is a number.
 const NUMBER: u64 = 1;
 
@@ -106,7 +108,7 @@ fn units(text: &str, found: &mut Vec<u64>) {
             length
         } else {
             let length = c.len_utf8();
-            if c.is_alphanumeric() {
+            if is_letter_or_digit(c) {
                 found.push(xxh3_64(&rest.as_bytes()[..length]) & !NUMBER);
             }
             length

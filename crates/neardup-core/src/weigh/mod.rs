@@ -40,7 +40,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, is_letter_or_digit};
 use crate::segment::Unit;
 
 use features::Feature;
@@ -311,9 +311,4 @@ impl Weigher {
             features.keep_top(top);
         }
     }
-}
-
-#[inline]
-pub(crate) fn is_letter_or_digit(c: char) -> bool {
-    matches!(c, '\u{4E00}'..='\u{9FFF}') || c.is_alphanumeric()
 }
