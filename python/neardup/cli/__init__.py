@@ -24,6 +24,10 @@ def main() -> None:
 
         print(f"neardup {__version__}")
         return
+    from neardup.cli.terminal import choose_language
+
+    # Until the words name another.
+    choose_language(None)
     if words and words[0] in PLAIN and _run_plain(*words):
         return
     from neardup.cli.program import run
@@ -36,7 +40,6 @@ def _run_plain(name: str, *words: str) -> bool:
     from neardup.cli.flags import plain_values
     from neardup.cli.options import signature_of
     from neardup.cli.outcome import reported
-    from neardup.cli.terminal import choose_language
 
     command = import_module(f"neardup.cli.{name}")
     if command.NEEDS_ARGUMENTS and not words:
@@ -44,7 +47,5 @@ def _run_plain(name: str, *words: str) -> bool:
     values = plain_values(signature_of(command.run), list(words))
     if values is None:
         return False
-    # The words name no language.
-    choose_language(None)
     reported(command.run)(**values)
     return True
