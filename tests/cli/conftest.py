@@ -67,6 +67,7 @@ def in_a_process(arguments, stdin):
 
 def in_this_process(arguments, stdin, patch):
     from neardup.cli import main
+    from neardup.cli.terminal import choose_language
 
     streams = {
         "stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8"),
@@ -82,6 +83,8 @@ def in_this_process(arguments, stdin, patch):
         main()
     except SystemExit as end:
         code = end.code or 0
+    # A process of its own would end here, and with it the language of its messages.
+    choose_language(None)
     for name in ("stdout", "stderr"):
         streams[name].flush()
     printed = [streams[name].buffer.getvalue() for name in ("stdout", "stderr")]

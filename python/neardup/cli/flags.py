@@ -75,10 +75,12 @@ def plain_values(signature: inspect.Signature, words: list[str]) -> dict[str, An
 
     Examples
     --------
+    >>> from typing import Annotated
     >>> def run(size: Annotated[int, Option("--size", "-s")] = 3) -> None: ...
-    >>> plain_values(inspect.signature(run), ["-s", "5"])
+    >>> signature = inspect.signature(run, eval_str=True)
+    >>> plain_values(signature, ["-s", "5"])
     {'size': 5}
-    >>> plain_values(inspect.signature(run), ["--size", "five"]) is None
+    >>> plain_values(signature, ["--size", "five"]) is None
     True
     """
     kinds: dict[str, Any] = {}
