@@ -61,6 +61,7 @@ docs: .venv/built
 bench: .venv/test
 	-$(BIN)/python benchmarks/run.py --large
 	$(BIN)/python benchmarks/rates.py
+	$(BIN)/python benchmarks/budget.py
 	$(BIN)/python benchmarks/page.py
 
 # Six minutes: shown, not stored.

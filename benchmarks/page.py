@@ -4,6 +4,7 @@ Usage: python benchmarks/page.py
 """
 
 import bench_growth
+import budget
 import cost_model
 import growth_results
 import page_words
@@ -48,6 +49,7 @@ def write():
             seconds=bench_growth.LIMITS.seconds, gigabytes=bench_growth.LIMITS.megabytes / 1000
         ),
         machines(results),
+        budget.section(),
         "## 10^9 documents on a cluster",
         "A reckoning, not a measurement, by `benchmarks/cost_model.py`: hours of the whole job, "
         "and of its parts.",
