@@ -242,7 +242,7 @@ def cores_table(found):
 
 
 def seconds_with(found, cores):
-    """Return the seconds from file to file with so many cores, without starting Python.
+    """Compute the seconds from file to file on a number of cores, without the start of Python.
 
     One thread reads, beside the sketching of what it has read; one writes in the end.
     """

@@ -44,7 +44,7 @@ class Ran:
 
 
 def run_limited(file_size, *arguments):
-    """Run the command in this process, whose files may not grow past so many bytes."""
+    """Run the command in this process; its files may grow to `file_size` bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
     forks.run_command(*arguments)
 

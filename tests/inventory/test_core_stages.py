@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[2] / "crates/neardup-core/src"
 #: each other.
 STAGES = (
     "error",
-    "anchors bytes spill",
+    "anchors buckets bytes spill",
     "blob_file",
     "texts normalize",
     "segment",

@@ -22,6 +22,7 @@ pub mod align;
 mod anchors;
 pub mod background;
 pub mod blob_file;
+mod buckets;
 mod bytes;
 pub mod candidates;
 pub mod cluster;

@@ -23,7 +23,7 @@ use crate::records;
 /// From this magnitude on, a number without a fraction may have lost digits.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 
-/// A whole number of so many digits may be beyond 64 bits.
+/// A whole number of at least this many characters may not fit into 64 bits.
 const LONG_NUMBER: usize = 19;
 
 /// The fields that a run asks for.
@@ -74,7 +74,8 @@ impl Fields {
 pub struct Columns {
     /// Null for an unclear record.
     pub texts: LargeStringArray,
-    /// Ids; a whole number in decimal digits, `SOURCE:NUMBER` for a record without either.
+    /// Ids; a whole number in decimal digits. For a record without either `SOURCE:NUMBER`, or null
+    /// if the source has no name.
     pub ids: LargeStringArray,
     /// Null where a record has no text in this field; `None` if no title is asked for.
     pub titles: Option<LargeStringArray>,
@@ -111,6 +112,7 @@ pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Col
         texts.append_value(known.text);
         match known.id {
             Some(id) => ids.append_value(id),
+            None if source.is_empty() => ids.append_null(),
             None => ids.append_value(format!("{source}:{}", first + at)),
         }
         if let (Some(titles), Some(place)) = (&mut titles, fields.title) {

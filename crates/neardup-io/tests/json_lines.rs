@@ -53,6 +53,12 @@ fn fields_become_columns() {
 }
 
 #[test]
+fn a_source_without_a_name_makes_no_ids() {
+    let found = columns(&fields(false), br#"{"text": "a"}"#, "", 1);
+    assert_eq!(values(&found.ids), [None]);
+}
+
+#[test]
 fn the_last_of_equal_keys_counts() {
     let found = read(&[r#"{"text": 1, "id": "a", "text": "b", "id": "c", "\u0069d": 3}"#]);
     assert_eq!(values(&found.texts), [Some("b")]);

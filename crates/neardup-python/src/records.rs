@@ -76,7 +76,7 @@ impl JsonFields {
     }
 }
 
-/// The number of records in a block of lines: those that are not blank.
+/// Counts the records of a block: the lines that are not blank.
 #[pyfunction]
 pub fn count_records(py: Python<'_>, block: &[u8]) -> usize {
     py.detach(|| records::of(block).count())

@@ -61,7 +61,7 @@ def numbers_array(values: NDArray[Any], missing: NDArray[np.bool_] | None = None
 
 
 def repeated_text(text: str, count: int) -> pa.StringArray:
-    """Return an Arrow array of a text, so many times."""
+    """Return an Arrow array that repeats a text `count` times."""
     encoded = text.encode()
     offsets = np.array([0, len(encoded)], np.int32)
     buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(encoded)]

@@ -25,7 +25,6 @@ def sketched(
     texts: Iterable[str], titles: Iterable[str | None] | None, recipe: Recipe, workers: int
 ) -> _core.Corpus:
     """Return a corpus with the sketches of texts, without the texts."""
-
     from neardup import _core
     from neardup._engine.arrays import texts_array
 

@@ -23,7 +23,7 @@ _NUMBERS = {
 
 
 class Flags(ABC):
-    """What Typer is told of a parameter: the flags, and the keywords of ``typer.Option``."""
+    """The flags of a parameter, and the keywords that ``typer.Option`` takes for it."""
 
     def __init__(self, *flags: str, **settings: Any) -> None:
         self.flags = flags
@@ -157,7 +157,7 @@ def _item(kind: Any) -> Any:
 
 
 def _read(words: list[str], kind: Any) -> Any:
-    """Return the value that the words stand for; raise ValueError if only Typer can tell."""
+    """Convert the words of a parameter; raise ValueError for words that only Typer can read."""
     if kind is bool:
         return True
     if get_origin(kind) is UnionType:

@@ -232,6 +232,8 @@ class Batch:
 class Chunk:
     """The result of one read of one source, before it is cut into batches.
 
+    An id is null only if the source has no name to make one from.
+
     Each problem has the index of its record in the chunk. A chunk without records
     can have a problem too: that the rest of its source cannot be read.
     """

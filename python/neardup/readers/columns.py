@@ -146,7 +146,7 @@ def chunk_of(
     titles: bool,
     source: str,
     done: int,
-    unnamed: Callable[[int], str],
+    unnamed: Callable[[int], str | None],
     size: int,
 ) -> Chunk:
     """Return a chunk made from columns of equal length.
@@ -174,7 +174,7 @@ def chunk_of(
     title = None
     if titles and columns.title is not None:
         title, _ = text_column(column(columns.title))
-    ids: list[str] = []
+    ids: list[str | None] = []
     reported = {index for index, _, _ in wrong}
     values = [None] * len(texts) if columns.id is None else _values(column(columns.id), True)
     for index, value in enumerate(values):

@@ -162,7 +162,10 @@ def _records(block: bytes) -> list[bytes]:
 
 
 class LineReading:
-    """The state of one pass over the lines."""
+    """The state of one pass over the lines.
+
+    If `source` is empty, a record without an id has none in the chunks.
+    """
 
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:
         self.source = source
@@ -230,7 +233,7 @@ class LineReading:
         problems = []
         for at, line in unclear:
             number = self.done + at + 1
-            ids[at] = f"{self.source}:{number}"
+            ids[at] = f"{self.source}:{number}" if self.source else None
             record = parse(line)
             if isinstance(record, Message):
                 remedy = Message(CONVERT) if record.code == _NOT_UTF8 else ""

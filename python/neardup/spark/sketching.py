@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,9 +45,6 @@ _LEAST_SHINGLES = 4096
 
 #: The most tables of shingles that wait to be merged; each has up to 72 MB.
 _TABLES = 8
-
-#: The source of a record until its name is known. Nobody can guess it, so no id begins with it.
-_NAMELESS = secrets.token_hex(16)
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -166,14 +162,14 @@ def _block(lines: Any) -> bytes:
 
 
 def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
-    """Read texts, ids and problems of records, as if from a source without a name."""
+    """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
-        reading = LineReading(_NAMELESS, settings.fields, False)
+        reading = LineReading("", settings.fields, False)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields)
     return chunk_of(
-        *(records.column, columns, settings.fields, False, _NAMELESS, 0),
-        lambda number: f"{_NAMELESS}:{number}",
+        *(records.column, columns, settings.fields, False, "", 0),
+        lambda _: None,
         records.nbytes,
     )
 
@@ -306,7 +302,7 @@ class _Group:
             "features": self._corpus.features()[begin:],
             "identities": self._corpus.identities()[begin:],
             "sketches": self._corpus.sketches()[begin:],
-            "ids": pc.if_else(pc.starts_with(read.ids, _NAMELESS), None, read.ids),
+            "ids": read.ids,
             "texts": read.texts if self._settings.rule.keeps_texts else None,
             "records": pa.StructArray.from_arrays(records.columns, names),
         }

@@ -11,6 +11,7 @@ key afterwards.
 
 use rayon::prelude::*;
 
+use crate::buckets::par_sorted;
 use crate::candidates::schemes::bands::Banding;
 use crate::candidates::schemes::prefix::prefix_length;
 use crate::candidates::sketches::{Samples, Signatures};
@@ -162,42 +163,12 @@ impl Numbering {
 }
 
 /// Keys and their positions as single numbers, sorted so that equal keys are neighbours.
-///
-/// The keys are dealt out into buckets that fit into the cache of one core, each of which is sorted.
 fn grouped(keys: &[u32]) -> Vec<u64> {
-    // Keys of samples are small numbers. Multiplication by an odd number spreads them over the
-    // buckets, and keeps them distinct.
-    let mixed = |key: u32| key.wrapping_mul(0x9E37_79B1);
-    let bits = (keys.len() / BUCKET)
-        .max(1)
-        .ilog2()
-        .min(MOST_BUCKETS.ilog2());
-    let bucket = |mixed: u32| (u64::from(mixed) >> (32 - bits)) as usize;
-    let mut ends = vec![0; (1 << bits) + 1];
-    for &key in keys {
-        ends[bucket(mixed(key)) + 1] += 1;
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut dealt = vec![0; keys.len()];
-    for (at, &key) in keys.iter().enumerate() {
-        let mixed = mixed(key);
-        let next: &mut usize = &mut ends[bucket(mixed)];
-        dealt[*next] = u64::from(mixed) << 32 | at as u64;
-        *next += 1;
-    }
-    // Now each entry of `ends` is the end of its bucket.
-    let mut rest = dealt.as_mut_slice();
-    let mut buckets = Vec::with_capacity(1 << bits);
-    let mut begin = 0;
-    for &end in &ends[..1 << bits] {
-        let (bucket, later) = rest.split_at_mut(end - begin);
-        buckets.push(bucket);
-        (rest, begin) = (later, end);
-    }
-    buckets.into_par_iter().for_each(<[u64]>::sort_unstable);
-    dealt
+    // Keys of samples are small numbers. Multiplication by an odd number spreads them evenly, and
+    // keeps them distinct.
+    let entry =
+        |(at, &key): (usize, &u32)| u64::from(key.wrapping_mul(0x9E37_79B1)) << 32 | at as u64;
+    par_sorted(keys.iter().enumerate().map(entry), BUCKET, MOST_BUCKETS)
 }
 
 /// Sorts the keys of each document.

@@ -112,33 +112,6 @@ pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     hashes.extend(shingles(text, k.max(1)).map(|shingle| xxh3_64(&bytes[shingle])));
 }
 
-/// Sorts values by a bucket sort on the leading bits of `spread`, which must grow with the value and
-/// be spread evenly, as hashes are. A bucket then holds about one value, and little is left to sort.
-pub fn sorted<T: Copy + Default + Ord>(values: &[T], spread: impl Fn(T) -> u64) -> Vec<T> {
-    let bits = values.len().max(2).ilog2();
-    let place = |value: T| (spread(value) >> (64 - bits)) as usize;
-    let mut ends = vec![0_u32; (1 << bits) + 1];
-    for &value in values {
-        ends[place(value) + 1] += 1;
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut dealt = vec![T::default(); values.len()];
-    for &value in values {
-        let next = &mut ends[place(value)];
-        dealt[*next as usize] = value;
-        *next += 1;
-    }
-    // Now each entry of `ends` is the end of its bucket.
-    let mut begin = 0;
-    for &end in &ends[..1 << bits] {
-        dealt[begin..end as usize].sort_unstable();
-        begin = end as usize;
-    }
-    dealt
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,19 +151,5 @@ mod tests {
         }
         assert!(hashes.iter().any(|hash| hash % (1 << 32) >= 1 << 31));
         assert!(hashes.iter().any(|hash| hash % (1 << 32) < 1 << 31));
-    }
-
-    #[test]
-    fn dealing_out_sorts() {
-        let mut hashes: Vec<u64> = Vec::new();
-        for count in 0..3000_u64 {
-            assert!(sorted(&hashes, |hash| hash).is_sorted());
-            assert_eq!(sorted(&hashes, |hash| hash).len(), hashes.len());
-            hashes.push(match count % 4 {
-                0 => u64::MAX - count,
-                1 => count,
-                _ => xxh3_64(&(count / 5).to_le_bytes()),
-            });
-        }
     }
 }

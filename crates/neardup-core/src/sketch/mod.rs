@@ -37,8 +37,8 @@ use crate::error::{Error, Result};
 
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
+pub use hash::shingle_hashes;
 pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
-pub use hash::{shingle_hashes, sorted};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
 pub use sample::{is_kept, sample};

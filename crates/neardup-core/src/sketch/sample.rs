@@ -15,7 +15,7 @@ short documents, and more often at higher rates. So the rate is limited, and
 documents of more than [`MAX_RATE`] times the wanted size keep more keys.
 */
 
-use super::hash::sorted;
+use crate::buckets::sorted;
 
 /// The largest rate; its keys still have 20 random bits.
 const MAX_RATE: u32 = 1 << 12;

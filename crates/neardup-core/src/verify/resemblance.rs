@@ -1,6 +1,7 @@
 //! Resemblance of two sets of character shingles.
 
-use crate::sketch::{shingle_hashes, sorted};
+use crate::buckets::sorted;
+use crate::sketch::shingle_hashes;
 
 /// The distinct shingles of one text, as sorted hashes.
 ///
