@@ -61,8 +61,7 @@ REASONS = {
     "count shingles": "The limit reads a table of 4 MB. The table of counts has millions of "
     "entries, so a hash is first written to the list of one of 64 parts, and then looked up in a "
     "part that a core's own cache does not hold, where nearly each look-up waits for memory. "
-    "Shingles that are new make the parts grow, and their entries are moved. Counting the same "
-    "shingles once more, with nothing new, takes three fifths of the time.",
+    "Shingles that are new make the parts grow, and their entries are moved.",
     "drop rare shingles": "The limit reads memory in order. An entry that is dropped is marked, "
     "one by one, and the rest is moved to a smaller table.",
     "number keys": "Each key is also dealt to a bucket, and its number is written back to where "
