@@ -188,7 +188,7 @@ impl PairSearch {
                     index.insert(corpus.sketches(), document)?;
                     let before = &found.places[bounds[0]..bounds[1]];
                     let places = before.iter().chain(&since.places);
-                    let found = places.map(|&other| documents((other, place as u32)));
+                    let found = places.map(|&other| documents((place as u32, other)));
                     pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }
                 Ok(Some(pairs))

@@ -19,6 +19,8 @@ the counts of all of its shingles.
 
 use super::aligned::Aligned;
 use super::content::{Profile, score};
+use super::probe::Probe;
+use super::resemblance::Overlap;
 use super::shingle_frequencies::text_level;
 use super::weighed::{Scratch, Weighed, Weighing};
 
@@ -62,13 +64,24 @@ impl Containment {
         }
     }
 
+    fn of_sets(a: &Profile, b: &Profile) -> Self {
+        Containment::of_overlap(a.shingles().overlap(b.shingles()))
+    }
+
+    fn of_overlap(overlap: Overlap) -> Self {
+        Containment {
+            first_in_second: overlap.containment_a(),
+            second_in_first: overlap.containment_b(),
+        }
+    }
+
     /// Compares two profiles in full.
     pub fn of(a: &Profile, b: &Profile) -> Self {
         let mut scratch = Scratch::default();
         match weigh(a, b, Direction::Either, 0.0, &mut scratch) {
             Weighing::Done(found) => Containment::weighed(found),
             // At a threshold of 0, no pair is ruled out.
-            Weighing::AllAlike | Weighing::TooLow => of_sets(a, b),
+            Weighing::AllAlike | Weighing::TooLow => Containment::of_sets(a, b),
         }
     }
 
@@ -89,24 +102,35 @@ impl Containment {
         let found = match weigh(a, b, direction, threshold, scratch) {
             Weighing::TooLow => return None,
             Weighing::Done(found) => Containment::weighed(found),
-            Weighing::AllAlike => of_sets(a, b),
+            Weighing::AllAlike => Containment::of_sets(a, b),
         };
         let share = direction.of(found);
         (share >= threshold).then_some(share)
     }
 }
 
+/// Whether the share that counts in `direction` can be as large as `threshold`, as far as a
+/// [`Probe`] of `a` shows, which is `document`. Counted with the same `k`.
+pub(super) fn may_be_like(
+    a: &Profile,
+    document: u32,
+    text: &str,
+    k: usize,
+    (direction, threshold): (Direction, f64),
+    (probe, scratch): &mut (Probe, Scratch),
+) -> bool {
+    let found = a.probed(document, text, k, probe);
+    let overlap = found.overlap(a.shingles().hashes());
+    let most = match a.bound(found, level(overlap.a, overlap.b), scratch) {
+        Some(least) => Containment::weighed(least),
+        None => Containment::of_overlap(overlap),
+    };
+    direction.of(most) >= threshold
+}
+
 /// The similarity, from [the largest](Containment::at_least) that it can be.
 pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
     score(most, aligned)
-}
-
-fn of_sets(a: &Profile, b: &Profile) -> Containment {
-    let overlap = a.shingles().overlap(b.shingles());
-    Containment {
-        first_in_second: overlap.containment_a(),
-        second_in_first: overlap.containment_b(),
-    }
 }
 
 /// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.
@@ -117,13 +141,15 @@ fn weigh(
     threshold: f64,
     scratch: &mut Scratch,
 ) -> Weighing {
-    let (a_size, b_size) = (a.shingles().len(), b.shingles().len());
-    let of_longer = text_level(a_size.max(b_size));
-    let of_shorter = text_level(2 * a_size.min(b_size));
-    let level = of_longer.min(of_shorter);
+    let level = level(a.shingles().len(), b.shingles().len());
     a.weigh_at(b, level, threshold, scratch, |weighed| {
         direction.of(Containment::weighed(weighed))
     })
+}
+
+/// The level at which texts of these sizes are weighed, unless that of the table is higher.
+fn level(a: usize, b: usize) -> u32 {
+    text_level(a.max(b)).min(text_level(2 * a.min(b)))
 }
 
 #[cfg(test)]

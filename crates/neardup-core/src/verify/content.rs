@@ -33,9 +33,10 @@ pair out: numbers only lower the similarity.
 */
 
 use super::aligned::Aligned;
+use super::probe::{Found, Probe};
 use super::resemblance::{Overlap, Shingles};
-use super::shingle_frequencies::{RARE, ShingleFrequencies, text_level};
-use super::short::{Letters, SHORT};
+use super::shingle_frequencies::{RARE, ShingleFrequencies, is_of, text_level};
+use super::short::{Letters, SHORT, count_to_short};
 use super::units::{Units, is_spaced};
 use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
 use crate::sketch::shingle_hashes;
@@ -149,6 +150,58 @@ impl Profile {
             }
         };
         (most >= threshold).then_some(most)
+    }
+
+    /// Whether `text` can be as similar as `threshold`, as far as a [`Probe`] of this text shows,
+    /// which is `document`. Counted with the same `k`.
+    pub(super) fn may_be_like(
+        &self,
+        document: u32,
+        text: &str,
+        k: usize,
+        threshold: f64,
+        (probe, scratch): &mut (Probe, Scratch),
+    ) -> bool {
+        if self.letters.len().min(count_to_short(text)) < SHORT {
+            return self.letters.similarity(&Letters::of(text)) >= threshold;
+        }
+        let found = self.probed(document, text, k, probe);
+        let set = self.shingles.hashes();
+        let level = self.level.max(text_level(found.overlap(set).b));
+        let most = match self.bound(found, level, scratch) {
+            Some(least) => least.resemblance(),
+            None => found.overlap(set).resemblance(),
+        };
+        most >= threshold
+    }
+
+    /// What `text` has of the shingles of this one, which is `document`.
+    pub(super) fn probed<'a>(
+        &self,
+        document: u32,
+        text: &str,
+        k: usize,
+        probe: &'a mut Probe,
+    ) -> &'a Found {
+        probe.look_up(document, self.shingles.hashes(), |hashes| {
+            content_hashes(text, k, hashes);
+        })
+    }
+
+    /// The weights of the shingles of a level if what each text has alone weighs the least that it
+    /// can; `None` if all shingles count alike.
+    pub(super) fn bound(
+        &self,
+        found: &Found,
+        level: u32,
+        scratch: &mut Scratch,
+    ) -> Option<Weighed> {
+        let level = level.max(self.counted);
+        let sample = self.sample(level);
+        let places = found.shared.iter().map(|&place| place as usize);
+        let places = places.filter(|&place| place < sample.hashes.len());
+        let alone = found.alone.iter().filter(|&&hash| is_of(level, hash));
+        scratch.bound(&sample, places, alone.count(), level)
     }
 
     /// The similarity, from [the largest](Self::most_from) that it can be. Never more than that.

@@ -40,6 +40,12 @@ pub(super) enum Letters {
     Many,
 }
 
+/// The number of letters and digits of `text`, up to [`SHORT`].
+pub(super) fn count_to_short(text: &str) -> usize {
+    let letters = text.chars().filter(|&c| is_letter_or_digit(c));
+    letters.take(SHORT).count()
+}
+
 impl Letters {
     /// Collects the letters and digits of `text`, and stops once there are too many: O(n)
     /// only for a text that has hardly any.

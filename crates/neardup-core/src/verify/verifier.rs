@@ -1,105 +1,41 @@
 //! Verification of many pairs of one store in parallel.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fmt;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use super::aligned::Aligned;
-use super::containment::{self, Containment, Direction};
-use super::content::Profile;
-use super::edits::{self, UnitBag};
-use super::resemblance::Shingles;
+use super::measure::{Like, LookedAt, Measure};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
+use super::{containment, edits};
 use crate::error::Result;
 use crate::texts::TextStore;
 
 /// Bytes of profiles kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
 
-/// How the similarity of two texts is measured.
-///
-/// # Examples
-///
-/// ```
-/// use neardup_core::verify::Measure;
-///
-/// assert_eq!(Measure::Content { k: 5 }.to_string(), "content(5)");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The number of shared shingles of `k` characters divided by the number of all.
-    Resemblance {
-        /// Characters in a shingle.
-        k: usize,
-    },
-    /// Whether one text repeats the other, by shingles that weigh more the fewer texts contain
-    /// them, and by which words or characters replace which: [`Evidence`](super::Evidence).
-    Content {
-        /// Characters in a shingle.
-        k: usize,
-    },
-    /// How much of one text lies in the other, by the same shingles and numbers:
-    /// [`Containment`].
-    Containment {
-        /// Characters in a shingle.
-        k: usize,
-        /// Which text must lie in the other.
-        direction: Direction,
-    },
-    /// The edit similarity by units: [`Aligned::similarity`].
-    Aligned,
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Measure::Resemblance { k } => write!(f, "resemblance({k})"),
-            Measure::Content { k } => write!(f, "content({k})"),
-            Measure::Containment { k, .. } => write!(f, "containment({k})"),
-            Measure::Aligned => write!(f, "aligned"),
-        }
-    }
-}
+/// How often a text is looked up in probes before its data is made, which takes about as long.
+const PROBED: u32 = 6;
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
-/// The data that a measure needs of a text is computed at its first comparison and cached up
-/// to a fixed budget, because a document that is a candidate once often is one again. The
-/// budget affects only the time, never a result.
+/// The data that a measure needs of a text is cached up to a fixed budget, because a document that
+/// is a candidate often will be one again. At its first comparisons, its text is only looked up in
+/// a [probe](super::probe) of the other, which rules out most pairs. Neither affects a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
     frequencies: Option<Arc<ShingleFrequencies>>,
-    looked_at: HashMap<u32, LookedAt>,
+    looked_at: HashMap<u32, LookedAt, FxBuildHasher>,
     /// Units of the texts that may be similar to others.
-    units: HashMap<u32, Units>,
+    units: HashMap<u32, Units, FxBuildHasher>,
     bytes: usize,
     cache: usize,
-}
-
-/// The result of the first comparison of two texts.
-#[derive(Clone, Copy, Debug)]
-enum Like {
-    Similar(f64),
-    /// An upper bound of the similarity.
-    AtMost(f64),
-}
-
-/// The data that a measure needs of a text.
-#[derive(Debug)]
-enum LookedAt {
-    /// Placeholder until the text has been processed.
-    NotYet,
-    Shingles(Shingles),
-    // Boxed, since it is several times the size of the other variants.
-    Profile(Box<Profile>),
-    Units(UnitBag),
 }
 
 impl Verifier {
@@ -117,8 +53,8 @@ impl Verifier {
             measure,
             threshold,
             frequencies,
-            looked_at: HashMap::new(),
-            units: HashMap::new(),
+            looked_at: HashMap::default(),
+            units: HashMap::default(),
             bytes: 0,
             cache: CACHE_BYTES,
         }
@@ -140,32 +76,72 @@ impl Verifier {
     ///
     /// If a text cannot be read back from the store.
     pub fn verify(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
+        let open = self.rule_out(texts, pairs)?;
+        let left = pairs.iter().zip(&open).filter(|&(_, &is_open)| is_open);
+        let left: Vec<(u32, u32)> = left.map(|(&pair, _)| pair).collect();
+        let mut compared = self.compare(texts, &left)?.into_iter();
+        let of_each = open.into_iter();
+        let of_each = of_each.map(|is_open| if is_open { compared.next()? } else { None });
+        Ok(of_each.collect())
+    }
+
+    /// Whether each pair may still be similar. Only pairs are ruled out whose second text is
+    /// has been compared [`PROBED`] times at most.
+    fn rule_out(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
+        let mut probed: Vec<(usize, (u32, u32))> = Vec::new();
+        for (at, &(a, b)) in pairs.iter().enumerate() {
+            if !self.measure.probes(texts.size(b as usize)) {
+                continue;
+            }
+            let found = self.looked_at.entry(b).or_insert_with(|| {
+                self.bytes += LookedAt::Few(0).bytes();
+                LookedAt::Few(0)
+            });
+            if let LookedAt::Few(times) = found
+                && *times < PROBED
+            {
+                *times += 1;
+                probed.push((at, (a, b)));
+            }
+        }
+        let mut open = vec![true; pairs.len()];
+        let mut rest = &probed[..];
+        while !rest.is_empty() {
+            let count = self.load(texts, rest.iter().map(|&(_, (a, _))| [a]))?;
+            let (now, later) = rest.split_at(count);
+            let (looked_at, measure, threshold) = (&self.looked_at, self.measure, self.threshold);
+            let may_be: Vec<bool> = now
+                .par_iter()
+                .with_min_len(16)
+                .map_init(Default::default, |(buffer, scratch), &(_, (a, b))| {
+                    let Some(own) = looked_at.get(&a) else {
+                        return Ok(true);
+                    };
+                    let text = texts.text(b as usize, buffer)?;
+                    Ok(measure.may_be_like((a, own), text, threshold, scratch))
+                })
+                .collect::<Result<_>>()?;
+            for (&(at, _), may_be) in now.iter().zip(may_be) {
+                open[at] = may_be;
+            }
+            rest = later;
+        }
+        Ok(open)
+    }
+
+    /// The similarity of each pair that is similar.
+    fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
         let mut similarities = Vec::with_capacity(pairs.len());
         let mut rest = pairs;
         while !rest.is_empty() {
-            let count = self.load(texts, rest)?;
+            let count = self.load(texts, rest.iter().map(|&(a, b)| [a, b]))?;
             let (now, later) = rest.split_at(count);
             let (looked_at, measure, threshold) = (&self.looked_at, self.measure, self.threshold);
             let alike: Vec<Option<Like>> = now
                 .par_iter()
                 .with_min_len(16)
                 .map_init(Scratch::default, |scratch, (a, b)| {
-                    match (looked_at.get(a)?, looked_at.get(b)?) {
-                        (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
-                            a.resemblance_from(b, threshold).map(Like::Similar)
-                        }
-                        (LookedAt::Profile(a), LookedAt::Profile(b)) => match measure {
-                            Measure::Containment { direction, .. } => {
-                                Containment::at_least(a, b, direction, threshold, scratch)
-                            }
-                            _ => a.most_from(b, threshold, scratch),
-                        }
-                        .map(Like::AtMost),
-                        (LookedAt::Units(a), LookedAt::Units(b)) => {
-                            a.most_from(b, threshold).map(Like::AtMost)
-                        }
-                        _ => None,
-                    }
+                    measure.like(looked_at.get(a)?, looked_at.get(b)?, threshold, scratch)
                 })
                 .collect();
             self.load_units(texts, now, &alike)?;
@@ -225,10 +201,14 @@ impl Verifier {
         (similarity >= self.threshold).then_some(similarity)
     }
 
-    /// Processes the texts of the first of `pairs` that are not in the cache, and returns
-    /// the number of pairs that are ready: at least one, and no more than the budget
+    /// Processes the texts of the first of `groups` that are not in the cache, and returns
+    /// the number of groups that are ready: at least one, and no more than the budget
     /// allows.
-    fn load(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<usize> {
+    fn load<const N: usize>(
+        &mut self,
+        texts: &TextStore,
+        groups: impl Iterator<Item = [u32; N]>,
+    ) -> Result<usize> {
         if self.bytes > self.cache {
             self.looked_at.clear();
             self.units.clear();
@@ -236,10 +216,11 @@ impl Verifier {
         }
         let mut missing: Vec<u32> = Vec::new();
         let (mut count, mut wanted) = (0, 0);
-        for &(a, b) in pairs {
-            for id in [a, b] {
-                if let Entry::Vacant(vacant) = self.looked_at.entry(id) {
-                    vacant.insert(LookedAt::NotYet);
+        for group in groups {
+            for id in group {
+                let found = self.looked_at.entry(id).or_insert(LookedAt::Few(0));
+                if matches!(found, LookedAt::Few(_)) {
+                    *found = LookedAt::NotYet;
                     missing.push(id);
                     wanted += self.measure.most_bytes(texts.size(id as usize));
                 }
@@ -271,51 +252,9 @@ impl Verifier {
     }
 }
 
-impl Measure {
-    fn look_at(self, text: &str, frequencies: Option<&ShingleFrequencies>) -> LookedAt {
-        match self {
-            Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
-            Measure::Content { k } => {
-                let profile = Profile::of(text, k, frequencies);
-                LookedAt::Profile(Box::new(profile))
-            }
-            Measure::Containment { k, .. } => {
-                let profile = Profile::whole(text, k, frequencies);
-                LookedAt::Profile(Box::new(profile))
-            }
-            Measure::Aligned => LookedAt::Units(UnitBag::of(text)),
-        }
-    }
-
-    /// An estimate of the most memory that the data of a text of `size` bytes takes.
-    ///
-    /// A character has at least one byte and at most one shingle of 8 bytes,
-    /// with 4 for its count if the text is short, or 6 for the count and weight of each shingle,
-    /// and at most one unit of 8, kept once or twice.
-    fn most_bytes(self, size: usize) -> usize {
-        match self {
-            Measure::Resemblance { .. } => 8 * size,
-            Measure::Content { .. } => size_of::<Profile>() + 20 * size,
-            Measure::Containment { .. } => size_of::<Profile>() + 22 * size,
-            Measure::Aligned => 16 * size,
-        }
-    }
-}
-
-impl LookedAt {
-    /// The memory it takes, including its entry in the table.
-    fn bytes(&self) -> usize {
-        64 + match self {
-            LookedAt::NotYet => 0,
-            LookedAt::Shingles(set) => 8 * set.len(),
-            LookedAt::Units(units) => 8 * units.len(),
-            LookedAt::Profile(profile) => size_of::<Profile>() + profile.heap_bytes(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::containment::Direction;
     use super::*;
 
     fn store(all: &[&str]) -> TextStore {

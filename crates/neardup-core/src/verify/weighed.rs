@@ -99,26 +99,14 @@ impl Scratch {
         let rare = a.rare.min(b.rare);
         let shared = self.find_shared(a, b);
         let common = self.shared.len();
-        let [alone_a, alone_b] = [a, b].map(|text| text.hashes.len() - common);
-        self.shared.retain(|&count| count > rare);
-        if self.shared.is_empty() || common + alone_a + alone_b < KNOWN {
+        let alone = [a, b].map(|text| text.hashes.len() - common);
+        let Some(least) = self.at_least(shared, alone, rare, level) else {
             return Weighing::AllAlike;
-        }
-        let middle = (self.shared.len() - 1) / 2;
-        let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
-        let usual = u64::from(weight(median, rare));
-        let least = Weighed {
-            level,
-            shared,
-            alone_a: alone_a as u64 * usual,
-            alone_b: alone_b as u64 * usual,
-            median,
-            excused: 0,
         };
-        // None of those alone weighs less.
         if by(least) < threshold {
             return Weighing::TooLow;
         }
+        let (median, usual) = (least.median, u64::from(weight(least.median, rare)));
         self.find_alone(a, b);
         let [of_a, of_b] = [0, 1].map(|at| Alone::of(&self.alone[at], median, rare));
         let excused_a = of_a.rare.min(of_b.of_majority);
@@ -129,6 +117,54 @@ impl Scratch {
             alone_b: of_b.weight - excused_b as u64 * saved,
             excused: excused_a + excused_b,
             ..least
+        })
+    }
+
+    /// Weighs `sample` beside a text of which only the hashes are known: the shingles at `places`
+    /// are shared, and it has `alone` others of the level. What either has alone weighs the least
+    /// that it can. `None` if all shingles count alike.
+    pub(super) fn bound(
+        &mut self,
+        sample: &Sample<'_>,
+        places: impl Iterator<Item = usize>,
+        alone: usize,
+        level: u32,
+    ) -> Option<Weighed> {
+        self.shared.clear();
+        let mut shared = 0;
+        for place in places {
+            shared += u64::from(sample.weights[place]);
+            self.shared.push(sample.counts[place]);
+        }
+        let own = sample.hashes.len() - self.shared.len();
+        self.at_least(shared, [own, alone], sample.rare, level)
+    }
+
+    /// The weights of both texts if what each has alone, so many shingles, weighs the least that it
+    /// can. `None` if no shared one is common, or there are too few to say anything.
+    fn at_least(
+        &mut self,
+        shared: u64,
+        alone: [usize; 2],
+        rare: u32,
+        level: u32,
+    ) -> Option<Weighed> {
+        let all = self.shared.len() + alone[0] + alone[1];
+        self.shared.retain(|&count| count > rare);
+        if self.shared.is_empty() || all < KNOWN {
+            return None;
+        }
+        let middle = (self.shared.len() - 1) / 2;
+        let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
+        // None of those alone weighs less.
+        let usual = u64::from(weight(median, rare));
+        Some(Weighed {
+            level,
+            shared,
+            alone_a: alone[0] as u64 * usual,
+            alone_b: alone[1] as u64 * usual,
+            median,
+            excused: 0,
         })
     }
 
