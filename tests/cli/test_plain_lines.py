@@ -17,6 +17,7 @@ READ = [
     "dedup a.jsonl -o out.jsonl b.jsonl --force c.jsonl",
     "dedup - -o - -q",
     "dedup in.jsonl --output=out.jsonl --threshold=0.8 -j 4",
+    "dedup in.jsonl -o out.jsonl -t .8",
     "dedup in.jsonl --output=a=b -t 1 -d 3 --memory 4GB --work folder",
     "dedup in.jsonl -o k.jsonl --removed r.jsonl --report r.json -r classic --on-error drop",
     "dedup in.jsonl -o out.jsonl --strip-markup --fail-on-duplicates --exhaustive --quiet",

@@ -18,7 +18,7 @@ __all__ = ["Argument", "Flags", "Option", "plain_values"]
 #: Numbers that every reader of numbers understands in the same way.
 _NUMBERS = {
     int: re.compile(r"[0-9]{1,18}", re.ASCII),
-    float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII),
+    float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?|\.[0-9]{1,15}", re.ASCII),
 }
 
 
