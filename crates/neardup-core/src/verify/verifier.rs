@@ -255,6 +255,8 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
     use super::super::containment::Direction;
+    use super::super::content::tests::text;
+    use super::super::resemblance::Shingles;
     use super::*;
 
     fn store(all: &[&str]) -> TextStore {
@@ -324,5 +326,52 @@ mod tests {
         let mut verifier = Verifier::new(Measure::Content { k: 5 }, 0.5, None);
         let got = verifier.verify(&texts, &pairs).unwrap();
         assert_eq!(got, [Some(1.0), None, Some(1.0), None, None]);
+    }
+
+    #[test]
+    fn a_probe_rules_out_no_similar_pair() {
+        // Texts of a form, of parts that many have and of parts that few have, short and long.
+        let part = |number: u32| text(number * 40..number * 40 + 40);
+        let all: Vec<String> = (0..32_u32)
+            .map(|at| {
+                let parts = (0..[1, 3, 9, 20][at as usize % 4]).map(|place| match place % 3 {
+                    0 => place / 3,
+                    1 => 100 + at / 8 + place,
+                    _ => 200 + at / 3 + place * (at % 3),
+                });
+                format!("{}{at}", parts.map(part).collect::<String>())
+            })
+            .collect();
+        let texts = store(&all.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut table = ShingleFrequencies::default();
+        let sets: Vec<Shingles> = all.iter().map(|text| Shingles::of(text, 2)).collect();
+        table.add(&sets.iter().map(Shingles::hashes).collect::<Vec<_>>());
+        let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
+        let contained = |direction| Measure::Containment { k: 2, direction };
+        let table = Arc::new(table);
+        let mut ruled_out = 0;
+        for measure in [
+            Measure::Resemblance { k: 2 },
+            Measure::Content { k: 2 },
+            contained(Direction::FirstInSecond),
+            contained(Direction::Either),
+            contained(Direction::Both),
+        ] {
+            for threshold in [0.0, 0.45, 0.8] {
+                for frequencies in [None, Some(Arc::clone(&table))] {
+                    let verifier = || Verifier::new(measure, threshold, frequencies.clone());
+                    let expected = verifier().compare(&texts, &pairs).unwrap();
+                    assert_eq!(verifier().verify(&texts, &pairs).unwrap(), expected);
+                    // One at a time, and with hardly any memory.
+                    let mut small = verifier().with_cache(1 << 12);
+                    for (&pair, &expected) in pairs.iter().zip(&expected) {
+                        assert_eq!(small.verify(&texts, &[pair]).unwrap(), [expected]);
+                    }
+                    let open = verifier().rule_out(&texts, &pairs).unwrap();
+                    ruled_out += open.iter().filter(|&&is_open| !is_open).count();
+                }
+            }
+        }
+        assert!(ruled_out > 300, "{ruled_out}");
     }
 }
