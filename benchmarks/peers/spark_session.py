@@ -1,12 +1,14 @@
 """A Spark session on this machine, shared by all engines that need one."""
 
 import os
+import sys
 
 from pyspark.sql import SparkSession
 
 
 def started(folder, memory):
     """Start Spark with as many cores as other engines have threads."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         SparkSession.builder.master(f"local[{os.environ['RAYON_NUM_THREADS']}]")
         .config("spark.driver.memory", memory)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -99,6 +101,8 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
+            # Its Python processes are to find what this one has; by default they are "python3".
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             # The driver then does all the work, for which Spark's default of 1 GB is too little.
             builder = builder.config("spark.driver.memory", f"{_local_heap() >> 20}m")
             builder = builder.config("spark.driver.defaultJavaOptions", _LOCAL_JAVA)
