@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from neardup._engine.priority import fields_of
 from neardup._engine.rule import Rule, rule
-from neardup._engine.validation import priority_field
 from neardup.recipe import Recipe, load_recipe
 
 
@@ -76,12 +76,11 @@ class DedupOptions:
     @property
     def fields(self) -> dict[str, Any]:
         """The fields to read, by the readers' names for them."""
-        value_field = priority_field(self.priority)
         return {
             "text_field": self.text,
             "id_field": self.id,
             "title_field": self.title,
-            "extra_fields": () if value_field is None else (value_field,),
+            "extra_fields": fields_of(self.priority),
         }
 
     def described(self) -> dict[str, Any]:

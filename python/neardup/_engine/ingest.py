@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.id_spool import Ids
@@ -14,7 +12,7 @@ from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
 from neardup._engine.summary import Progress as Progress
 from neardup._engine.summary import check_progress
-from neardup._engine.validation import check_workers, priority_field
+from neardup._engine.validation import check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
@@ -40,7 +38,7 @@ class Collected:
     corpus: _core.Corpus
     ids: Ids = field(default_factory=Ids)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
+    values: dict[str, list[Any]] = field(default_factory=dict)
     #: Readable documents, in priority order.
     order: Any = None
     problems: list[Problem] = field(default_factory=list)
@@ -68,7 +66,7 @@ def collect(
     workers: int = 0,
     keeps_texts: bool = True,
     counted_shingle: int | None = None,
-    value_field: str | None = None,
+    value_fields: Sequence[str] = (),
     lengths: bool = False,
     title_from_first_line: bool = False,
     stop_on_error: bool = False,
@@ -123,8 +121,8 @@ def collect(
 
                 characters: Any = pc.utf8_length(batch.texts)
                 collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
-            if value_field is not None:
-                collected.values.extend(batch.extra[value_field])
+            for name in value_fields:
+                collected.values.setdefault(name, []).extend(batch.extra[name])
             collected.bytes_read += batch.bytes_read
             progress.advance(len(batch), batch.bytes_read)
     if sketch:
@@ -230,78 +228,3 @@ def first_line(text: str | None) -> str | None:
     if text is None:
         return None
     return next((line.strip() for line in text.splitlines() if line.strip()), None)
-
-
-def priority_order(
-    priority: str, readable: NDArray[np.bool_], lengths: Sequence[Any], values: Sequence[Any]
-) -> NDArray[np.uint32]:
-    """Return the readable documents in priority order.
-
-    Ties are in input order. Numbers sort as numbers, also if they are text; other
-    text sorts with its runs of digits as numbers, so that the date ``2024-3-9``
-    comes before ``2024-12-1``. Documents without a value come last, in either
-    direction.
-
-    Raises
-    ------
-    InputError
-        If the values of a field cannot be ordered.
-    """
-    import numpy as np
-
-    documents = np.flatnonzero(readable).astype(np.uint32)
-    if priority == "first":
-        return documents
-    if priority == "last":
-        return np.ascontiguousarray(documents[::-1])
-    if priority == "longest":
-        size = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
-        return documents[np.argsort(-size[documents], kind="stable")]
-    name = priority_field(priority)
-    keys = _sort_keys([values[at] for at in documents.tolist()], str(name))
-    known = [at for at, key in enumerate(keys) if key is not None]
-    if keys and not known:
-        raise InputError(Message("readers.no_priority_value", field=name))
-    unknown = [at for at, key in enumerate(keys) if key is None]
-    # A reversed sort keeps the order of ties.
-    known.sort(key=keys.__getitem__, reverse=priority.endswith(":desc"))
-    return documents[np.array(known + unknown, dtype=np.intp)]
-
-
-_DIGITS = re.compile(r"([0-9]+)")
-
-
-def _sort_keys(values: list[Any], name: str) -> list[Any]:
-    """Return a natural sort key for each value; None for no value."""
-    values = [None if _is_missing(v) else v for v in values]
-    present = [v for v in values if v is not None]
-    if all(isinstance(v, str) for v in present):
-        for number in (int, Decimal):
-            try:
-                numbers = {v: number(v) for v in set(present)}
-            except (ValueError, ArithmeticError):
-                continue
-            if all(n == n for n in numbers.values()):
-                return [None if v is None else numbers[v] for v in values]
-        return [None if v is None else _natural(v) for v in values]
-    try:
-        sorted(present)
-    except (TypeError, RecursionError):
-        kinds = ", ".join(sorted({type(v).__name__ for v in present}))
-        raise InputError(Message("readers.cannot_order", field=name, kinds=kinds)) from None
-    return values
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or blank text."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Return a sort key of a text with its runs of digits as numbers."""
-    parts = _DIGITS.split(text)
-    key = []
-    for at, part in enumerate(parts):
-        digits = part.lstrip("0")
-        key.append((len(digits), digits) if at % 2 else (-1, part))
-    return key

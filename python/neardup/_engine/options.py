@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from neardup._engine.memory import check_memory
+from neardup._engine.priority import criteria_of
 from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import (
     bad,
@@ -25,7 +26,6 @@ from neardup._engine.validation import (
     check_whole,
     check_workers,
     check_zone,
-    priority_field,
 )
 from neardup.recipe import Recipe
 
@@ -77,7 +77,7 @@ def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 
 
 def _check_priority(value: Any, _: str) -> Any:
-    priority_field(value)
+    criteria_of(value)
     return value
 
 
@@ -218,7 +218,8 @@ Priority = Annotated[
     str,
     Option(
         "Which of two duplicates is kept: first, last, longest, field:NAME (the smallest value "
-        "of the field) or field:NAME:desc (the largest).",
+        "of the field) or field:NAME:desc (the largest); or several with commas between them, "
+        "each for the ties of those before it.",
         ("--priority",),
         MATCHING,
         default="first",

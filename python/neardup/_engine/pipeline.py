@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.id_spool import Ids
-from neardup._engine.ingest import Collected, collect, priority_order, stopped
+from neardup._engine.ingest import Collected, collect, stopped
 from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
+from neardup._engine.priority import criteria_of, fields_of, priority_order
 from neardup._engine.rule import Rule
 from neardup._engine.sketch_file import attach_sketches, documents, write_sketches
 from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
-from neardup._engine.validation import priority_field
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
 
@@ -112,8 +112,8 @@ class Pipeline:
                 keeps_texts=rule is not None and rule.keeps_texts,
                 counted_shingle=None if rule is None else rule.counted_shingle,
                 workers=options.workers,
-                value_field=priority_field(options.priority),
-                lengths=options.priority == "longest",
+                value_fields=fields_of(options.priority),
+                lengths=any(one.kind == "longest" for one in criteria_of(options.priority)),
                 title_from_first_line=options.title_from_first_line,
                 stop_on_error=options.on_error == "stop",
                 memory=memory,
@@ -125,7 +125,7 @@ class Pipeline:
                 options.priority, readable, collected.lengths, collected.values
             )
             # These were collected only for the order.
-            collected.lengths, collected.values = [], []
+            collected.lengths, collected.values = [], {}
             if work is not None:
                 self._leave(source, collected, work)
         self.clock.lap("read and sketch")

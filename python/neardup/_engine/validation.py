@@ -130,24 +130,6 @@ def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[st
     return [os.fspath(path) for path in paths]
 
 
-def priority_field(priority: str) -> str | None:
-    """Return the field that a priority of ``field:NAME[:desc]`` names.
-
-    Raises
-    ------
-    ParameterError
-        If `priority` is unknown.
-    """
-    check_string(priority, "priority")
-    if priority in ("first", "last", "longest"):
-        return None
-    kind, _, name = priority.partition(":")
-    name = name.removesuffix(":desc")
-    if kind != "field" or not name:
-        raise bad("priority", "readers.priority", priority)
-    return name
-
-
 def check_span(value: Any, name: str) -> timedelta:
     """A span: a timedelta, or a number with s, m, h, d or w.
 
