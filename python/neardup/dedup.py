@@ -12,6 +12,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary, crowd_notes
+from neardup.exceptions import ParameterError
 from neardup.plan import Plan, plan_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class DedupResult:
     removed : pyarrow.Table
         One row per dropped document, in input order: ``id`` (large_string),
         ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null if a text has no fingerprint).
+        ``distance`` (int32, bits; null if a text has no fingerprint). With `against` also
+        ``kept_from`` (string): ``input`` or ``against``, whichever has the kept document.
     keep : ndarray of shape (n_documents,), dtype bool
         Whether each document is kept, in input order.
     summary : Summary
@@ -54,13 +56,16 @@ class DedupResult:
 
 
 @takes_options
-def dedup(data: Any, **options: Unpack[DedupParameters]) -> DedupResult:
+def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters]) -> DedupResult:
     """Drop the near-duplicates of a collection.
 
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         Also any other object with the Arrow stream interface.
+    against : same kinds, optional
+        Another collection, all of which counts as kept: a document that is similar to one of
+        its documents is dropped.
     {options}
 
     Returns
@@ -85,7 +90,8 @@ def dedup(data: Any, **options: Unpack[DedupParameters]) -> DedupResult:
     -----
     One rule decides: documents are in priority order, and a document is dropped if and
     only if it is verified similar to an earlier document that is kept. It points at the
-    most similar such document, or at the earliest of equally similar ones. Time is
+    most similar such document, or at the earliest of equally similar ones. Documents of
+    `against` come before all others, and are not compared with each other. Time is
     near-linear with the default recipe; with ``shingle`` and with recipes that make
     fingerprints it is quadratic among documents that share a template. Memory is about
     160 bytes per document, plus `memory` for texts, sketches, keys, ids and compared
@@ -104,13 +110,26 @@ def dedup(data: Any, **options: Unpack[DedupParameters]) -> DedupResult:
     2
     >>> result.removed.to_pylist()[0]["kept_id"]
     '0'
+
+    What is new today, beside what was there yesterday:
+
+    >>> yesterday = ["The council will open the new bridge on Sunday morning."]
+    >>> today = ["The council will open the new bridge on Sunday morning!", "Rain is expected."]
+    >>> neardup.dedup(today, against=yesterday, threshold=0.8).kept
+    ['Rain is expected.']
     """
     from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
 
     chosen = DedupOptions.of(completed(dedup, options))
     source = open_table(data, **chosen.fields)
-    result, _ = _decided(Pipeline(chosen), source, kept=source.kept)
+    others = None
+    if against is not None:
+        fields = chosen.fields | {"extra_fields": ()}
+        others = open_table(against, parameter="against", **fields)
+    elif chosen.against_only:
+        raise _without_against()
+    result, _ = _decided(Pipeline(chosen), source, others, kept=source.kept)
     return result
 
 
@@ -120,6 +139,7 @@ def dedup_files(
     output: str | Path,
     *,
     removed: str | Path | None = None,
+    against: Sequence[str | Path] | None = None,
     **options: Unpack[DedupFilesParameters],
 ) -> DedupResult:
     """Drop the near-duplicates of files, and write the kept records.
@@ -133,6 +153,9 @@ def dedup_files(
         File for the kept records; format by extension.
     removed : str, Path or None, default=None
         File for the dropped documents and the reasons.
+    against : sequence of str or Path, optional
+        Files, folders or patterns of another collection, all of which counts as kept, and none
+        of which is written.
     {options}
 
     Returns
@@ -148,13 +171,15 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup._engine.file_run import FileRun
-    from neardup.writers import REMOVED, write_kept, write_rows
+    from neardup.writers import removed_schema, write_kept, write_rows
 
     given = completed(dedup_files, options)
     chosen = DedupOptions.of(given)
+    if chosen.against_only and against is None:
+        raise _without_against()
     outputs = {"output": output, "removed": removed}
-    with FileRun("dedup", chosen, inputs, outputs, given) as run:
-        result, collected = _decided(run.pipeline, run.sources)
+    with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
+        result, collected = _decided(run.pipeline, run.sources, run.against)
         progress, summary = run.pipeline.progress, result.summary
         progress.stage("write", int(result.keep.sum()))
         written = write_kept(run.sources, result.keep, run.outputs["output"])
@@ -165,31 +190,42 @@ def dedup_files(
             progress.problem(problem)
         for note in written.notes:
             progress.note(note)
+        if run.against is not None:
+            summary.problems += run.against.report_to(progress)
         if removed is not None:
-            write_rows(run.outputs["removed"], result.removed, REMOVED)
+            write_rows(run.outputs["removed"], result.removed, removed_schema(result.removed))
         run.pipeline.clock.lap("write")
         run.report(summary, collected, result.plan, problems=written.problems, notes=written.notes)
         result.problems.extend(written.problems)
     return result
 
 
+def _without_against() -> ParameterError:
+    return ParameterError(Message("runs.without_against", parameter="against_only"))
+
+
 def _decided(
-    pipeline: Pipeline, source: Any, kept: Callable[[NDArray[np.bool_]], Any] | None = None
+    pipeline: Pipeline,
+    source: Any,
+    against: Any = None,
+    *,
+    kept: Callable[[NDArray[np.bool_]], Any] | None = None,
 ) -> tuple[DedupResult, Collected]:
     """Read and decide all documents; `kept` returns the rows for a mask."""
     import numpy as np
 
     options = pipeline.options
     with pipeline.out_of_room():
-        collected = pipeline.read(source, looks_up=True)
+        collected = pipeline.read(source, against, looks_up=True)
         decided = pipeline.decide(collected)
-    keep = decided.kept_for < 0
+    own = slice(collected.against, None)
+    keep = decided.kept_for[own] < 0
     if options.on_error == "drop":
-        keep &= collected.features() >= 0
+        keep &= collected.features()[own] >= 0
     dropped = np.flatnonzero(decided.kept_for >= 0)
     exact = int(decided.identical[dropped].sum())
     repeats = np.unique(decided.kept_for[dropped], return_counts=True)[1]
-    removed = _removed_table(pipeline, collected, decided, dropped)
+    removed = _removed_table(pipeline, collected, decided, dropped, against is not None)
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(
         "dedup",
@@ -207,14 +243,18 @@ def _decided(
         removed=removed,
         keep=keep,
         summary=summary,
-        plan=plan_of(options.recipe, pipeline.rule, len(keep), look_ups=True),
+        plan=plan_of(options.recipe, pipeline.rule, len(decided.kept_for), look_ups=True),
         problems=collected.problems,
     )
     return result, collected
 
 
 def _removed_table(
-    pipeline: Pipeline, collected: Collected, decided: Decided, dropped: NDArray[np.intp]
+    pipeline: Pipeline,
+    collected: Collected,
+    decided: Decided,
+    dropped: NDArray[np.intp],
+    has_against: bool,
 ) -> pa.Table:
     """Return a row for each dropped document, with the id of its kept document."""
     from neardup import _core
@@ -222,14 +262,20 @@ def _removed_table(
     from neardup.writers.rows import removed_table
 
     ids = collected.id_column()
-    distinct = _core.count_distinct(ids.chunks) if len(dropped) else len(ids)
-    if distinct < len(ids):
-        pipeline.progress.note(Message("runs.same_ids", count=len(ids) - distinct))
-    distance = decided.distance[dropped]
+    own = ids.slice(collected.against)
+    distinct = _core.count_distinct(own.chunks) if len(dropped) else len(own)
+    if distinct < len(own):
+        pipeline.progress.note(Message("runs.same_ids", count=len(own) - distinct))
+    distance, kept_for = decided.distance[dropped], decided.kept_for[dropped]
+    kept_from = None
+    if has_against:
+        sides = kept_for < collected.against
+        kept_from = ["against" if is_against else "input" for is_against in sides.tolist()]
     return removed_table(
         rows_of(ids, dropped),
-        rows_of(ids, decided.kept_for[dropped]),
+        rows_of(ids, kept_for),
         numbers_array(decided.similarity[dropped]),
         numbers_array(distance, distance < 0),
         pipeline.rule.measure,
+        kept_from,
     )

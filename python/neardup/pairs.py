@@ -29,9 +29,9 @@ class PairsResult:
     ----------
     table : pyarrow.Table
         One row per pair: ``id_a``, ``id_b`` (string; a is before b in the
-        input), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null if a text has no fingerprint).
-        Sorted by the positions of a and b in the input.
+        input, or b is of the other collection), ``similarity`` (float64, in [0, 1]),
+        ``measure`` (string), ``distance`` (int32, bits; null if a text has no
+        fingerprint). Sorted by the positions of a and b.
     summary : Summary
     plan : Plan
     problems : list of Problem
@@ -45,13 +45,16 @@ class PairsResult:
 
 
 @takes_options
-def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
+def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -> PairsResult:
     """Return all pairs of documents that are verified similar.
 
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         As for :func:`neardup.dedup`.
+    with_ : same kinds, optional
+        Another collection: only pairs of a document of `data` and one of its documents are
+        searched.
     {options}
 
     Returns
@@ -84,12 +87,18 @@ def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
     ... ], threshold=0.8)
     >>> found.table.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '2'}]
+    >>> found = neardup.pairs(["Rain is expected."], with_=["Snow?", "Rain is expected."])
+    >>> found.table.select(["id_a", "id_b"]).to_pylist()
+    [{'id_a': '0', 'id_b': '1'}]
     """
     from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
 
     chosen = DedupOptions.of(completed(pairs, options))
-    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields))
+    others = None
+    if with_ is not None:
+        others = open_table(with_, parameter="with_", **chosen.fields)
+    result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields), others)
     return result
 
 
@@ -97,6 +106,8 @@ def pairs(data: Any, **options: Unpack[PairsParameters]) -> PairsResult:
 def pairs_files(
     inputs: Sequence[str | Path],
     output: str | Path,
+    *,
+    with_: Sequence[str | Path] | None = None,
     **options: Unpack[PairsFilesParameters],
 ) -> PairsResult:
     """Write all verified pairs of files.
@@ -107,6 +118,9 @@ def pairs_files(
         As for :func:`neardup.dedup_files`.
     output : str or Path
         File for the pairs; format by extension, ``-`` for standard output.
+    with_ : sequence of str or Path, optional
+        Files, folders or patterns of another collection: only pairs of a document of `inputs`
+        and one of its documents are searched.
     {options}
 
     Returns
@@ -123,16 +137,18 @@ def pairs_files(
 
     given = completed(pairs_files, options)
     chosen = DedupOptions.of(given)
-    with FileRun("pairs", chosen, inputs, {"output": output}, given) as run:
-        result, collected = _found(run.pipeline, run.sources)
-        result.summary.problems += run.sources.report_to(run.pipeline.progress)
+    outputs, others = {"output": output}, ("with_", with_)
+    with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
+        result, collected = _found(run.pipeline, run.sources, run.against)
+        for sources in filter(None, (run.sources, run.against)):
+            result.summary.problems += sources.report_to(run.pipeline.progress)
         write_rows(run.outputs["output"], result.table, PAIRS)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
     return result
 
 
-def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
+def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsResult, Collected]:
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 
@@ -140,7 +156,7 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
 
     options = pipeline.options
     with pipeline.out_of_room():
-        collected = pipeline.read(source)
+        collected = pipeline.read(source, others)
         (a, b, similarity, distance), counts = pipeline.pairs(collected)
     ids = collected.id_column()
     table = pa.table(
@@ -153,6 +169,7 @@ def _found(pipeline: Pipeline, source: Any) -> tuple[PairsResult, Collected]:
         }
     )
     pipeline.clock.lap("candidates, verify")
-    summary = pipeline.summary("pairs", collected, pairs=len(a), kept=len(ids), **counts)
+    kept = len(ids) - collected.against
+    summary = pipeline.summary("pairs", collected, pairs=len(a), kept=kept, **counts)
     plan = plan_of(options.recipe, pipeline.rule, len(ids), look_ups=False)
     return PairsResult(table, summary, plan, collected.problems), collected

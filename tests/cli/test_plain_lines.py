@@ -18,6 +18,8 @@ READ = [
     "dedup - -o - -q",
     "dedup in.jsonl --output=out.jsonl --threshold=0.8 -j 4",
     "dedup in.jsonl -o out.jsonl -t .8",
+    "dedup in.jsonl -o out.jsonl --against a.jsonl --against=b.jsonl --against-only",
+    "pairs in.jsonl --with a.jsonl",
     "dedup in.jsonl --output=a=b -t 1 -d 3 --memory 4GB --work folder",
     "dedup in.jsonl -o k.jsonl --removed r.jsonl --report r.json -r classic --on-error drop",
     "dedup in.jsonl -o out.jsonl --strip-markup --fail-on-duplicates --exhaustive --quiet",

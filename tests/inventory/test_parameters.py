@@ -111,6 +111,8 @@ BAD = {
     },
     "dedup": {
         "data": (None, 7, "text", {"text": "x"}),
+        "against": (7, "text", {"text": "x"}),
+        "against_only": (*_FLAG, True),
         "text": _FIELD,
         "id": _FIELD,
         "title": _FIELD,
@@ -126,6 +128,8 @@ BAD = {
     },
     "dedup_files": _FILES
     | {
+        "against": ([], 7, [7], [b"a"]),
+        "against_only": (*_FLAG, True),
         "removed": _OUTPUT,
         "report": _OUTPUT,
         "threshold": _THRESHOLD,
@@ -135,6 +139,7 @@ BAD = {
     },
     "pairs_files": _FILES
     | {
+        "with_": ([], 7, [7], [b"a"]),
         "on_error": ("drop", "ignore"),
         "report": _OUTPUT,
         "threshold": _THRESHOLD,
@@ -164,6 +169,7 @@ BAD = {
     },
     "pairs": {
         "data": (None, 7, "text"),
+        "with_": (7, "text", {"text": "x"}),
         "text": _FIELD,
         "id": _FIELD,
         "title": _FIELD,

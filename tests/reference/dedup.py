@@ -2,7 +2,8 @@
 
 Documents stand in priority order. A document is dropped if and only if its
 similarity to a document before it that is kept is at least the threshold; it
-points at the most similar such document, at the earliest if they tie.
+points at the most similar such document, at the earliest if they tie. Documents of another
+collection come first and are all kept.
 """
 
 from dataclasses import dataclass
@@ -17,13 +18,14 @@ class Removal:
     similarity: float
 
 
-def dedup(count, similarity, threshold, order=None):
+def dedup(count, similarity, threshold, order=None, against=()):
     """Return (kept, removals) of `count` documents, both in input order.
 
     `similarity(a, b)` compares two documents by number; `order` lists the
-    documents by priority, input order by default.
+    documents by priority, input order by default; those of `against` are of
+    another collection, and not in `order`.
     """
-    kept, removals = [], []
+    kept, removals = list(against), []
     for document in range(count) if order is None else order:
         compared = [(similarity(document, keeper), keeper) for keeper in kept]
         found = [(value, keeper) for value, keeper in compared if value >= threshold]

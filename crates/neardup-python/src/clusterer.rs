@@ -156,15 +156,34 @@ impl Clusterer {
         Ok(found.map(row).collect())
     }
 
+    /// Keeps documents and files them, whatever they repeat.
+    fn file(
+        &mut self,
+        py: Python<'_>,
+        corpus: &Corpus,
+        documents: PyReadonlyArray1<'_, u32>,
+    ) -> PyResult<()> {
+        let documents = documents.as_slice()?;
+        self.check(corpus, documents)?;
+        let file = || self.inner.file(&corpus.inner, documents);
+        corpus.threads.run(py, file)
+    }
+
+    /// Decides documents; those that are kept are filed, unless `files` is false.
+    #[pyo3(signature = (corpus, documents, *, files=true))]
     fn decide<'py>(
         &mut self,
         py: Python<'py>,
         corpus: &Corpus,
         documents: PyReadonlyArray1<'py, u32>,
+        files: bool,
     ) -> PyResult<Decisions<'py>> {
         let documents = documents.as_slice()?;
         self.check(corpus, documents)?;
-        let decide = || self.inner.decide(&corpus.inner, documents);
+        let decide = || match files {
+            true => self.inner.decide(&corpus.inner, documents),
+            false => self.inner.look_up(&corpus.inner, documents),
+        };
         let decided = corpus.threads.run(py, decide)?;
         let all = || decided.iter();
         let distance = |d: &cluster::Decision| distance(d.distance);
@@ -199,10 +218,12 @@ pub struct PairSearch {
 
 #[pymethods]
 impl PairSearch {
+    /// The first `others` documents are another collection; 0 if there is none.
     #[new]
-    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule) -> PyResult<Self> {
+    #[pyo3(signature = (corpus, rule, *, others=0))]
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule, others: u32) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let new = || cluster::PairSearch::new(&corpus.inner, rule.inner);
+        let new = || cluster::PairSearch::across(&corpus.inner, rule.inner, others);
         let inner = corpus.threads.run(py, new)?;
         Ok(PairSearch {
             inner,

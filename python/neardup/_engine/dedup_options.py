@@ -24,6 +24,8 @@ class DedupOptions:
     on_error : {"keep", "drop", "stop"}
     priority : str
         See `DedupParameters`.
+    against_only : bool
+        Whether documents are compared only with those of another collection.
     workers : int
         Threads; 0 means one for each processor.
     memory : int
@@ -38,6 +40,7 @@ class DedupOptions:
     title_from_first_line: bool
     on_error: str
     priority: str
+    against_only: bool
     workers: int
     memory: int
 
@@ -69,6 +72,7 @@ class DedupOptions:
             title_from_first_line=options["title_from_first_line"],
             on_error=options["on_error"],
             priority=options.get("priority", "first"),
+            against_only=options.get("against_only", False),
             workers=options["workers"],
             memory=options["memory"],
         )
@@ -92,6 +96,7 @@ class DedupOptions:
             "max_distance": rule.pop("max_distance", None),
             "rule": rule,
             "priority": self.priority,
+            "against_only": self.against_only,
             "text": self.text,
             "id": self.id,
             "title": self.title,

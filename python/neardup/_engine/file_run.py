@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.dedup_options import DedupOptions
+from neardup._engine.messages import Message
 from neardup._engine.pipeline import Pipeline
 from neardup._engine.validation import check_path, paths_of
+from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
@@ -35,17 +37,21 @@ class FileRun:
         The path of each output; None for no output.
     files : mapping
         The checked values of `ReportParameters` or `FileParameters`.
+    against : (str, sequence of str or Path or None)
+        The parameter that names the files of another collection, and these files.
 
     Attributes
     ----------
     pipeline : Pipeline
     sources : Sources
+    against : Sources or None
     outputs : dict of str to Output
         The outputs that have a path.
     """
 
     pipeline: Pipeline
     sources: Sources
+    against: Sources | None
     outputs: dict[str, Output]
 
     def __init__(
@@ -55,6 +61,7 @@ class FileRun:
         inputs: Sequence[str | Path],
         outputs: Mapping[str, str | Path | None],
         files: Mapping[str, Any],
+        against: tuple[str, Sequence[str | Path] | None] = ("against", None),
     ) -> None:
         self._task = task
         for name, path in outputs.items():
@@ -62,6 +69,8 @@ class FileRun:
                 check_path(path, name)
         self._options = options
         self._inputs = paths_of(inputs, "inputs")
+        self._name, others = against
+        self._against = None if others is None else paths_of(others, self._name)
         self._report_path = files.get("report")
         self._outputs = outputs
         self._files = files
@@ -104,12 +113,18 @@ class FileRun:
         if self._work is not None:
             self._work.began(output_set.parts())
         self.sources = open_sources(
-            self._inputs,
-            format=format,
-            **self._options.fields,
-            output_paths=places,
+            self._inputs, format=format, **self._options.fields, output_paths=places
         )
+        self.against = None
+        if self._against is not None:
+            fields = self._options.fields | {"extra_fields": ()}
+            if "-" in self._inputs and "-" in self._against:
+                raise ParameterError(Message("readers.stdin_twice", parameter=self._name, times=2))
+            self.against = open_sources(self._against, format=format, **fields, output_paths=places)
         self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
+        if self.against is not None:
+            for name in self.sources.shared_with(self.against):
+                self.pipeline.progress.note(Message("runs.same_sides", file=name))
 
     def _state(self) -> dict[str, Any]:
         """The settings and inputs that the stages in a work folder depend on."""
@@ -118,6 +133,7 @@ class FileRun:
             "task": self._task,
             **self._options.described(),
             "inputs": states_of(self._inputs, format),
+            "against": None if self._against is None else states_of(self._against, format),
             "format": format,
         }
 
@@ -159,9 +175,11 @@ class FileRun:
             problems=[*collected.problems, *problems, *self.sources.problem_lines],
             notes=[*self.sources.notes, *notes],
             inputs=self._inputs,
+            against=self._against,
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},
             work=None if self._work is None else str(self._work.folder),
             priority=options.priority,
+            against_only=options.against_only,
             on_error=options.on_error,
             exhaustive=options.rule is not None and options.rule.exhaustive,
             workers=options.workers,

@@ -36,6 +36,8 @@ class Collected:
 
     recipe: Recipe
     corpus: _core.Corpus
+    #: Documents of another collection, which come first and are kept in any case.
+    against: int = 0
     ids: Ids = field(default_factory=Ids)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     values: dict[str, list[Any]] = field(default_factory=dict)
@@ -63,6 +65,7 @@ def collect(
     batches: Iterable[Batch],
     recipe: Recipe,
     *,
+    against: Iterable[Batch] = (),
     workers: int = 0,
     keeps_texts: bool = True,
     counted_shingle: int | None = None,
@@ -75,7 +78,7 @@ def collect(
     ids: Ids | None = None,
     progress: Progress | None = None,
 ) -> Collected:
-    """Read all batches into a corpus.
+    """Read all batches into a corpus, those of another collection `against` first.
 
     `keeps_texts` tells whether candidate pairs are verified later, and `counted_shingle`
     the length of the shingles to count over the collection for that. `memory` bounds the
@@ -100,22 +103,33 @@ def collect(
     collected = Collected(recipe, corpus, ids=ids or Ids())
     uses_titles = recipe.weigh.scheme == "improved"
     progress.stage("read and sketch", None)
+
+    def push(batch: Batch) -> None:
+        texts, units, problems = readable(batch, recipe, core)
+        for problem in problems:
+            if stop_on_error:
+                raise stopped(problem)
+            progress.problem(problem)
+            collected.problem_count += 1
+            if len(collected.problems) < REMEMBERED:
+                collected.problems.append(problem)
+        titles = batch.titles if uses_titles else None
+        if uses_titles and title_from_first_line:
+            titles = with_first_lines(titles, texts)
+        corpus.push(texts, titles=titles, units=units)
+        collected.ids.append(batch.ids)
+        collected.bytes_read += batch.bytes_read
+        progress.advance(len(batch), batch.bytes_read)
+
     # Closing ends the reading thread also if an error leaves the loop.
+    if against:
+        with closing(ahead(against)) as coming:
+            for batch in coming:
+                push(batch)
+        collected.against = len(corpus)
     with closing(ahead(batches)) as coming:
         for batch in coming:
-            texts, units, problems = readable(batch, recipe, core)
-            for problem in problems:
-                if stop_on_error:
-                    raise stopped(problem)
-                progress.problem(problem)
-                collected.problem_count += 1
-                if len(collected.problems) < REMEMBERED:
-                    collected.problems.append(problem)
-            titles = batch.titles if uses_titles else None
-            if uses_titles and title_from_first_line:
-                titles = with_first_lines(titles, texts)
-            corpus.push(texts, titles=titles, units=units)
-            collected.ids.append(batch.ids)
+            push(batch)
             if lengths:
                 import pyarrow.compute as pc
 
@@ -123,8 +137,6 @@ def collect(
                 collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
             for name in value_fields:
                 collected.values.setdefault(name, []).extend(batch.extra[name])
-            collected.bytes_read += batch.bytes_read
-            progress.advance(len(batch), batch.bytes_read)
     if sketch:
         corpus.finish()
     return collected

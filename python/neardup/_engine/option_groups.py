@@ -6,6 +6,7 @@ A function takes a group as ``**options: Unpack[DedupParameters]``.
 from typing import TypedDict
 
 from neardup._engine.options import (
+    AgainstOnly,
     AtField,
     AtZone,
     Background,
@@ -126,6 +127,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
 
     on_error: OnError
     priority: Priority
+    against_only: AgainstOnly
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):

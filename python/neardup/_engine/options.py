@@ -226,6 +226,17 @@ Priority = Annotated[
         check=_check_priority,
     ),
 ]
+AgainstOnly = Annotated[
+    bool,
+    Option(
+        "Leave repeats inside the input alone: documents are compared only with the other "
+        "collection.",
+        ("--against-only",),
+        MATCHING,
+        default=False,
+        check=check_flag,
+    ),
+]
 Format = Annotated[
     str | None,
     Option(

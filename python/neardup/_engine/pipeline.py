@@ -83,12 +83,14 @@ class Pipeline:
         except OSError as error:
             raise _no_room(error, self.work) from error
 
-    def read(self, source: Any, *, looks_up: bool = False) -> Collected:
+    def read(self, source: Any, against: Any = None, *, looks_up: bool = False) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run.
 
         Parameters
         ----------
         source : Sources or TableSource
+        against : Sources, TableSource or None, default=None
+            Documents that come first and are kept in any case.
         looks_up : bool, default=False
             Whether documents are only looked up in priority order, so that sketches may
             be stored in files.
@@ -100,7 +102,7 @@ class Pipeline:
             sketches=looks_up and rule is not None and rule.leaves_memory,
         )
         if work is not None and work.has(SKETCHES):
-            collected = self._recalled(source, work, memory)
+            collected = self._recalled(source, against, work, memory)
         else:
             path = None
             if work is not None:
@@ -109,6 +111,7 @@ class Pipeline:
             collected = collect(
                 source.batches(titles=options.reads_titles),
                 options.recipe,
+                against=() if against is None else against.batches(titles=options.reads_titles),
                 keeps_texts=rule is not None and rule.keeps_texts,
                 counted_shingle=None if rule is None else rule.counted_shingle,
                 workers=options.workers,
@@ -120,18 +123,15 @@ class Pipeline:
                 ids=Ids(options.memory // 32, path),
                 progress=self.progress,
             )
-            readable = collected.features() >= 0
-            collected.order = priority_order(
-                options.priority, readable, collected.lengths, collected.values
-            )
+            collected.order = _order(options.priority, collected)
             # These were collected only for the order.
             collected.lengths, collected.values = [], {}
             if work is not None:
-                self._leave(source, collected, work)
+                self._leave(source, against, collected, work)
         self.clock.lap("read and sketch")
         return collected
 
-    def _leave(self, source: Any, collected: Collected, work: Work) -> None:
+    def _leave(self, source: Any, against: Any, collected: Collected, work: Work) -> None:
         """Store the ingested documents in the work folder."""
         collected.corpus.save()
         path = work.folder / _SKETCHES
@@ -145,9 +145,11 @@ class Pipeline:
             "bytes_read": collected.bytes_read,
             "source": source.found(),
         }
+        if against is not None:
+            said["against"] = {"documents": collected.against, "source": against.found()}
         work.complete(SKETCHES, said, (_SKETCHES,))
 
-    def _recalled(self, source: Any, work: Work, memory: _core.Memory) -> Collected:
+    def _recalled(self, source: Any, against: Any, work: Work, memory: _core.Memory) -> Collected:
         """Return the documents that an earlier run has ingested."""
         from neardup import _core
         from neardup.readers import Problem
@@ -178,6 +180,9 @@ class Pipeline:
             # The earlier run continued after problems.
             raise stopped(collected.problems[0])
         source.recall(said["source"])
+        if against is not None:
+            against.recall(said["against"]["source"])
+            collected.against = said["against"]["documents"]
         self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
         for problem in collected.problems:
             self.progress.problem(problem)
@@ -202,14 +207,19 @@ class Pipeline:
             identical=np.zeros(count, np.bool_),
         )
         self.progress.stage("candidates, verify, cluster", len(order))
-        for begin in range(0, len(order), _STEP):
+        first = int((order < collected.against).sum())
+        for begin in range(0, first, _STEP):
+            step = order[begin : min(begin + _STEP, first)]
+            clusterer.file(corpus, step)
+            self.progress.advance(len(step))
+        for begin in range(first, len(order), _STEP):
             step = order[begin : begin + _STEP]
             (
                 decided.kept_for[step],
                 decided.similarity[step],
                 decided.distance[step],
                 decided.identical[step],
-            ) = clusterer.decide(corpus, step)
+            ) = clusterer.decide(corpus, step, files=not self.options.against_only)
             self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
         if work is not None:
@@ -245,7 +255,8 @@ class Pipeline:
         """Return all verified pairs, and counts of the search by their names in the summary.
 
         The pairs are columns: the earlier document, the later one, similarity, and distance
-        in bits, -1 if a text has no fingerprint; sorted by both documents.
+        in bits, -1 if a text has no fingerprint; sorted by both documents. With another
+        collection, the first of each pair is of the input and the second of the other one.
         """
         import numpy as np
 
@@ -253,7 +264,8 @@ class Pipeline:
 
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
-        search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)))
+        others = collected.against
+        search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)), others=others)
         # In pieces, so that Ctrl-C is checked between them.
         pieces = list(iter(lambda: search.next_piece(corpus), None))
         kinds = (np.uint32, np.uint32, np.float64, np.int32)
@@ -261,16 +273,19 @@ class Pipeline:
             np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
             for at, kind in enumerate(kinds)
         ]
+        if others:
+            columns[:2] = columns[1::-1]
         order = np.lexsort((columns[1], columns[0]))
         counts = dict(zip(_COUNTS, search.statistics(), strict=True))
         return tuple(column[order] for column in columns), counts
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
         """Return the summary so far, with the counts of the task."""
-        features = collected.features()
+        features = collected.features()[collected.against :]
         summary = Summary(
             task=task,
             read=len(features),
+            against=collected.against,
             unreadable=int((features < 0).sum()),
             problems=collected.problem_count,
             without_features=int((features == 0).sum()),
@@ -284,6 +299,18 @@ class Pipeline:
         """Set the time and the memory used so far in a summary."""
         summary.seconds, summary.peak_memory = self.clock.seconds(), peak_memory()
         summary.stages = self.clock.stages
+
+
+def _order(priority: str, collected: Collected) -> NDArray[np.uint32]:
+    """Return the readable documents in the order in which they are decided."""
+    import numpy as np
+
+    readable, against = collected.features() >= 0, collected.against
+    own = priority_order(priority, readable[against:], collected.lengths, collected.values)
+    if not against:
+        return own
+    first = np.flatnonzero(readable[:against]).astype(np.uint32)
+    return np.concatenate([first, own + np.uint32(against)])
 
 
 def _no_room(error: OSError, work: Work | None) -> OutputError:

@@ -31,6 +31,8 @@ class Summary:
         ``dedup`` or ``pairs``.
     read : int
         Records of the input.
+    against : int
+        Records of the other collection, which are not counted in `read`.
     unreadable : int
         Records without a usable text.
     exact_duplicates, near_duplicates : int
@@ -73,6 +75,7 @@ class Summary:
 
     task: str
     read: int = 0
+    against: int = 0
     unreadable: int = 0
     exact_duplicates: int = 0
     near_duplicates: int = 0

@@ -15,7 +15,7 @@ NAME = "dedup"
 NEEDS_ARGUMENTS = True
 EXAMPLES = (
     "neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl",
-    "neardup dedup articles.jsonl -o kept.parquet --threshold 0.9 --force",
+    "neardup dedup articles.jsonl --against dump/ -o new.jsonl --removed known.jsonl",
     "neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json",
 )
 
@@ -39,8 +39,21 @@ def run(
         flags.Option(
             "--removed",
             metavar="FILE",
-            help="Record of each dropped document: id, kept_id, similarity, measure, distance.",
+            help="Record of each dropped document: id, kept_id, similarity, measure, distance; "
+            "with --against also kept_from.",
             rich_help_panel=o.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        flags.Option(
+            "--against",
+            metavar="INPUT",
+            help="Another collection, all of which counts as kept: what is similar to one of its "
+            "documents is dropped. Files, folders and patterns as INPUT; may be given several "
+            "times.",
+            rich_help_panel=o.MATCHING,
             show_default=False,
         ),
     ] = None,
@@ -87,6 +100,7 @@ def run(
             inputs,
             output,
             removed=removed,
+            against=against or None,
             master=master,
             checkpoint=checkpoint,
             quiet=quiet,
@@ -95,7 +109,9 @@ def run(
     else:
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
-            result = dedup_files(inputs, output, removed=removed, **options)
+            result = dedup_files(
+                inputs, output, removed=removed, against=against or None, **options
+            )
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)

@@ -98,9 +98,9 @@ def plain_values(signature: inspect.Signature, words: list[str]) -> dict[str, An
     for name, parameter in signature.parameters.items():
         if name not in given:
             # A missing value is an error, and Typer has its own default for a list.
-            if parameter.default is parameter.empty or _item(kinds[name]) is not None:
+            if parameter.default is parameter.empty:
                 return None
-            values[name] = parameter.default
+            values[name] = parameter.default if _item(kinds[name]) is None else ()
             continue
         try:
             values[name] = _read(given[name], kinds[name])
@@ -153,15 +153,22 @@ def _fill(places: list[str], kinds: dict[str, Any], given: dict[str, list[str]])
 
 def _item(kind: Any) -> Any:
     """Return the type of a list's items, None for a type that is not a list."""
+    kind = _not_none(kind)
     return get_args(kind)[0] if get_origin(kind) is list else None
+
+
+def _not_none(kind: Any) -> Any:
+    """Return the type of a value that is not None."""
+    if get_origin(kind) is UnionType:
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    return kind
 
 
 def _read(words: list[str], kind: Any) -> Any:
     """Convert the words of a parameter; raise ValueError for words that only Typer can read."""
     if kind is bool:
         return True
-    if get_origin(kind) is UnionType:
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    kind = _not_none(kind)
     item = _item(kind)
     if item is not None:
         return [_read([word], item) for word in words]

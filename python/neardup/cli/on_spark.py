@@ -39,6 +39,7 @@ def dedup_on_spark(
     output: str,
     *,
     removed: str | None,
+    against: Sequence[str] | None,
     master: str | None,
     checkpoint: str | None,
     quiet: bool,
@@ -51,6 +52,8 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
+    if against is not None:
+        raise ParameterError(Message("cli.not_on_spark", parameter="against", value=repr(against)))
     known = declared(SparkFilesParameters)
     taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():

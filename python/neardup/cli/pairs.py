@@ -14,6 +14,7 @@ NEEDS_ARGUMENTS = True
 EXAMPLES = (
     "neardup pairs articles.jsonl -o pairs.csv",
     "neardup pairs articles.jsonl --threshold 0.7 --quiet",
+    "neardup pairs articles.jsonl --with dump/ -o known.csv",
 )
 
 
@@ -30,6 +31,17 @@ def run(
             rich_help_panel=o.OUTPUT,
         ),
     ] = Path("-"),
+    with_: Annotated[
+        list[str] | None,
+        flags.Option(
+            "--with",
+            metavar="INPUT",
+            help="Another collection: only pairs of a document of INPUT and one of its documents "
+            "are searched. May be given several times.",
+            rich_help_panel=o.MATCHING,
+            show_default=False,
+        ),
+    ] = None,
     strip_markup: o.StripMarkup = False,
     fail_on_duplicates: o.FailOnDuplicates = False,
     quiet: o.Quiet = False,
@@ -42,7 +54,7 @@ def run(
     options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
-        result = pairs_files(inputs, output, **options)
+        result = pairs_files(inputs, output, with_=with_ or None, **options)
     if not quiet:
         plan = result.plan
         print_summary(result.summary, plan.measure, plan.threshold, plan.max_distance)

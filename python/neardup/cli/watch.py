@@ -124,6 +124,8 @@ def print_summary(
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
     rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
+    if summary.against:
+        rows.append(("against", summary.against, ""))
     rows.append(("unreadable", summary.unreadable, ""))
     if summary.task == "dedup":
         rows.append(("exact_duplicates", summary.exact_duplicates, Message("cli.same_text")))

@@ -98,6 +98,11 @@ class Sources:
             progress.note(note)
         return len(self.problems)
 
+    def shared_with(self, other: Sources) -> list[str]:
+        """Return the names of the files that are in both inputs."""
+        own, others = _files(self.sources), _files(other.sources)
+        return [name for identity, name in own.items() if identity in others]
+
     @property
     def records(self) -> int | None:
         """Number of records; known after `batches` was read to its end."""
@@ -363,12 +368,18 @@ def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
             identities[status.st_dev, status.st_ino] = path
     if not identities:
         return
+    for identity, name in _files(sources).items():
+        if identity in identities:
+            output = printable(identities[identity])
+            raise InputError(Message("readers.read_and_written", file=name, output=output))
+
+
+def _files(sources: list[Source]) -> dict[Any, str]:
+    """Return the name of each file by what identifies it, whatever path leads to it."""
+    names: dict[Any, str] = {}
     for source in sources:
-        files = source.files if isinstance(source, TextFiles) else [source]
-        for file in files:
+        for file in source.files if isinstance(source, TextFiles) else [source]:
             source_file = getattr(file, "source_file", None)
-            if source_file is not None and source_file.identity in identities:
-                output = printable(identities[source_file.identity])
-                raise InputError(
-                    Message("readers.read_and_written", file=source_file.name, output=output)
-                )
+            if source_file is not None:
+                names.setdefault(source_file.identity, source_file.name)
+    return names

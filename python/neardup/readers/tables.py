@@ -40,9 +40,9 @@ _TEXT = Columns("text", None, None, ())
 class TableSource:
     """A table or list opened for reading. Made by `open_table`."""
 
-    def __init__(self, data: Any, fields: Fields) -> None:
+    def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
         self._reader = isinstance(data, pa.RecordBatchReader)
-        self._data = _rereadable(data)
+        self._data = _rereadable(data, parameter)
         self._fields = fields
         self._chunks = _chunks_of(self._data, fields)
         self.records: int = _length(self._data)
@@ -67,6 +67,7 @@ class TableSource:
 def open_table(
     data: Any,
     *,
+    parameter: str = "data",
     text_field: str | None = None,
     title_field: str | None = None,
     id_field: str | None = None,
@@ -82,6 +83,8 @@ def open_table(
         ``__arrow_c_stream__`` (its result is a pyarrow Table), or a list,
         tuple, iterator (its result is a list) or NumPy array of str or of
         dict.
+    parameter : str, default="data"
+        The parameter that the caller was given it by, for errors.
     text_field, title_field, id_field, extra_fields
         As in `open_sources`. Without an id field, a row's id is its position
         from 0, as text.
@@ -107,7 +110,8 @@ def open_table(
     >>> table.kept([True, False, True])
     [{'text': 'a fox'}, {'text': 'a hen'}]
     """
-    return TableSource(data, Fields(text_field, title_field, id_field, tuple(extra_fields)))
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
+    return TableSource(data, fields, parameter)
 
 
 def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
@@ -159,7 +163,7 @@ def _length(data: Any) -> int:
     return data.num_rows if isinstance(data, (pa.Table, pa.RecordBatch)) else len(data)
 
 
-def _rereadable(data: Any) -> Any:
+def _rereadable(data: Any, parameter: str) -> Any:
     """Return the data if it can be read twice, else all its rows as a table."""
     if isinstance(data, (list, tuple, pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
         return data
@@ -176,7 +180,7 @@ def _rereadable(data: Any) -> Any:
     raise ParameterError(
         Message(
             "readers.data_must_be",
-            parameter="data",
+            parameter=parameter,
             value=type(data).__name__,
             way_out=_way_out(data),
         )

@@ -8,7 +8,7 @@ compression: ``.jsonl``, ``.csv``, ``.tsv``, each also with ``.gz`` or ``.zst``,
 
 from neardup.writers.kept import KeptReport, write_kept
 from neardup.writers.output import Output, OutputSet, open_output
-from neardup.writers.rows import PAIRS, REMOVED, write_rows
+from neardup.writers.rows import PAIRS, REMOVED, removed_schema, write_rows
 
 __all__ = [
     "PAIRS",
@@ -17,6 +17,7 @@ __all__ = [
     "Output",
     "OutputSet",
     "open_output",
+    "removed_schema",
     "write_kept",
     "write_rows",
 ]

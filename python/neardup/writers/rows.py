@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup._engine.arrays import repeated_text
 from neardup.writers.output import Output, open_output
 
-__all__ = ["PAIRS", "REMOVED", "write_rows"]
+__all__ = ["PAIRS", "REMOVED", "removed_schema", "write_rows"]
 
 _MEASURES: list[pa.Field[Any]] = [
     pa.field("similarity", pa.float64()),
@@ -23,6 +23,9 @@ _MEASURES: list[pa.Field[Any]] = [
 REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
 """Columns of the file of removed documents."""
 
+KEPT_FROM: pa.Field[Any] = pa.field("kept_from", pa.string())
+"""Last column of removed documents if there was another collection: the keeper's."""
+
 PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()), *_MEASURES])
 """Columns of a file of pairs."""
 
@@ -30,21 +33,32 @@ _ROWS = 8192
 
 
 def removed_table(
-    ids: Any, kept_ids: Any, similarity: Any, distance: Any, measure: str
+    ids: Any,
+    kept_ids: Any,
+    similarity: Any,
+    distance: Any,
+    measure: str,
+    kept_from: list[str] | None = None,
 ) -> pa.Table:
     """Return the dropped documents as a table, from columns of equal length.
 
-    `distance` is null without fingerprints.
+    `distance` is null without fingerprints. `kept_from` is None if there was one collection.
     """
-    return pa.table(
-        {
-            "id": _column(ids, pa.large_string()),
-            "kept_id": _column(kept_ids, pa.large_string()),
-            "similarity": _column(similarity, pa.float64()),
-            "measure": repeated_text(measure, len(similarity)),
-            "distance": _column(distance, pa.int32()),
-        }
-    )
+    columns = {
+        "id": _column(ids, pa.large_string()),
+        "kept_id": _column(kept_ids, pa.large_string()),
+        "similarity": _column(similarity, pa.float64()),
+        "measure": repeated_text(measure, len(similarity)),
+        "distance": _column(distance, pa.int32()),
+    }
+    if kept_from is not None:
+        columns[KEPT_FROM.name] = pa.array(kept_from, KEPT_FROM.type)
+    return pa.table(columns)
+
+
+def removed_schema(removed: pa.Table) -> pa.Schema:
+    """Return the columns of the file of these removed documents."""
+    return REMOVED.append(KEPT_FROM) if KEPT_FROM.name in removed.column_names else REMOVED
 
 
 Rows = pa.Table | pa.RecordBatch | Mapping[str, Any] | Iterable[Any]

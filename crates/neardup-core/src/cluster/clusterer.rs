@@ -197,14 +197,69 @@ impl Clusterer {
     /// If a stored text cannot be read back.
     pub fn decide(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
         let mut decisions = Vec::with_capacity(documents.len());
+        self.each_chunk(corpus, documents, |own, chunk| {
+            own.decide_chunk(corpus, chunk, true, &mut decisions)
+        })?;
+        Ok(decisions)
+    }
+
+    /// Like [`decide`](Self::decide), but files none of `documents`: each is compared with those
+    /// filed before, and never with another of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub fn look_up(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<Vec<Option<Decision>>> {
+        let mut decisions = Vec::with_capacity(documents.len());
+        self.each_chunk(corpus, documents, |own, chunk| {
+            own.decide_chunk(corpus, chunk, false, &mut decisions)
+        })?;
+        Ok(decisions)
+    }
+
+    /// Keeps and files `documents`, in this order, without a comparison: documents of another
+    /// collection, whatever they repeat. Of those with the same text, the first is filed.
+    ///
+    /// # Errors
+    ///
+    /// If a sketch cannot be read back.
+    pub fn file(&mut self, corpus: &Corpus, documents: &[u32]) -> Result<()> {
+        self.each_chunk(corpus, documents, |own, chunk| {
+            for &document in chunk {
+                let is_readable = corpus.features(document as usize).is_some();
+                if is_readable && own.same_text(corpus, document).is_none() {
+                    own.keep(corpus, document)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `act` with the next documents that are loaded together.
+    fn each_chunk(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[u32],
+        mut act: impl FnMut(&mut Self, &[u32]) -> Result<()>,
+    ) -> Result<()> {
         let mut rest = documents;
         while !rest.is_empty() {
             let wanted = &rest[..rest.len().min(CHUNK)];
             let (chunk, later) = rest.split_at(self.index.load_batch(corpus.outside(), wanted)?);
-            self.decide_chunk(corpus, chunk, &mut decisions)?;
+            act(self, chunk)?;
             rest = later;
         }
-        Ok(decisions)
+        Ok(())
+    }
+
+    /// Files a kept document, by its sketch if it has one, and by its text.
+    fn keep(&mut self, corpus: &Corpus, document: u32) -> Result<()> {
+        if self.judge.bounds().has_sketch(corpus, document) {
+            self.index.insert(corpus.sketches(), document)?;
+            self.kept.push(document);
+        }
+        self.identical.insert(corpus.identities(), document);
+        Ok(())
     }
 
     /// All kept documents that a document of the corpus repeats, the most similar first and the
@@ -243,6 +298,7 @@ impl Clusterer {
         &mut self,
         corpus: &Corpus,
         chunk: &[u32],
+        files: bool,
         decisions: &mut Vec<Option<Decision>>,
     ) -> Result<()> {
         // Documents that an identical kept document already settles, and documents without a
@@ -273,10 +329,10 @@ impl Clusterer {
                 decisions.push(Some(decision));
                 continue;
             }
-            let best = if was_searched {
+            let best = if was_searched && files {
                 self.best_since(corpus, document, snapshot, before)?
             } else {
-                None
+                before
             };
             if let Some(best) = best {
                 let kept = self.kept[best.place as usize];
@@ -288,11 +344,9 @@ impl Clusterer {
                 }));
                 continue;
             }
-            if was_searched {
-                self.index.insert(corpus.sketches(), document)?;
-                self.kept.push(document);
+            if files {
+                self.keep(corpus, document)?;
             }
-            self.identical.insert(corpus.identities(), document);
             decisions.push(None);
         }
         Ok(())

@@ -28,7 +28,8 @@ pub struct VerifiedPair {
     pub distance: Option<u32>,
 }
 
-/// The search for all pairs of a corpus that are duplicates under a rule.
+/// The search for all pairs of a corpus that are duplicates under a rule, or for all pairs of a
+/// document of one collection and a document of another.
 ///
 /// Documents with the same text and the same fingerprint are searched and verified once. Pairs are
 /// returned in pieces, so that the caller can stop the search. Any two documents with the same text
@@ -40,6 +41,8 @@ pub struct PairSearch {
     searched: Vec<u32>,
     /// The other documents that each representative represents.
     repeats: HashMap<u32, Vec<u32>>,
+    /// The number of documents of another collection, which come first; 0 if there is none.
+    others: u32,
     source: Source,
     /// Pairs of documents with the same text, found without a search.
     identical: Vec<VerifiedPair>,
@@ -67,7 +70,18 @@ impl PairSearch {
     ///
     /// If there are more than [`MAX_PAIRS`] candidate pairs.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
-        let mut texts: HashMap<u128, Vec<u32>> = HashMap::new();
+        PairSearch::across(corpus, rule, 0)
+    }
+
+    /// Finds only pairs of one of the first `others` documents, which are another collection, and
+    /// one of the rest; all pairs if `others` is 0. Documents of one collection are not compared
+    /// with each other.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn across(corpus: &Corpus, rule: Rule, others: u32) -> Result<Self> {
+        let mut texts: HashMap<(u128, bool), Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
         let mut searched = Vec::new();
         for document in 0..corpus.len() as u32 {
@@ -75,7 +89,8 @@ impl PairSearch {
                 continue;
             }
             // A recipe that reads titles may have several sketches for one text.
-            let twins = texts.entry(corpus.identity(document as usize)).or_default();
+            let key = (corpus.identity(document as usize), document < others);
+            let twins = texts.entry(key).or_default();
             let sketches = corpus.sketches();
             match twins
                 .iter()
@@ -91,28 +106,33 @@ impl PairSearch {
             }
         }
         let source = match (rule.search, corpus.sketches()) {
-            (Search::Near { max_distance }, Sketches::Fingerprints(all)) => {
+            (Search::Near { max_distance }, Sketches::Fingerprints(all)) if others == 0 => {
                 listed(all, max_distance, &searched)?
             }
-            (other, sketches) => Source::LookedUp {
-                index: Box::new(CandidateIndex::new(
-                    sketches,
-                    other.among_all(),
-                    searched.len() as u64,
-                )?),
-                next: 0,
-                together: CHUNK,
-            },
+            (other, sketches) => {
+                let filed = searched.partition_point(|&document| document < others);
+                let expected = if others == 0 { searched.len() } else { filed };
+                let mut index = CandidateIndex::new(sketches, other.among_all(), expected as u64)?;
+                for &document in &searched[..filed] {
+                    index.insert(sketches, document)?;
+                }
+                Source::LookedUp {
+                    index: Box::new(index),
+                    next: filed,
+                    together: CHUNK,
+                }
+            }
         };
         let mut search = PairSearch {
             judge: Judge::new(corpus, rule.of_equals()),
             searched,
             repeats,
+            others,
             source,
             identical: Vec::new(),
             found: 0,
         };
-        search.find_identical(corpus, texts.values())?;
+        search.find_identical(corpus, &texts)?;
         Ok(search)
     }
 
@@ -156,7 +176,7 @@ impl PairSearch {
 
     /// The next candidate pairs, by document.
     fn next_candidates(&mut self, corpus: &Corpus) -> Result<Option<Vec<(u32, u32)>>> {
-        let searched = &self.searched;
+        let (searched, others) = (&self.searched, self.others);
         let documents = |(a, b): (u32, u32)| (searched[a as usize], searched[b as usize]);
         match &mut self.source {
             Source::Listed { pairs, next } => {
@@ -184,10 +204,15 @@ impl PairSearch {
                 *together = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
-                    let since = index.near_since(corpus.sketches(), document, snapshot)?;
-                    index.insert(corpus.sketches(), document)?;
+                    let mut since = Vec::new();
+                    if others == 0 {
+                        since = index
+                            .near_since(corpus.sketches(), document, snapshot)?
+                            .places;
+                        index.insert(corpus.sketches(), document)?;
+                    }
                     let before = &found.places[bounds[0]..bounds[1]];
-                    let places = before.iter().chain(&since.places);
+                    let places = before.iter().chain(&since);
                     let found = places.map(|&other| documents((place as u32, other)));
                     pairs.extend(found.filter(|&(a, b)| judge.is_candidate(corpus, a, b)));
                 }
@@ -245,26 +270,39 @@ impl PairSearch {
     ///
     /// With a rule on distance alone, a recipe that reads titles may treat documents with one text
     /// as different. Such a pair counts only if it is within the distance.
-    fn find_identical<'a>(
+    fn find_identical(
         &mut self,
         corpus: &Corpus,
-        texts: impl Iterator<Item = &'a Vec<u32>> + Clone,
+        texts: &HashMap<(u128, bool), Vec<u32>>,
     ) -> Result<()> {
         let members = |twins: &[u32]| -> Vec<u32> {
             let repeats = twins.iter().filter_map(|twin| self.repeats.get(twin));
-            repeats.flatten().chain(twins).copied().collect()
+            let mut all: Vec<u32> = repeats.flatten().chain(twins).copied().collect();
+            all.sort_unstable();
+            all
         };
-        for twins in texts.clone() {
+        let own = texts.iter().filter(|((_, is_other), _)| !is_other);
+        let of_others = |identity| match texts.get(&(identity, true)) {
+            Some(twins) => members(twins),
+            None => Vec::new(),
+        };
+        for (&(identity, _), twins) in own.clone() {
             let count = members(twins).len() as u128;
-            self.found += count * (count - 1) / 2;
+            self.found += match self.others {
+                0 => count * (count - 1) / 2,
+                _ => count * of_others(identity).len() as u128,
+            };
             check_count(self.found)?;
         }
         let mut identical = Vec::new();
-        for twins in texts {
-            let mut members = members(twins);
-            members.sort_unstable();
+        for (&(identity, _), twins) in own {
+            let (members, of_others) = (members(twins), of_others(identity));
             for (at, &b) in members.iter().enumerate() {
-                for &a in &members[..at] {
+                let earlier = match self.others {
+                    0 => &members[..at],
+                    _ => &of_others,
+                };
+                for &a in earlier {
                     let distance = self.judge.bounds().distance(corpus, a, b);
                     let Some(similarity) = self.same_text(corpus, a, b) else {
                         continue;

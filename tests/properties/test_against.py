@@ -1,0 +1,287 @@
+"""Another collection counts as kept: dedup against its twin, and its laws."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.hostile import corpora
+from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
+from tests.reference import dedup as twin
+from tests.tasks import hard_texts
+from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
+
+from neardup import InputError, ParameterError, dedup, pairs
+from neardup._engine.summary import Progress
+from neardup.dedup import dedup_files
+from neardup.pairs import pairs_files
+
+
+def rows_of(result):
+    return [tuple(row.values()) for row in result.removed.to_pylist()]
+
+
+@settings(max_examples=50)
+@given(
+    many=corpora(),
+    share=st.floats(0, 1),
+    threshold=st.sampled_from(THRESHOLDS),
+    priority=st.sampled_from(PRIORITIES),
+    alone=st.booleans(),
+)
+def test_dedup_against_is_the_twin(many, share, threshold, priority, alone):
+    first = round(len(many) * share)
+    documents = [{"text": text, "date": len(text) % 4} for text in many]
+    others, own = documents[:first], documents[first:]
+    if not others or not own:
+        return
+    options = {"threshold": threshold, "recipe": GENERAL, "priority": priority}
+    result = dedup(
+        own, against=[{"text": one["text"]} for one in others], against_only=alone, **options
+    )
+    judge = Judge(many, GENERAL, threshold, result.plan.max_distance)
+
+    def similarity(a, b):
+        return -1.0 if alone and b >= first else judge.similarity(a, b)
+
+    order = [first + at for at in order_of(priority, own)]
+    kept, removals = twin.dedup(len(many), similarity, threshold, order, range(first))
+    assert (first + np.flatnonzero(result.keep)).tolist() == kept[first:]
+    expected = [
+        (str(one.document - first), str(one.kept - first * (one.kept >= first)), one.similarity)
+        for one in removals
+    ]
+    assert [(row[0], row[1], row[2]) for row in rows_of(result)] == expected
+    sides = ["input" if one.kept >= first else "against" for one in removals]
+    assert [row[-1] for row in rows_of(result)] == sides
+    assert (result.summary.against, result.summary.read) == (first, len(own))
+
+
+@given(many=corpora(), max_distance=st.sampled_from((0, 3, 20)))
+def test_by_distance_too(many, max_distance):
+    half = len(many) // 2
+    if not half:
+        return
+    options = {"max_distance": max_distance, "recipe": BY_BITS}
+    result = dedup(many[half:], against=many[:half], **options)
+    judge = Judge(many, BY_BITS, None, max_distance)
+    kept, _ = twin.dedup(len(many), judge.similarity, 0.0, range(half, len(many)), range(half))
+    assert (half + np.flatnonzero(result.keep)).tolist() == kept[half:]
+
+
+@settings(max_examples=50)
+@given(
+    many=corpora(), share=st.floats(0, 1), threshold=st.sampled_from(THRESHOLDS), bits=st.booleans()
+)
+def test_pairs_across_are_all_of_them(many, share, threshold, bits):
+    first = round(len(many) * share)
+    if first in (0, len(many)):
+        return
+    options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
+    judge = Judge(many, GENERAL, threshold, 128)
+    if bits:
+        options = {"max_distance": 20, "recipe": BY_BITS}
+        judge = Judge(many, BY_BITS, None, 20)
+    found = pairs(many[first:], with_=many[:first], **options)
+    expected = [
+        (a - first, b, judge.similarity(a, b))
+        for a in range(first, len(many))
+        for b in range(first)
+        if judge.similarity(a, b) >= judge.least
+    ]
+    rows = found.table.to_pylist()
+    assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows] == expected
+    assert (found.summary.pairs, found.summary.against) == (len(expected), first)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_pairs_across_are_those_of_both(recipe):
+    many = hard_texts.mixed(random.Random(7), 300)
+    rule = {} if recipe in ("classic", "improved") else {"threshold": 0.5}
+    both = pairs(many, recipe=recipe, **rule).table.to_pylist()
+    across = {
+        (int(r["id_b"]) - 150, int(r["id_a"]))
+        for r in both
+        if int(r["id_a"]) < 150 <= int(r["id_b"])
+    }
+    found = pairs(many[150:], with_=many[:150], recipe=recipe, **rule).table.to_pylist()
+    assert {(int(r["id_a"]), int(r["id_b"])) for r in found} == across
+    assert len(across) > 20
+
+
+COLLECTIONS = {
+    "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
+    "mixed": lambda: hard_texts.mixed(random.Random(2), 400),
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_it_keeps_what_dedup_keeps_of_both(name, recipe, request):
+    """Of B without repeats and A, `dedup` keeps all of B, and of A what `against` keeps."""
+    many = COLLECTIONS[name]()
+    rule = {} if recipe in ("classic", "improved") else {"threshold": 0.5}
+    options = {"recipe": recipe, **rule}
+    b, a = many[::2], many[1::2]
+    while not (once := dedup(b, **options)).keep.all():
+        b = once.kept
+    both = dedup(b + a, **options)
+    if not both.keep[: len(b)].all():
+        pytest.fail("B has repeats beside A")
+    found = dedup(a, against=b, **options)
+    assert found.keep.tolist() == both.keep[len(b) :].tolist()
+    assert not found.keep.all()
+    # Whatever waits in files.
+    request.getfixturevalue("without_memory")()
+    small = dedup(a, against=b, **options)
+    assert (small.keep.tolist(), rows_of(small)) == (found.keep.tolist(), rows_of(found))
+
+
+class Notes(Progress):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, line):
+        self.notes.append(str(line))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "old.jsonl": [
+            "渡船早上八点从东码头开出，下午五点回来。",
+            "图书馆周一闭馆整理书架，周二照常开放。",
+        ],
+        "new.jsonl": [
+            "渡船早上八点从东码头开出，下午五点回来！",
+            "市集搬到了河边的新广场，周末才有。",
+            "市集搬到了河边的新广场，周末才有！",
+        ],
+    }
+    for name, all_of in texts.items():
+        lines = [
+            json.dumps({"id": f"{name[0]}{at}", "text": text}) for at, text in enumerate(all_of)
+        ]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
+    return tmp_path
+
+
+def rows_in(path):
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def test_files(folder):
+    progress = Notes()
+    result = dedup_files(
+        ["new.jsonl"],
+        "kept.jsonl",
+        removed="removed.jsonl",
+        report="report.json",
+        against=["old.jsonl"],
+        progress=progress,
+    )
+    assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
+    removed = rows_in("removed.jsonl")
+    assert [(row["id"], row["kept_id"], row["kept_from"]) for row in removed] == [
+        ("n0", "o0", "against"),
+        ("n2", "n1", "input"),
+    ]
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    assert (report["summary"]["against"], report["summary"]["read"]) == (2, 3)
+    assert report["settings"]["against"] == ["old.jsonl"]
+    assert (result.summary.kept, progress.notes) == (1, [])
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_of_pairs():
+    result = pairs_files(["new.jsonl"], "pairs.jsonl", with_=["old.jsonl"])
+    rows = rows_in("pairs.jsonl")
+    assert [(row["id_a"], row["id_b"]) for row in rows] == [("n0", "o0")]
+    assert (result.summary.read, result.summary.against, result.summary.kept) == (3, 2, 3)
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Return a function that begins a run, which is ended before it writes."""
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    def begin(**options):
+        with monkeypatch.context() as patch:
+            patch.setattr("neardup.writers.write_kept", fail)
+            with pytest.raises(KeyboardInterrupt):
+                dedup_files(["new.jsonl"], "kept.jsonl", work="work", **options)
+
+    return begin
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_goes_on_where_it_was(interrupted):
+    interrupted(against=["old.jsonl"], removed="removed.jsonl")
+    progress = Notes()
+    dedup_files(
+        ["new.jsonl"],
+        "kept.jsonl",
+        removed="removed.jsonl",
+        against=["old.jsonl"],
+        work="work",
+        progress=progress,
+    )
+    assert "resuming from work" in progress.notes[0]
+    assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_against_something_else_is_another_run(interrupted):
+    interrupted(against=["old.jsonl"])
+    with pytest.raises(InputError, match="a run with another against"):
+        dedup_files(["new.jsonl"], "kept.jsonl", work="work")
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_same_file_on_both_sides_is_told():
+    progress = Notes()
+    result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
+    assert not result.keep.any()
+    assert progress.notes[0].startswith("new.jsonl is both an input and what")
+
+
+def test_empty_sides(folder):
+    (folder / "empty.jsonl").write_text("")
+    result = dedup_files(["new.jsonl"], "kept.jsonl", against=["empty.jsonl"])
+    assert (result.keep.tolist(), result.summary.problems) == ([True, True, False], 1)
+    result = dedup_files(["empty.jsonl"], "none.jsonl", against=["old.jsonl"])
+    assert (len(result.keep), result.summary.problems) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"against": []}, ParameterError, "against"),
+        ({"against": ["nowhere.jsonl"]}, InputError, "nowhere.jsonl"),
+        ({"against": ["kept.jsonl"], "force": True}, InputError, "kept.jsonl"),
+        (
+            {"against_only": True},
+            ParameterError,
+            "'against_only' parameter must be left out without",
+        ),
+    ],
+)
+def test_bad_input_leaves_nothing(folder, options, error, said):
+    (folder / "kept.jsonl").write_text('{"text": "as it was"}\n')
+    with pytest.raises(error, match=said):
+        dedup_files(["new.jsonl"], "kept.jsonl", **{"force": True, **options})
+    assert (folder / "kept.jsonl").read_text() == '{"text": "as it was"}\n'
+
+
+def test_any_kind_of_table():
+    table = pa.table({"text": ["市集搬到了河边的新广场，周末才有。", "别的事"], "id": ["x", "y"]})
+    result = dedup(table, against=["市集搬到了河边的新广场，周末才有！"])
+    assert result.kept.column("id").to_pylist() == ["y"]
+    assert [(*row[:2], row[-1]) for row in rows_of(result)] == [("x", "0", "against")]
