@@ -85,8 +85,8 @@ impl Verifier {
         Ok(of_each.collect())
     }
 
-    /// Whether each pair may still be similar. Only pairs are ruled out whose second text is
-    /// has been compared [`PROBED`] times at most.
+    /// Whether each pair may still be similar. Only a pair whose second text was looked up fewer than
+    /// [`PROBED`] times is ruled out here.
     fn rule_out(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
         let mut probed: Vec<(usize, (u32, u32))> = Vec::new();
         for (at, &(a, b)) in pairs.iter().enumerate() {
