@@ -63,9 +63,9 @@ def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters])
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         Also any other object with the Arrow stream interface.
-    against : same kinds, optional
+    against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
-        its documents is dropped.
+        its documents is dropped. Of an index, these are the documents that it keeps.
     {options}
 
     Returns
@@ -120,13 +120,14 @@ def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters])
     """
     from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
+    from neardup.readers.tables import open_others
 
     chosen = DedupOptions.of(completed(dedup, options))
     source = open_table(data, **chosen.fields)
     others = None
     if against is not None:
         fields = chosen.fields | {"extra_fields": ()}
-        others = open_table(against, parameter="against", **fields)
+        others = open_others(against, parameter="against", **fields)
     elif chosen.against_only:
         raise _without_against()
     result, _ = _decided(Pipeline(chosen), source, others, kept=source.kept)
@@ -154,8 +155,8 @@ def dedup_files(
     removed : str, Path or None, default=None
         File for the dropped documents and the reasons.
     against : sequence of str or Path, optional
-        Files, folders or patterns of another collection, all of which counts as kept, and none
-        of which is written.
+        Files, folders or patterns of another collection, or the location of an index. All of
+        it counts as kept, and none is written.
     {options}
 
     Returns

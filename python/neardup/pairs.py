@@ -52,7 +52,7 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
         As for :func:`neardup.dedup`.
-    with_ : same kinds, optional
+    with_ : same kinds or Index, optional
         Another collection: only pairs of a document of `data` and one of its documents are
         searched.
     {options}
@@ -93,11 +93,12 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     """
     from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
+    from neardup.readers.tables import open_others
 
     chosen = DedupOptions.of(completed(pairs, options))
     others = None
     if with_ is not None:
-        others = open_table(with_, parameter="with_", **chosen.fields)
+        others = open_others(with_, parameter="with_", **chosen.fields)
     result, _ = _found(Pipeline(chosen), open_table(data, **chosen.fields), others)
     return result
 
@@ -119,8 +120,8 @@ def pairs_files(
     output : str or Path
         File for the pairs; format by extension, ``-`` for standard output.
     with_ : sequence of str or Path, optional
-        Files, folders or patterns of another collection: only pairs of a document of `inputs`
-        and one of its documents are searched.
+        Files, folders or patterns of another collection, or the location of an index: only
+        pairs of a document of `inputs` and one of its documents are searched.
     {options}
 
     Returns
@@ -140,8 +141,9 @@ def pairs_files(
     outputs, others = {"output": output}, ("with_", with_)
     with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
-        for sources in filter(None, (run.sources, run.against)):
-            result.summary.problems += sources.report_to(run.pipeline.progress)
+        result.summary.problems += run.sources.report_to(run.pipeline.progress)
+        if run.against is not None:
+            result.summary.problems += run.against.report_to(run.pipeline.progress)
         write_rows(run.outputs["output"], result.table, PAIRS)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)

@@ -11,9 +11,10 @@ from tests.index.written import letters
 
 from neardup import InputError, ParameterError, check
 from neardup._engine.summary import Progress
+from neardup._engine.validation import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
-from neardup.papers.library import is_index, joined
+from neardup.papers.library import joined
 
 RNG = random.Random(9)
 TEXTS = [letters(RNG, 120) for _ in range(6)]

@@ -15,7 +15,7 @@ from tests.reference import dedup as twin
 from tests.tasks import hard_texts
 from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
 
-from neardup import InputError, ParameterError, dedup, pairs
+from neardup import Index, InputError, ParameterError, dedup, pairs
 from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
@@ -285,3 +285,57 @@ def test_any_kind_of_table():
     result = dedup(table, against=["市集搬到了河边的新广场，周末才有！"])
     assert result.kept.column("id").to_pylist() == ["y"]
     assert [(*row[:2], row[-1]) for row in rows_of(result)] == [("x", "0", "against")]
+
+
+class TestAnIndex:
+    def test_counts_as_kept(self, folder):
+        with Index("old.db") as index:
+            index.add_files(["old.jsonl"])
+        result = dedup_files(
+            ["new.jsonl"], "kept.jsonl", against=["old.db"], removed="removed.jsonl"
+        )
+        assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
+        assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
+        assert result.summary.against == 2
+        found = pairs_files(["new.jsonl"], folder / "pairs.jsonl", with_=["old.db"])
+        assert found.table.column("id_b").to_pylist() == ["o0"]
+
+    def test_is_read_while_it_is_written(self, folder):
+        texts = [row["text"] for row in rows_in(folder / "new.jsonl")]
+        with Index(folder / "n.db") as index:
+            index.add("first", texts[1])
+            found = dedup(texts, against=index)
+            assert found.kept == [texts[0]]
+            index.add("second", texts[0])
+            assert dedup(texts, against=index).kept == []
+            across = pairs(texts, with_=index).table.to_pylist()
+            assert [(row["id_a"], row["id_b"]) for row in across] == [
+                ("0", "second"),
+                ("1", "first"),
+                ("2", "first"),
+            ]
+
+    @pytest.mark.usefixtures("folder")
+    def test_with_other_documents_is_another_run(self, interrupted):
+        with Index("old.db") as index:
+            index.add_files(["old.jsonl"])
+            interrupted(against=["old.db"])
+            index.add("another", "别的一篇，说的是别的事情。")
+        with pytest.raises(InputError, match="a run with another against"):
+            dedup_files(["new.jsonl"], "kept.jsonl", against=["old.db"], work="work")
+
+    @pytest.mark.usefixtures("folder")
+    def test_that_cannot_be_used_is_named(self):
+        with Index("n.db", store="sketch") as index:
+            index.add("a", "没有存下来的文本。")
+            with pytest.raises(
+                ParameterError, match="'against' parameter must be an index that st"
+            ):
+                dedup(["一"], against=index)
+        for others, said in (
+            (["n.db"], "'against' parameter must be an index that stores texts"),
+            (["n.db", "old.jsonl"], "'against' parameter must be one index, or files"),
+        ):
+            with pytest.raises(ParameterError, match=said):
+                dedup_files(["new.jsonl"], "kept.jsonl", against=others)
+        assert not Path("kept.jsonl").exists()

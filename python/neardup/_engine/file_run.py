@@ -13,12 +13,13 @@ from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.pipeline import Pipeline
-from neardup._engine.validation import check_path, paths_of
+from neardup._engine.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
     from neardup._engine.summary import Summary
+    from neardup.index.stored_texts import StoredTexts
     from neardup.plan import Plan
     from neardup.readers import Sources
     from neardup.writers import Output, OutputSet
@@ -44,14 +45,14 @@ class FileRun:
     ----------
     pipeline : Pipeline
     sources : Sources
-    against : Sources or None
+    against : Sources, StoredTexts or None
     outputs : dict of str to Output
         The outputs that have a path.
     """
 
     pipeline: Pipeline
     sources: Sources
-    against: Sources | None
+    against: Sources | StoredTexts | None
     outputs: dict[str, Output]
 
     def __init__(
@@ -85,7 +86,7 @@ class FileRun:
         return self
 
     def _open(self) -> None:
-        from neardup.readers import open_sources
+        from neardup.readers import Sources, open_sources
         from neardup.writers import OutputSet
 
         format, force = self._files["format"], self._files["force"]
@@ -115,16 +116,31 @@ class FileRun:
         self.sources = open_sources(
             self._inputs, format=format, **self._options.fields, output_paths=places
         )
-        self.against = None
-        if self._against is not None:
-            fields = self._options.fields | {"extra_fields": ()}
-            if "-" in self._inputs and "-" in self._against:
-                raise ParameterError(Message("readers.stdin_twice", parameter=self._name, times=2))
-            self.against = open_sources(self._against, format=format, **fields, output_paths=places)
+        self.against = None if self._against is None else self._opened(self._against, places)
         self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
-        if self.against is not None:
+        if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(Message("runs.same_sides", file=name))
+
+    def _opened(self, others: list[str], places: list[str | Path]) -> Sources | StoredTexts:
+        """Open the other collection: one index, or files."""
+        from neardup.readers import open_sources
+
+        indexes = [path for path in others if is_index(path)]
+        if indexes and len(others) > 1:
+            said = Message("runs.index_among_files", parameter=self._name, index=indexes[0])
+            raise ParameterError(said)
+        if indexes:
+            from neardup.index import Index
+            from neardup.index.stored_texts import StoredTexts
+
+            index = self._stack.enter_context(Index(indexes[0], must_exist=True))
+            return StoredTexts(index, self._name)
+        if "-" in self._inputs and "-" in others:
+            raise ParameterError(Message("readers.stdin_twice", parameter=self._name, times=2))
+        fields = self._options.fields | {"extra_fields": ()}
+        format = self._files["format"]
+        return open_sources(others, format=format, **fields, output_paths=places)
 
     def _state(self) -> dict[str, Any]:
         """The settings and inputs that the stages in a work folder depend on."""
@@ -133,7 +149,7 @@ class FileRun:
             "task": self._task,
             **self._options.described(),
             "inputs": states_of(self._inputs, format),
-            "against": None if self._against is None else states_of(self._against, format),
+            "against": None if self._against is None else _states(self._against, format),
             "format": format,
         }
 
@@ -186,3 +202,17 @@ class FileRun:
             memory=options.memory,
         )
         self._report.write(text.encode(errors="backslashreplace") + b"\n")
+
+
+def _states(others: list[str], format: str | None) -> list[Any]:
+    """Return the states of the other collection; of an index, its counters."""
+    states: list[Any] = []
+    for path in others:
+        if not is_index(path):
+            states += states_of([path], format)
+            continue
+        from neardup.index import Index
+
+        with Index(path, must_exist=True) as index, index._engine.reading() as session:
+            states.append((path, sorted(session.counters().items())))
+    return states

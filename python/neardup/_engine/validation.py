@@ -130,6 +130,17 @@ def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[st
     return [os.fspath(path) for path in paths]
 
 
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path names a persistent index."""
+    if os.fspath(path).startswith(("postgresql:", "postgres:")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
 def check_span(value: Any, name: str) -> timedelta:
     """A span: a timedelta, or a number with s, m, h, d or w.
 

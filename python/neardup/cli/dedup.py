@@ -51,8 +51,8 @@ def run(
             "--against",
             metavar="INPUT",
             help="Another collection, all of which counts as kept: what is similar to one of its "
-            "documents is dropped. Files, folders and patterns as INPUT; may be given several "
-            "times.",
+            "documents is dropped. Files, folders and patterns as INPUT, which may be given "
+            "several times, or an index.",
             rich_help_panel=o.MATCHING,
             show_default=False,
         ),

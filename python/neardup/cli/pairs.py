@@ -37,7 +37,7 @@ def run(
             "--with",
             metavar="INPUT",
             help="Another collection: only pairs of a document of INPUT and one of its documents "
-            "are searched. May be given several times.",
+            "are searched. Files as INPUT, which may be given several times, or an index.",
             rich_help_panel=o.MATCHING,
             show_default=False,
         ),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from neardup._engine.messages import Message
 from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import check_workers, paths_of
+from neardup._engine.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
 from neardup.papers.report.notes import unreadable_documents
@@ -396,14 +396,3 @@ def made_by() -> str:
     traditional, simplified, _ = variants()
     digest = hashlib.sha256(f"{traditional}\n{simplified}".encode()).hexdigest()
     return f"{_FORMAT}-{digest[:12]}"
-
-
-def is_index(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a persistent index."""
-    if os.fspath(path).startswith(("postgresql:", "postgres:")):
-        return True
-    try:
-        with open(path, "rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False

@@ -114,6 +114,16 @@ def open_table(
     return TableSource(data, fields, parameter)
 
 
+def open_others(data: Any, *, parameter: str, **fields: Any) -> Any:
+    """Open another collection: a table or list as `open_table` does, or a persistent index."""
+    index = sys.modules.get("neardup.index")
+    if index is not None and isinstance(data, index.Index):
+        from neardup.index.stored_texts import StoredTexts
+
+        return StoredTexts(data, parameter)
+    return open_table(data, parameter=parameter, **fields)
+
+
 def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
     """Return the kept rows of a table or list, in a container of the same kind.
 

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
 from neardup._engine.summary import Progress
+from neardup._engine.validation import is_index
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
-from neardup.papers.library import Library, is_index, open_library
+from neardup.papers.library import Library, open_library
 from neardup.server.clock import Clock
 from neardup.server.jobs.job import JobError
 from neardup.server.problems import ProblemError

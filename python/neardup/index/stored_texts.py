@@ -1,0 +1,82 @@
+"""The kept documents of an index, as the other collection of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from neardup._engine.messages import Message
+from neardup.exceptions import ParameterError
+from neardup.index.schema import documents, documents_with_texts
+from neardup.index.values import KEPT
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, regroup
+
+if TYPE_CHECKING:
+    from neardup._engine.summary import Progress
+    from neardup.index import Index
+
+#: Documents that are fetched together.
+_TOGETHER = 1000
+
+
+class StoredTexts:
+    """The documents that an index keeps, read as often as wanted like the sources of a run.
+
+    Each pass reads one snapshot: what is added meanwhile is not in it.
+
+    Parameters
+    ----------
+    index : Index
+    parameter : str
+        The parameter that the caller was given it by, for errors.
+
+    Raises
+    ------
+    ParameterError
+        If the index stores no texts.
+    """
+
+    def __init__(self, index: Index, parameter: str) -> None:
+        self._engine = index._engine
+        if self._engine.settings.store != "text":
+            location = self._engine.location
+            raise ParameterError(
+                Message("index.no_texts_to_compare", parameter=parameter, index=location)
+            )
+
+    def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
+        """Read the documents in the order in which they were added; see `Sources.batches`."""
+        return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
+
+    def _chunks(self, titles: bool) -> Iterator[Chunk]:
+        kept = documents_with_texts.where(documents.c.state == KEPT).order_by(documents.c.number)
+        with self._engine.reading() as session:
+            result = session.connection.execute(kept, execution_options={"yield_per": _TOGETHER})
+            with closing(result):
+                for part in result.mappings().partitions():
+                    rows = session.sound(part)
+                    texts = pa.array([session.text(row) for row in rows], pa.large_string())
+                    named = pa.array([row["title"] for row in rows], pa.large_string())
+                    yield Chunk(
+                        texts=texts,
+                        ids=pa.array([row["id"] for row in rows], pa.large_string()),
+                        titles=named if titles else None,
+                        extra={},
+                        problems=[],
+                        bytes_read=texts.nbytes,
+                    )
+
+    def found(self) -> dict[str, Any]:
+        """Return what a resumed run needs to know; nothing."""
+        return {}
+
+    def recall(self, found: dict[str, Any]) -> None:
+        """Take what an earlier run `found`."""
+
+    def report_to(self, progress: Progress) -> int:
+        """Report no problems: a damaged document ends the run."""
+        del progress
+        return 0
