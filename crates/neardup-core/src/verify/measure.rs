@@ -44,7 +44,7 @@ pub enum Measure {
         /// Which text must lie in the other.
         direction: Direction,
     },
-    /// The edit similarity by units: [`Aligned::similarity`].
+    /// The edit similarity by units: [`Aligned::similarity`](super::Aligned::similarity).
     Aligned,
 }
 

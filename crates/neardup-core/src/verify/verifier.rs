@@ -25,7 +25,7 @@ const PROBED: u32 = 6;
 ///
 /// The data that a measure needs of a text is cached up to a fixed budget, because a document that
 /// is a candidate often will be one again. At its first comparisons, its text is only looked up in
-/// a [probe](super::probe) of the other, which rules out most pairs. Neither affects a result.
+/// a table of the shingles of the other, which rules out most pairs. Neither affects a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
@@ -68,7 +68,7 @@ impl Verifier {
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
     /// `None` for the others. The order of the two texts of a pair makes a difference only for
-    /// [`Direction::FirstInSecond`].
+    /// [`Direction::FirstInSecond`](super::Direction::FirstInSecond).
     ///
     /// Runs on the current rayon pool.
     ///
