@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
     from neardup._engine.pipeline import Decided, Pipeline
     from neardup.readers import Problem
+    from neardup.writers.annotations import Annotations
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters])
         others = open_others(against, parameter="against", **fields)
     elif chosen.against_only:
         raise _without_against()
-    result, _ = _decided(Pipeline(chosen), source, others, kept=source.kept)
+    result, _, _ = _decided(Pipeline(chosen), source, others, kept=source.kept)
     return result
 
 
@@ -173,17 +174,26 @@ def dedup_files(
     """
     from neardup._engine.file_run import FileRun
     from neardup.writers import removed_schema, write_kept, write_rows
+    from neardup.writers.annotations import FIELDS, check_free
 
     given = completed(dedup_files, options)
     chosen = DedupOptions.of(given)
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {"output": output, "removed": removed}
+    fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
     with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
-        result, collected = _decided(run.pipeline, run.sources, run.against)
+        check_free(run.sources.sources, fields)
+        result, collected, decided = _decided(run.pipeline, run.sources, run.against)
         progress, summary = run.pipeline.progress, result.summary
-        progress.stage("write", int(result.keep.sum()))
-        written = write_kept(run.sources, result.keep, run.outputs["output"])
+        mask, more = result.keep, None
+        if given["annotate"]:
+            is_dropped = decided.kept_for[collected.against :] >= 0
+            mask = mask | is_dropped
+        if fields:
+            more = _annotations(fields, run.pipeline, collected, decided, mask)
+        progress.stage("write", int(mask.sum()))
+        written = write_kept(run.sources, mask, run.outputs["output"], more)
         summary.kept -= written.unwritable
         summary.left_out = written.unwritable
         summary.problems += written.unwritable + run.sources.report_to(progress)
@@ -211,7 +221,7 @@ def _decided(
     against: Any = None,
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
-) -> tuple[DedupResult, Collected]:
+) -> tuple[DedupResult, Collected, Decided]:
     """Read and decide all documents; `kept` returns the rows for a mask."""
     import numpy as np
 
@@ -247,7 +257,31 @@ def _decided(
         plan=plan_of(options.recipe, pipeline.rule, len(decided.kept_for), look_ups=True),
         problems=collected.problems,
     )
-    return result, collected
+    return result, collected, decided
+
+
+def _annotations(
+    names: tuple[str, ...],
+    pipeline: Pipeline,
+    collected: Collected,
+    decided: Decided,
+    mask: NDArray[np.bool_],
+) -> Annotations:
+    """Return the fields of the records of a mask."""
+    import numpy as np
+
+    from neardup.writers.annotations import Annotations
+
+    documents = collected.against + np.flatnonzero(mask)
+    return Annotations(
+        names,
+        ids=collected.id_column(),
+        kept_for=decided.kept_for,
+        similarity=decided.similarity,
+        measure=pipeline.rule.measure,
+        documents=documents,
+        readable=collected.features()[documents] >= 0,
+    )
 
 
 def _removed_table(

@@ -130,6 +130,8 @@ BAD = {
     | {
         "against": ([], 7, [7], [b"a"]),
         "against_only": (*_FLAG, True),
+        "annotate": _FLAG,
+        "cluster_size": _FLAG,
         "removed": _OUTPUT,
         "report": _OUTPUT,
         "threshold": _THRESHOLD,

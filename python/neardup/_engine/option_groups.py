@@ -7,11 +7,13 @@ from typing import TypedDict
 
 from neardup._engine.options import (
     AgainstOnly,
+    Annotate,
     AtField,
     AtZone,
     Background,
     BatchDocuments,
     Checkpoint,
+    ClusterSize,
     Exhaustive,
     Expected,
     ExtraFields,
@@ -132,6 +134,9 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     """Options of `dedup_files`."""
+
+    annotate: Annotate
+    cluster_size: ClusterSize
 
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):

@@ -237,6 +237,28 @@ AgainstOnly = Annotated[
         check=check_flag,
     ),
 ]
+Annotate = Annotated[
+    bool,
+    Option(
+        "Write every record instead of the kept ones only, each with the fields cluster_id, "
+        "cluster_size, kept_id, similarity and measure.",
+        ("--annotate",),
+        OUTPUT,
+        default=False,
+        check=check_flag,
+    ),
+]
+ClusterSize = Annotated[
+    bool,
+    Option(
+        "Add the field cluster_size to each record that is written: how many documents it stands "
+        "for.",
+        ("--cluster-size",),
+        OUTPUT,
+        default=False,
+        check=check_flag,
+    ),
+]
 Format = Annotated[
     str | None,
     Option(

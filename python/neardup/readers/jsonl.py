@@ -95,9 +95,10 @@ class JsonLines:
 
         If none of them is a JSON object, `chunks` reports it.
         """
-        check_text_field(self._first_records(), fields, self.name)
+        check_text_field(self.first_records(), fields, self.name)
 
-    def _first_records(self) -> Iterator[dict[str, Any] | Message]:
+    def first_records(self) -> Iterator[dict[str, Any] | Message]:
+        """Yield records from the beginning, each as its fields or as what is wrong with it."""
         try:
             for block in self._blocks(_SAMPLE):
                 yield from map(parse, _records(block))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,10 @@ from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.output import Output
 from neardup.writers.schema_inference import InferredType
 
-__all__ = ["KeptReport", "write_kept"]
+if TYPE_CHECKING:
+    from neardup.writers.annotations import Annotations
+
+__all__ = ["KeptReport", "fixed_names", "write_kept"]
 
 _SHOWN = 10_000
 
@@ -65,7 +68,9 @@ class KeptReport:
             self.problems.append(replace(problem, reason=reason))
 
 
-def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptReport:
+def write_kept(
+    sources: Sources, keep: npt.ArrayLike, output: Output, more: Annotations | None = None
+) -> KeptReport:
     """Write the kept records of all sources.
 
     Parameters
@@ -76,6 +81,8 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
         True for the records to keep, in input order.
     output : Output
         An open output, which the caller commits.
+    more : Annotations, optional
+        Fields to add to each record.
 
     Returns
     -------
@@ -113,11 +120,11 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
     report = KeptReport()
     write: _Lines | _Cells | _Tables
     if output.format == "jsonl":
-        write = _Lines(output, report)
+        write = _Lines(output, report, more)
     elif output.format == "parquet":
-        write = _Tables(sources.sources, output, report)
+        write = _Tables(sources.sources, output, report, more)
     else:
-        write = _Cells(sources.sources, output, report)
+        write = _Cells(sources.sources, output, report, more)
     begin = 0
     for source, count in zip(sources.sources, counts, strict=True):
         flags = mask[begin : begin + count]
@@ -134,29 +141,39 @@ def write_kept(sources: Sources, keep: npt.ArrayLike, output: Output) -> KeptRep
 class _Lines:
     """Writes JSON Lines, without a schema."""
 
-    def __init__(self, output: Output, report: KeptReport) -> None:
+    def __init__(self, output: Output, report: KeptReport, more: Annotations | None) -> None:
         self._output = output
         self._report = report
+        self._more = more
 
     def source(self, source: Source, keep: Keep) -> None:
         if isinstance(source, JsonLines):
             for data in source.kept_bytes(keep):
-                self._output.write(data)
+                self._output.write(data if self._more is None else self._more.lines(data))
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report, self._output.name):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
             self._output.write(jsonl_bytes(rows))
 
 
 class _Cells:
     """Writes CSV or TSV with the columns of all sources, in the order of appearance."""
 
-    def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
+    def __init__(
+        self,
+        sources: list[Source],
+        output: Output,
+        report: KeptReport,
+        more: Annotations | None,
+    ) -> None:
         self._output = output
         self._report = report
+        self._more = more
         names: dict[str, None] = {}
         for source in sources:
             names.update(dict.fromkeys(_names(source)))
+        if more is not None:
+            names.update(dict.fromkeys(more.schema.names))
         self._names = list(names)
         first = next((s for s in sources if self._same(s)), None)
         if isinstance(first, Delimited):
@@ -172,12 +189,13 @@ class _Cells:
         )
 
     def source(self, source: Source, keep: Keep) -> None:
-        if isinstance(source, Delimited) and (self._same(source) or not source.header):
+        is_same = self._same(source) if self._more is None else False
+        if isinstance(source, Delimited) and (is_same or not source.header):
             for data in source.kept_bytes(keep):
                 self._output.write(data)
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report, self._output.name):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
             values = ([row.get(name) for name in self._names] for row in rows)
             self._output.write_rows(self._names, values)
 
@@ -185,9 +203,16 @@ class _Cells:
 class _Tables:
     """Writes Parquet with the schema that the sources share, or else an inferred one."""
 
-    def __init__(self, sources: list[Source], output: Output, report: KeptReport) -> None:
+    def __init__(
+        self,
+        sources: list[Source],
+        output: Output,
+        report: KeptReport,
+        more: Annotations | None,
+    ) -> None:
         self._output = output
         self._report = report
+        self._more = more
         self._inferred: dict[str, InferredType] | None = None
         tables = [s for s in sources if isinstance(s, Parquet)]
         if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
@@ -200,7 +225,9 @@ class _Tables:
                 for name, shape in self._inferred.items()
                 if shape.mixed()
             ]
-        output.begin(self._schema)
+        added = [] if more is None else list(more.schema)
+        self._written = pa.schema([*self._schema, *added]).with_metadata(self._schema.metadata)
+        output.begin(self._written)
 
     def source(self, source: Source, keep: Keep) -> None:
         if isinstance(source, Parquet):
@@ -209,15 +236,26 @@ class _Tables:
                     return
                 flags = keep.take(batch.num_rows)
                 if flags.any():
-                    self._output.write_batch(self._cast(batch.filter(pa.array(flags))))
+                    self._write(self._cast(batch.filter(pa.array(flags))))
             return
         assert self._inferred is not None
-        for rows in _kept_rows(source, keep, self._report, self._output.name):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
             columns = [
                 shape.column([row.get(name) for row in rows], self._schema.field(name).type)
                 for name, shape in self._inferred.items()
             ]
-            self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+            if self._more is not None:
+                columns += [
+                    pa.array([row[field.name] for row in rows], field.type)
+                    for field in self._more.schema
+                ]
+            self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
+
+    def _write(self, batch: pa.RecordBatch) -> None:
+        columns = batch.columns
+        if self._more is not None:
+            columns = [*columns, *self._more.take(batch.num_rows).columns]
+        self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
 
     def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if self._inferred is None:
@@ -241,22 +279,29 @@ def _recast(column: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
 
 
 def _kept_rows(
-    source: Source, keep: Keep, report: KeptReport, output: str
+    source: Source,
+    keep: Keep,
+    report: KeptReport,
+    output: str,
+    more: Annotations | None,
 ) -> Iterator[list[dict[str, object]]]:
     for rows in source.rows():
         kept = []
-        for row, wanted in zip(rows, keep.take(len(rows)).tolist(), strict=True):
+        flags = keep.take(len(rows))
+        added = iter(()) if more is None else more.rows(int(flags.sum()))
+        for row, wanted in zip(rows, flags.tolist(), strict=True):
             if not wanted:
                 continue
+            fields = next(added, None)
             if isinstance(row, Problem):
                 report.miss(row, output)
             else:
-                kept.append(row)
+                kept.append(row if fields is None else row | fields)
         if kept:
             yield kept
 
 
-def _fixed_names(source: Source) -> list[str] | None:
+def fixed_names(source: Source) -> list[str] | None:
     """Return the columns of a source whose records all have the same ones, or None."""
     if isinstance(source, Delimited):
         return source.header
@@ -267,7 +312,7 @@ def _fixed_names(source: Source) -> list[str] | None:
 
 
 def _names(source: Source) -> Iterator[str]:
-    fixed = _fixed_names(source)
+    fixed = fixed_names(source)
     if fixed is not None:
         yield from fixed
         return
@@ -285,7 +330,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
             for column in source.schema:
                 inferred.setdefault(column.name, InferredType()).observe_type(column.type)
             continue
-        fixed = _fixed_names(source)
+        fixed = fixed_names(source)
         if fixed is not None:
             for name in fixed:
                 inferred.setdefault(name, InferredType()).observe("")
@@ -302,7 +347,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
 
 
 def _check_names(source: Source) -> None:
-    names = _fixed_names(source) or []
+    names = fixed_names(source) or []
     if len(set(names)) < len(names):
         reason = Message("writers.must_have_distinct_names")
         raise InputError(refusal(source.name, reason, listing(names)))
