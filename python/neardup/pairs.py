@@ -159,7 +159,7 @@ def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsRe
     options = pipeline.options
     with pipeline.out_of_room():
         collected = pipeline.read(source, others)
-        (a, b, similarity, distance), counts = pipeline.pairs(collected)
+        (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)
     ids = collected.id_column()
     table = pa.table(
         {

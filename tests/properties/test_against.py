@@ -79,7 +79,7 @@ def test_by_distance_too(many, max_distance):
 )
 def test_pairs_across_are_all_of_them(many, share, threshold, bits):
     first = round(len(many) * share)
-    if first in (0, len(many)):
+    if first == len(many):
         return
     options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
     judge = Judge(many, GENERAL, threshold, 128)
@@ -258,6 +258,11 @@ def test_empty_sides(folder):
     assert (result.keep.tolist(), result.summary.problems) == ([True, True, False], 1)
     result = dedup_files(["empty.jsonl"], "none.jsonl", against=["old.jsonl"])
     assert (len(result.keep), result.summary.problems) == (0, 1)
+    for inputs, others in ((["new.jsonl"], ["empty.jsonl"]), (["empty.jsonl"], ["new.jsonl"])):
+        found = pairs_files(inputs, "pairs.jsonl", with_=others)
+        assert (found.summary.pairs, found.summary.problems) == (0, 1)
+        Path("pairs.jsonl").unlink()
+    assert len(pairs(["同一句话说了两遍。"] * 2, with_=[]).table) == 0
 
 
 @pytest.mark.parametrize(

@@ -218,12 +218,15 @@ pub struct PairSearch {
 
 #[pymethods]
 impl PairSearch {
-    /// The first `others` documents are another collection; 0 if there is none.
+    /// The first `others` documents are another collection, unless it is None.
     #[new]
-    #[pyo3(signature = (corpus, rule, *, others=0))]
-    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule, others: u32) -> PyResult<Self> {
+    #[pyo3(signature = (corpus, rule, *, others=None))]
+    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule, others: Option<u32>) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let new = || cluster::PairSearch::across(&corpus.inner, rule.inner, others);
+        let new = || match others {
+            None => cluster::PairSearch::new(&corpus.inner, rule.inner),
+            Some(others) => cluster::PairSearch::across(&corpus.inner, rule.inner, others),
+        };
         let inner = corpus.threads.run(py, new)?;
         Ok(PairSearch {
             inner,

@@ -251,12 +251,14 @@ class Pipeline:
         self.clock.lap("join keys")
         return _core.Clusterer.joined(corpus, rule, join, order)
 
-    def pairs(self, collected: Collected) -> tuple[tuple[NDArray[Any], ...], dict[str, int]]:
+    def pairs(
+        self, collected: Collected, *, across: bool = False
+    ) -> tuple[tuple[NDArray[Any], ...], dict[str, int]]:
         """Return all verified pairs, and counts of the search by their names in the summary.
 
         The pairs are columns: the earlier document, the later one, similarity, and distance
-        in bits, -1 if a text has no fingerprint; sorted by both documents. With another
-        collection, the first of each pair is of the input and the second of the other one.
+        in bits, -1 if a text has no fingerprint; sorted by both documents. `across` two
+        collections, the first of each pair is of the input and the second of the other one.
         """
         import numpy as np
 
@@ -264,7 +266,7 @@ class Pipeline:
 
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
-        others = collected.against
+        others = collected.against if across else None
         search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)), others=others)
         # In pieces, so that Ctrl-C is checked between them.
         pieces = list(iter(lambda: search.next_piece(corpus), None))
@@ -273,7 +275,7 @@ class Pipeline:
             np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
             for at, kind in enumerate(kinds)
         ]
-        if others:
+        if across:
             columns[:2] = columns[1::-1]
         order = np.lexsort((columns[1], columns[0]))
         counts = dict(zip(_COUNTS, search.statistics(), strict=True))

@@ -41,8 +41,8 @@ pub struct PairSearch {
     searched: Vec<u32>,
     /// The other documents that each representative represents.
     repeats: HashMap<u32, Vec<u32>>,
-    /// The number of documents of another collection, which come first; 0 if there is none.
-    others: u32,
+    /// The number of documents of another collection, which come first.
+    others: Option<u32>,
     source: Source,
     /// Pairs of documents with the same text, found without a search.
     identical: Vec<VerifiedPair>,
@@ -70,17 +70,21 @@ impl PairSearch {
     ///
     /// If there are more than [`MAX_PAIRS`] candidate pairs.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
-        PairSearch::across(corpus, rule, 0)
+        PairSearch::of(corpus, rule, None)
     }
 
     /// Finds only pairs of one of the first `others` documents, which are another collection, and
-    /// one of the rest; all pairs if `others` is 0. Documents of one collection are not compared
-    /// with each other.
+    /// one of the rest. Documents of one collection are not compared with each other.
     ///
     /// # Errors
     ///
     /// As [`new`](Self::new).
     pub fn across(corpus: &Corpus, rule: Rule, others: u32) -> Result<Self> {
+        PairSearch::of(corpus, rule, Some(others))
+    }
+
+    fn of(corpus: &Corpus, rule: Rule, others: Option<u32>) -> Result<Self> {
+        let first = others.unwrap_or(0);
         let mut texts: HashMap<(u128, bool), Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
         let mut searched = Vec::new();
@@ -89,7 +93,7 @@ impl PairSearch {
                 continue;
             }
             // A recipe that reads titles may have several sketches for one text.
-            let key = (corpus.identity(document as usize), document < others);
+            let key = (corpus.identity(document as usize), document < first);
             let twins = texts.entry(key).or_default();
             let sketches = corpus.sketches();
             match twins
@@ -106,12 +110,16 @@ impl PairSearch {
             }
         }
         let source = match (rule.search, corpus.sketches()) {
-            (Search::Near { max_distance }, Sketches::Fingerprints(all)) if others == 0 => {
+            (Search::Near { max_distance }, Sketches::Fingerprints(all)) if others.is_none() => {
                 listed(all, max_distance, &searched)?
             }
             (other, sketches) => {
-                let filed = searched.partition_point(|&document| document < others);
-                let expected = if others == 0 { searched.len() } else { filed };
+                let filed = searched.partition_point(|&document| document < first);
+                let expected = if others.is_none() {
+                    searched.len()
+                } else {
+                    filed
+                };
                 let mut index = CandidateIndex::new(sketches, other.among_all(), expected as u64)?;
                 for &document in &searched[..filed] {
                     index.insert(sketches, document)?;
@@ -205,7 +213,7 @@ impl PairSearch {
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
                     let mut since = Vec::new();
-                    if others == 0 {
+                    if others.is_none() {
                         since = index
                             .near_since(corpus.sketches(), document, snapshot)?
                             .places;
@@ -289,8 +297,8 @@ impl PairSearch {
         for (&(identity, _), twins) in own.clone() {
             let count = members(twins).len() as u128;
             self.found += match self.others {
-                0 => count * (count - 1) / 2,
-                _ => count * of_others(identity).len() as u128,
+                None => count * (count - 1) / 2,
+                Some(_) => count * of_others(identity).len() as u128,
             };
             check_count(self.found)?;
         }
@@ -299,8 +307,8 @@ impl PairSearch {
             let (members, of_others) = (members(twins), of_others(identity));
             for (at, &b) in members.iter().enumerate() {
                 let earlier = match self.others {
-                    0 => &members[..at],
-                    _ => &of_others,
+                    None => &members[..at],
+                    Some(_) => &of_others,
                 };
                 for &a in earlier {
                     let distance = self.judge.bounds().distance(corpus, a, b);
