@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.hostile import texts
 
@@ -102,6 +102,7 @@ def test_traditional_characters_are_no_edits():
 
 
 @given(texts(), texts())
+@example("\u3099", "\uff9e")
 def test_what_is_no_edit_is_equal(one, other):
     here, there = edited(one, other, PLAIN)
     left = []
@@ -114,7 +115,9 @@ def test_what_is_no_edit_is_equal(one, other):
             rest += text[at:begin]
             at = end
         rest += text[at:]
-        left.append("".join(PLAIN(character) for character in rest if character.isalnum()))
+        # The sound mark of kana is a letter only in its narrow form.
+        folded = [PLAIN(character) for character in rest if character.isalnum()]
+        left.append("".join(filter(str.isalnum, folded)))
     assert left[0] == left[1]
 
 
