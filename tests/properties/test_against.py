@@ -1,7 +1,9 @@
 """Another collection counts as kept: dedup against its twin, and its laws."""
 
 import json
+import os
 import random
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -250,6 +252,16 @@ def test_the_same_file_on_both_sides_is_told():
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
     assert not result.keep.any()
     assert progress.notes[0].startswith("new.jsonl is both an input and what")
+
+
+def test_a_pipe_is_read_from_its_beginning(folder):
+    os.mkfifo("pipe.jsonl")
+    lines = (folder / "old.jsonl").read_bytes()
+    writer = threading.Thread(target=Path("pipe.jsonl").write_bytes, args=(lines,))
+    writer.start()
+    result = dedup_files(["new.jsonl"], "kept.jsonl", against=["pipe.jsonl"])
+    writer.join()
+    assert (result.summary.against, result.keep.tolist()) == (2, [False, True, False])
 
 
 def test_empty_sides(folder):

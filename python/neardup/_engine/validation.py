@@ -135,6 +135,9 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     if os.fspath(path).startswith(("postgresql:", "postgres:")):
         return True
     try:
+        # What is read from a pipe is gone.
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\0"
     except OSError:
