@@ -18,6 +18,7 @@ __all__ = [
     "MAX_TEXT_BYTES",
     "MAX_WORKERS",
     "RARE_KEYS",
+    "SHINGLE_BLOCK",
     "Aligner",
     "Background",
     "Clusterer",
@@ -40,6 +41,7 @@ __all__ = [
     "count_distinct",
     "count_records",
     "edit_similarity",
+    "file_sketches",
     "forbid_global_pool",
     "guess_encoding",
     "judge",
@@ -68,6 +70,7 @@ MAX_SHINGLES: int
 MAX_TEXT_BYTES: int
 MAX_WORKERS: int
 RARE_KEYS: int
+SHINGLE_BLOCK: int
 
 @final
 class Recipe:
@@ -356,8 +359,16 @@ class Paper:
 
 @final
 class Library:
-    def __new__(cls, sketches: Sequence[bytes], *, workers: int) -> Library: ...
-    def __len__(self) -> int: ...
+    def __new__(
+        cls,
+        runs: Sequence[tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]],
+    ) -> Library: ...
     def sources(self, paper: Paper, *, least: int, limit: int) -> list[tuple[int, int]]: ...
+    def merged(
+        self, begin: int, *, most: int, workers: int
+    ) -> tuple[NDArray[np.uint64], int | None]: ...
 
+def file_sketches(
+    sketches: Sequence[bytes], *, workers: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]: ...
 def edit_similarity(a: str, b: str) -> float: ...

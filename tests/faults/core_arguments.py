@@ -307,7 +307,16 @@ class Maker:
             "sketches", self.of("aligner").sketches, self.texts(), workers=self.workers()
         )
         sketches = [self.blob(one) for one in sketches]
-        return self.call("Library", _core.Library, sketches, workers=self.workers())
+        filed, fence = self.call(
+            "file_sketches", _core.file_sketches, sketches, workers=self.workers()
+        )
+        # Too few positions, and another fence: files may be damaged.
+        positions = np.arange(self.rng.choice((len(sketches), 0, 9)), dtype=np.uint32)
+        if self.is_odd():
+            fence = positions[: self.rng.choice((0, 1, 9))]
+        if self.is_odd():
+            filed = filed[:: self.rng.choice((2, -1))]
+        return self.call("Library", _core.Library, [(filed, fence, positions)])
 
     def counted(self) -> bytes:
         counted = self.of("corpus").counted_shingles()

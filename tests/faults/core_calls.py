@@ -297,7 +297,8 @@ def _aligner(m: Maker) -> None:
     m.call("spans", paper.spans)
     library = m.of("library")
     m.call("sources", library.sources, paper, least=m.whole(1, 3), limit=m.whole(1, 9))
-    len(library)
+    begin, most = m.whole(0, 1 << 31, (1 << 32) - 1, 1 << 32), m.whole(0, 1, 100)
+    m.call("merged", library.merged, begin, most=most, workers=m.workers())
 
 
 def _function(name: str, *makers: Callable[[Maker], Any], **named: Callable[[Maker], Any]) -> Any:

@@ -186,7 +186,8 @@ def changes(index):
     )
     yield lambda: index.add_many(MANY)
     yield index.recount
-    yield lambda: list(passages.make_missing(index._engine, "x", lambda texts: [b""] * len(texts)))
+    made = [b""]
+    yield lambda: list(passages.make_missing(index._engine, "x", lambda some: made * len(some), 0))
     yield lambda: index.reconsider(ids)
     yield index.reconsider
     yield lambda: index.keep(kept)
@@ -208,7 +209,8 @@ def questions(index, tmp_path):
     yield lambda: index.export(tmp_path / "o.csv", force=True)
     yield lambda: index.dump(tmp_path / "dump", force=True)
     yield lambda: passages.texts_of(index._engine, [*range(1, 40)])
-    yield lambda: passages.stored(index._engine, "x")
+    yield lambda: passages.numbers_and_times(index._engine)
+    yield lambda: list(passages.stored(index._engine, "x", 0))
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import random
 import string
 import unicodedata
 
+import numpy as np
 import opencc
 import pyarrow as pa
 import pytest
@@ -29,10 +30,14 @@ def sketch(core, text):
     return [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
 
 
+def library_of(sketches, workers=1):
+    filed, fence = _core.file_sketches(sketches, workers=workers)
+    return _core.Library([(filed, fence, np.arange(len(sketches), dtype=np.uint32))])
+
+
 def candidates(paper, library, least, limit=100):
     sketches = PLAIN.sketches(pa.array(library, pa.large_string()), workers=1)
-    filed = _core.Library(sketches, workers=1)
-    return filed.sources(PLAIN.paper(paper), least=least, limit=limit)
+    return library_of(sketches).sources(PLAIN.paper(paper), least=least, limit=limit)
 
 
 def without_marks(text):
@@ -237,7 +242,7 @@ class TestLaws:
         assert one == two
         one, two = (core.sketches(array, workers=n) for n in (1, 2))
         assert one == two
-        libraries = [_core.Library(one, workers=n) for n in (1, 2)]
+        libraries = [library_of(one, workers=n) for n in (1, 2)]
         assert len({str(each.sources(paper, least=20, limit=9)) for each in libraries}) == 1
 
 

@@ -1,8 +1,9 @@
 //! Alignment: which stretches of a paper occur in its sources.
 
 use neardup_core::align;
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
@@ -87,37 +88,107 @@ impl Paper {
     }
 }
 
-/// An index that selects the documents worth comparing with a paper.
+/// A run: its sorted shingles, their fence, and the positions of its documents.
+type Run<'py> = (
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+);
+
+/// An index that selects the documents worth comparing with a paper; its runs may be mapped files.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Library {
-    inner: align::Library,
+    runs: Vec<(Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<u32>>)>,
 }
 
 #[pymethods]
 impl Library {
     #[new]
-    #[pyo3(signature = (sketches, *, workers))]
-    fn new(py: Python<'_>, sketches: Vec<Vec<u8>>, workers: usize) -> PyResult<Self> {
-        let shingles = |bytes: &Vec<u8>| {
-            let (shingles, _) = bytes.as_chunks();
-            shingles.iter().copied().map(u32::from_le_bytes).collect()
-        };
-        let inner = run(py, workers, || {
-            let sketches: Vec<Vec<u32>> = sketches.iter().map(shingles).collect();
-            Ok(align::Library::new(&sketches))
-        })?;
-        Ok(Library { inner })
+    fn new(runs: Vec<Run<'_>>) -> PyResult<Self> {
+        let mut held = Vec::with_capacity(runs.len());
+        for (filed, fence, positions) in runs {
+            // Refused here if their values are not next to each other.
+            filed.try_readonly()?.as_slice()?;
+            fence.try_readonly()?.as_slice()?;
+            positions.try_readonly()?.as_slice()?;
+            held.push((filed.unbind(), fence.unbind(), positions.unbind()));
+        }
+        Ok(Library { runs: held })
     }
 
-    fn __len__(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// Document numbers with their numbers of common shingles, highest first.
+    /// Document positions with their numbers of common shingles, highest first.
     #[pyo3(signature = (paper, *, least, limit))]
-    fn sources(&self, py: Python<'_>, paper: &Paper, least: u32, limit: usize) -> Vec<(u32, u32)> {
-        py.detach(|| self.inner.sources(&paper.inner, least, limit))
+    fn sources(
+        &self,
+        py: Python<'_>,
+        paper: &Paper,
+        least: u32,
+        limit: usize,
+    ) -> PyResult<Vec<(u32, u32)>> {
+        self.with(py, |library| {
+            py.detach(|| Ok(library.sources(&paper.inner, least, limit)))
+        })
     }
+
+    /// A part of all runs as one run, from a shingle on, and the shingle after it; none at the end.
+    #[pyo3(signature = (begin, *, most, workers))]
+    fn merged<'py>(
+        &self,
+        py: Python<'py>,
+        begin: u64,
+        most: usize,
+        workers: usize,
+    ) -> PyResult<(Bound<'py, PyArray1<u64>>, Option<u64>)> {
+        let (filed, next) = self.with(py, |library| {
+            run(py, workers, || Ok(library.merged(begin, most)))
+        })?;
+        Ok((filed.into_pyarray(py), next))
+    }
+}
+
+impl Library {
+    /// Calls `work` with the runs as slices.
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&align::Library<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let arrays = self.runs.iter().map(|(filed, fence, positions)| {
+            let filed = filed.bind(py).try_readonly()?;
+            let fence = fence.bind(py).try_readonly()?;
+            Ok((filed, fence, positions.bind(py).try_readonly()?))
+        });
+        let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+        let runs = arrays.iter().map(|(filed, fence, positions)| {
+            Ok(align::Run {
+                filed: filed.as_slice()?,
+                fence: fence.as_slice()?,
+                positions: positions.as_slice()?,
+            })
+        });
+        work(&align::Library::new(runs.collect::<PyResult<_>>()?))
+    }
+}
+
+/// The sorted shingles of a run of documents with these sketches, and their fence.
+#[pyfunction]
+#[pyo3(signature = (sketches, *, workers))]
+pub fn file_sketches(
+    py: Python<'_>,
+    sketches: Vec<PyBackedBytes>,
+    workers: usize,
+) -> PyResult<(Bound<'_, PyArray1<u64>>, Bound<'_, PyArray1<u32>>)> {
+    let shingles = |bytes: &PyBackedBytes| {
+        let (shingles, _) = bytes.as_chunks();
+        let shingles: Vec<u32> = shingles.iter().copied().map(u32::from_le_bytes).collect();
+        shingles
+    };
+    let (filed, fence) = run(py, workers, || {
+        let filed = align::file(sketches.iter().map(shingles));
+        let fence = align::fence(&filed);
+        Ok((filed, fence))
+    })?;
+    Ok((filed.into_pyarray(py), fence.into_pyarray(py)))
 }
 
 /// The edit similarity: 1 - edits / longer length, ignoring white space.

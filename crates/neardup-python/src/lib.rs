@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::align::{Aligner, Library, Paper, edit_similarity};
+    use crate::align::{Aligner, Library, Paper, edit_similarity, file_sketches};
     #[pymodule_export]
     use crate::candidates::{
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
@@ -62,6 +62,7 @@ mod _core {
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
+        module.add("SHINGLE_BLOCK", neardup_core::align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add(
             "MAX_SHINGLES",

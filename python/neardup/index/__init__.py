@@ -11,7 +11,8 @@
 ``sketches``    sketches of texts and of stored documents
 ``export``      writes records or a full dump; ``restore`` reads a dump
 ``integrity``   finds damage in an index; ``repair`` corrects it
-``passages``    the shingles by which a paper check finds documents
+``passages``    the shingles by which a paper check finds documents; ``shingle_runs`` sorts them
+                into the files of ``shingle_files``
 ``results``     the types that methods return
 ``settings``    recipe, threshold and other settings, stored and compared
 ``values``      what both databases can hold: ids, times, fields

@@ -43,7 +43,7 @@ class Engine:
     def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
         self.database = database
         self.settings = settings
-        self._identity = identity
+        self.identity = identity
         self.rule = settings.rule
         self.workers = workers
         self.location = database.location
@@ -66,13 +66,13 @@ class Engine:
         at the location. Pass false where the identity itself may be damaged.
         """
         with self.database.reading() as connection:
-            yield Session(connection, self.location, self._identity if check_identity else None)
+            yield Session(connection, self.location, self.identity if check_identity else None)
 
     @contextmanager
     def writing(self, *, check_identity: bool = True) -> Iterator[Session]:
         """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location, self._identity if check_identity else None)
+            yield Session(connection, self.location, self.identity if check_identity else None)
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""

@@ -7,8 +7,11 @@ is sketched only once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import and_, delete, func, select
 
 from neardup._engine.messages import Message
@@ -21,27 +24,81 @@ if TYPE_CHECKING:
 
     from neardup.index.engine import Engine
 
-__all__ = ["count_missing", "make_missing", "stored", "texts_of"]
+__all__ = [
+    "Present",
+    "any_has_text",
+    "count_missing",
+    "make_missing",
+    "numbers_and_times",
+    "stored",
+    "texts_of",
+]
 
 #: Documents per write transaction. Other writers wait for it.
 _TOGETHER = 100
 
+#: Documents per read transaction.
+_READ = 1000
 
-def count_missing(engine: Engine, made_by: str) -> int:
-    """Return how many documents with a text have no shingles of the version `made_by`."""
+
+class Present(NamedTuple):
+    """The documents of an index: numbers, ascending, and when each was added."""
+
+    numbers: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+
+def numbers_and_times(engine: Engine) -> Present:
+    """Return which documents there are."""
+    # An index of the table has both columns, so no document is read.
+    query = select(documents.c.number, documents.c.at)
+    numbers: list[int] = []
+    times: list[int] = []
+    with engine.reading() as session:
+        rows = session.connection.execute(query, execution_options={"yield_per": 10_000})
+        with closing(rows):
+            for some in rows.partitions():
+                numbers += [row[0] for row in some]
+                # A damaged row may hold anything.
+                times += [row[1] if row[1].__class__ is int else 0 for row in some]
+    found = np.array(numbers, np.int64)
+    order = np.argsort(found)
+    return Present(found[order], np.array(times, np.int64)[order])
+
+
+def any_has_text(engine: Engine, numbers: Sequence[int]) -> bool:
+    """Return whether the text of any of these documents is stored."""
+    if not numbers:
+        return False
+    with engine.reading() as session:
+        query = select(texts.c.number).where(session.is_one_of(texts.c.number)).limit(1)
+        return session.run(query, numbers).first() is not None
+
+
+def count_missing(engine: Engine, made_by: str, after: int) -> int:
+    """Return how many documents with a text have no shingles of the version `made_by`.
+
+    Only documents with numbers larger than `after` are counted.
+    """
     with engine.reading() as session:
         connection = session.connection
-        there = select(func.count()).select_from(texts)
-        made = select(func.count()).select_from(passages).where(passages.c.made_by == made_by)
+        there = select(func.count()).select_from(texts).where(texts.c.number > after)
+        made = (
+            select(func.count())
+            .select_from(passages)
+            .where(passages.c.number > after, passages.c.made_by == made_by)
+        )
         found: int = connection.execute(there).scalar_one() - connection.execute(made).scalar_one()
         return found
 
 
 def make_missing(
-    engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]]
+    engine: Engine, made_by: str, sketch: Callable[[list[str]], list[bytes]], after: int
 ) -> Iterator[int]:
-    """Compute and store missing shingles; yield the number of documents after each batch."""
-    after = 0
+    """Compute and store missing shingles; yield the number of documents after each batch.
+
+    Documents with numbers up to `after` are left as they are.
+    """
     is_made = and_(passages.c.number == texts.c.number, passages.c.made_by == made_by)
     query = (
         select(texts)
@@ -71,17 +128,34 @@ def make_missing(
         yield len(numbers)
 
 
-def stored(engine: Engine, made_by: str) -> tuple[list[int], list[bytes]]:
-    """Return the numbers of documents and their shingles, ordered by number."""
-    query = select(passages.c.number, passages.c.shingles).where(passages.c.made_by == made_by)
-    with engine.reading() as session:
-        rows = session.connection.execute(query.order_by(passages.c.number)).all()
-    for row in rows:
-        if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
-            must = Message("index.bytes_of_shingles")
-            name = Message("index.row_passages", number=row.number)
-            raise damaged(engine.location, name, "shingles", must, row.shingles)
-    return [row.number for row in rows], [row.shingles for row in rows]
+def stored(
+    engine: Engine, made_by: str, after: int
+) -> Iterator[tuple[list[int], list[int], list[bytes]]]:
+    """Yield numbers, times and shingles of documents after a number, ordered by number."""
+    query = (
+        select(passages.c.number, documents.c.at, passages.c.shingles)
+        .select_from(passages.join(documents, documents.c.number == passages.c.number))
+        .where(passages.c.made_by == made_by)
+        .order_by(passages.c.number)
+        .limit(_READ)
+    )
+    while True:
+        # In short transactions: a long one would keep the log of SQLite from being emptied.
+        with engine.reading() as session:
+            rows = session.connection.execute(query.where(passages.c.number > after)).all()
+        if not rows:
+            return
+        for row in rows:
+            if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
+                must = Message("index.bytes_of_shingles")
+                name = Message("index.row_passages", number=row.number)
+                raise damaged(engine.location, name, "shingles", must, row.shingles)
+        yield (
+            [row.number for row in rows],
+            [row.at if row.at.__class__ is int else 0 for row in rows],
+            [row.shingles for row in rows],
+        )
+        after = rows[-1].number
 
 
 def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:

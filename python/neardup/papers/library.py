@@ -1,7 +1,8 @@
 """Libraries: the documents that a paper is compared with.
 
-The winnowed shingles of all documents are in memory, about one byte per Chinese
-character. Texts are stored on disk, and only those of candidates are fetched.
+The winnowed shingles of files are in memory, about two bytes per Chinese character; those of
+an index are in files beside it, of which a check reads what it looks up. Texts are stored on
+disk, and only those of candidates are fetched.
 """
 
 from __future__ import annotations
@@ -78,9 +79,10 @@ class Library(ABC):
         self.blank = False
         self.workers = workers
         self._core: _core.Library | None = None
+        self._documents = 0
 
     def __len__(self) -> int:
-        return 0 if self._core is None else len(self._core)
+        return self._documents
 
     @property
     def readable(self) -> int:
@@ -151,6 +153,7 @@ class _Files(Library):
             raise
 
     def _read(self, inputs: Sequence[str | Path], progress: Progress) -> None:
+        import numpy as np
         import zstandard
 
         from neardup import _core
@@ -185,7 +188,9 @@ class _Files(Library):
         self.notes += [*sources.problem_lines, *sources.notes]
         if self.problems:
             self.notes.append(unreadable_documents(self.problems, unreadable))
-        self._core = _core.Library(sketches, workers=self.workers)
+        filed, fence = _core.file_sketches(sketches, workers=self.workers)
+        self._documents = len(sketches)
+        self._core = _core.Library([(filed, fence, np.arange(self._documents, dtype=np.uint32))])
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         found = []
@@ -222,8 +227,7 @@ class _Stored(Library):
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
         import pyarrow as pa
 
-        from neardup import _core
-        from neardup.index import passages
+        from neardup.index.shingle_runs import stored_shingles
 
         engine = index._engine
         super().__init__(engine.location, workers)
@@ -236,19 +240,16 @@ class _Stored(Library):
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        missing = passages.count_missing(engine, how)
-        if missing:
-            progress.stage("library", missing)
-            for made in passages.make_missing(engine, how, sketch):
-                progress.advance(made)
-        self._numbers, sketches = passages.stored(engine, how)
-        self._core = _core.Library(sketches, workers=workers)
+        self._numbers, self._core = stored_shingles(
+            engine, how, sketch, workers=workers, progress=progress
+        )
+        self._documents = len(self._numbers)
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         from neardup.index import passages
 
         engine: Engine = self._engine
-        numbers = [self._numbers[position] for position in positions]
+        numbers: list[int] = self._numbers[positions].tolist()
         found = passages.texts_of(engine, numbers)
         # One that was removed meanwhile is no source any more.
         return [
@@ -350,10 +351,10 @@ def open_library(
 
     Notes
     -----
-    Files are read and sketched each time. An index stores the sketches of its documents:
-    only new documents are sketched, and a check begins after about 0.1 seconds for 10,000
-    documents. Memory and disk space are about one byte each per Chinese character of the
-    library.
+    Files are read and sketched each time, and take about two bytes of memory per Chinese
+    character. An index stores the sketches of its documents: only new documents are sketched.
+    With an index in SQLite, sorted sketches are in files beside it, two bytes of disk space per
+    character, and a check reads only what it looks up; with PostgreSQL they are in memory.
 
     Examples
     --------

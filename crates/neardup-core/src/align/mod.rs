@@ -41,6 +41,6 @@ mod shingles;
 
 pub use edits::{EXACT_EDITS, edit_similarity};
 pub use letters::{Aligner, Letters};
-pub use library::{Library, MOST_OF_A_SHINGLE};
+pub use library::{BLOCK, GONE, Library, MOST_OF_A_SHINGLE, Run, fence, file};
 pub use paper::Paper;
 pub use passages::{Passage, Piece};

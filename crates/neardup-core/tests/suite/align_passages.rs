@@ -1,6 +1,8 @@
 //! Passages: what is found, where it stands, and what it costs.
 
-use neardup_core::align::{Aligner, Library, MOST_OF_A_SHINGLE, Paper, Passage};
+use neardup_core::align::{
+    Aligner, GONE, Library, MOST_OF_A_SHINGLE, Paper, Passage, Run, fence, file,
+};
 
 /// Characters that look random and are not.
 fn noise(length: usize, seed: u32) -> String {
@@ -295,13 +297,19 @@ fn one_paragraph_in_a_book_is_found() {
         .iter()
         .map(|text| aligner.sketch(text).unwrap())
         .collect();
-    let library = Library::new(&sketches);
+    let filed = file(sketches);
+    let positions: Vec<u32> = (0..50).collect();
+    let fence_of_filed = fence(&filed);
+    let library = Library::new(vec![Run {
+        filed: &filed,
+        fence: &fence_of_filed,
+        positions: &positions,
+    }]);
     let text = format!("{}{paragraph}{}", noise(30_000, 3), noise(30_000, 4));
     let paper = Paper::new(aligner.letters(&text).unwrap());
     let found = library.sources(&paper, 20, 10);
     assert_eq!(found[0].0, 17);
     assert!(found[0].1 > 20);
-    assert_eq!(library.len(), 50);
 }
 
 #[test]
@@ -309,12 +317,107 @@ fn a_passage_that_many_have_brings_the_first_of_them() {
     let aligner = aligner();
     let text = noise(100, 1);
     let sketch = aligner.sketch(&text).unwrap();
-    let library = Library::new(&vec![sketch; 3 * MOST_OF_A_SHINGLE]);
+    let filed = file(vec![sketch; 3 * MOST_OF_A_SHINGLE]);
+    // Every other document is gone; those that are left count as if it had never been there.
+    let positions: Vec<u32> = (0..3 * MOST_OF_A_SHINGLE as u32)
+        .map(|number| if number % 2 == 0 { GONE } else { number / 2 })
+        .collect();
+    let fence_of_filed = fence(&filed);
+    let library = Library::new(vec![Run {
+        filed: &filed,
+        fence: &fence_of_filed,
+        positions: &positions,
+    }]);
     let paper = Paper::new(aligner.letters(&text).unwrap());
     let found = library.sources(&paper, 20, 1000);
     let documents: Vec<u32> = found.iter().map(|one| one.0).collect();
     assert_eq!(documents, (0..MOST_OF_A_SHINGLE as u32).collect::<Vec<_>>());
     assert_eq!(library.sources(&paper, 20, 5).len(), 5);
+}
+
+#[test]
+fn runs_find_what_they_find_when_merged() {
+    let aligner = aligner();
+    // Stretches that recur in most documents have lists that cross the ends of runs.
+    let parts: Vec<String> = (0..6).map(|seed| noise(60, 100 + seed)).collect();
+    let sketches: Vec<Vec<u32>> = (0..300)
+        .map(|at| {
+            let text = format!("{}{}{}", parts[at % 6], noise(40, at as u32), parts[at % 5]);
+            aligner.sketch(&text).unwrap()
+        })
+        .collect();
+    let gone = |number: usize| number % 7 == 3;
+    let mut position = 0;
+    let positions: Vec<u32> = (0..sketches.len())
+        .map(|number| {
+            if gone(number) {
+                return GONE;
+            }
+            position += 1;
+            position - 1
+        })
+        .collect();
+    let there = sketches.iter().enumerate().filter(|&(at, _)| !gone(at));
+    let whole = file(there.map(|(_, sketch)| sketch.iter().copied()));
+    let every: Vec<u32> = (0..position).collect();
+    let fence_of_whole = fence(&whole);
+    let expected = Library::new(vec![Run {
+        filed: &whole,
+        fence: &fence_of_whole,
+        positions: &every,
+    }]);
+    let paper = Paper::new(aligner.letters(&parts.concat()).unwrap());
+    for ends in [vec![0, 300], vec![0, 1, 1, 90, 299, 300]] {
+        let ranges: Vec<_> = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        let parts: Vec<Vec<u64>> = ranges
+            .iter()
+            .map(|range| {
+                file(
+                    sketches[range.clone()]
+                        .iter()
+                        .map(|one| one.iter().copied()),
+                )
+            })
+            .collect();
+        let fences: Vec<Vec<u32>> = parts.iter().map(|filed| fence(filed)).collect();
+        let runs = parts.iter().zip(&fences).zip(&ranges);
+        let runs = runs.map(|((filed, fence), range)| Run {
+            filed,
+            fence,
+            positions: &positions[range.clone()],
+        });
+        let library = Library::new(runs.collect());
+        for limit in [5, 1000] {
+            let found = library.sources(&paper, 20, limit);
+            assert_eq!(found, expected.sources(&paper, 20, limit));
+            assert!(!found.is_empty());
+        }
+        for most in [0, 1, 50, 1 << 20] {
+            let (mut all, mut from) = (Vec::new(), Some(0));
+            while let Some(begin) = from {
+                let (entries, next) = library.merged(begin, most);
+                assert!(next.is_none_or(|next| next > begin));
+                all.extend(entries);
+                from = next;
+            }
+            assert_eq!(all, whole);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_run_brings_no_other_documents() {
+    let aligner = aligner();
+    let text = noise(100, 1);
+    let filed = file([aligner.sketch(&text).unwrap()]);
+    let fence_of_filed = fence(&filed);
+    let library = Library::new(vec![Run {
+        filed: &filed,
+        fence: &fence_of_filed,
+        positions: &[],
+    }]);
+    let paper = Paper::new(aligner.letters(&text).unwrap());
+    assert!(library.sources(&paper, 20, 10).is_empty());
 }
 
 #[test]

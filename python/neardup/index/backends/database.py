@@ -141,9 +141,13 @@ class Database:
             Message(code, location=self.location, elsewhere=elsewhere, **values)
         )
 
+    def files(self) -> list[Path]:
+        """Return the file of the index and those beside it; none on a server."""
+        return self._backend.files()
+
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
-        own = {os.path.realpath(path) for path in self._backend.files()}
+        own = {os.path.realpath(path) for path in self.files()}
         identities = {_identity(path) for path in own} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
