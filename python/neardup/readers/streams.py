@@ -16,12 +16,12 @@ import re
 import shutil
 import stat
 import weakref
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import zstandard
+from isal import isal_zlib
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
@@ -275,7 +275,7 @@ def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    unzip = zlib.decompressobj(wbits=31)
+    unzip = isal_zlib.decompressobj(wbits=31)
     inside = False
     for chunk in chunks:
         while chunk:
@@ -284,10 +284,10 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 chunk = chunk.lstrip(b"\0")
                 if not chunk:
                     break
-                unzip = zlib.decompressobj(wbits=31)
+                unzip = isal_zlib.decompressobj(wbits=31)
             try:
                 out = unzip.decompress(chunk)
-            except zlib.error as error:
+            except isal_zlib.error as error:  # type: ignore[misc]  # its stub has an instance
                 raise StreamDamaged(Message("readers.must_be_gzip")) from error
             inside = not unzip.eof
             if out:
