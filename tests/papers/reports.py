@@ -120,6 +120,7 @@ def report(text, sources, found, *, asides=(), headings=(), **fields):
                 sources[at][1],
                 characters(number_of[at]),
                 characters(number_of[at]) / max(total, 1),
+                0.75,
                 only_here(at),
                 0.41 if position == 0 else None,
                 len(sources[at][2]),

@@ -69,6 +69,10 @@ class TestWhatIsFound:
         check_sound(report)
         assert [one.id for one in report.sources] == ["county.txt", "boats.txt", "part.txt"]
         assert report.sources[2].only_here == 0
+        shares = [COPIED, OTHER, OTHER[:24]]
+        wholes = [Path(library, one.id).read_text("utf-8") for one in report.sources]
+        for source, share, whole in zip(report.sources, shares, wholes, strict=True):
+            assert source.cover == pytest.approx(counted(share) / counted(whole), abs=0.01)
         assert [one.source for one in report.passages] == [0, 1, 2]
 
     def test_of_equal_sources_the_earlier_comes_first(self, make):

@@ -65,6 +65,7 @@ def check_sources(report, counts):
     similarities = [one.similarity for one in report.sources if one.similarity is not None]
     assert report.similarity == max(similarities, default=None)
     for at, source in enumerate(report.sources):
+        assert 0 < source.cover <= 1
         assert 0 <= source.only_here <= source.characters <= report.copied
         assert source.rate == source.characters / report.characters
         spans = [

@@ -221,7 +221,7 @@ def random_reports(draw):
     )
     return Report(
         "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
-        tuple(Source(name, None, 1, 0.1, 0, None, size, 0) for name in "abc"),
+        tuple(Source(name, None, 1, 0.1, 0.5, 0, None, size, 0) for name in "abc"),
         sections, tuple(passages),
         tuple(Aside(*span(), kind) for kind in draw(st.lists(st.sampled_from(
             ("quotation", "references", "contents", "given")), max_size=3))),

@@ -325,13 +325,21 @@ class Checking:
     ) -> tuple[tuple[Source, ...], tuple[Passage, ...]]:
         """Return the sources and passages of the report."""
         from neardup import _core
+        from neardup.papers.rates import Marks
 
-        largest = [one.document.position for one in listed[:COMPARED]]
-        similarities = {
-            document.position: _core.edit_similarity(text, document.text)
-            for document in self.library.documents(largest)
-        }
         shown = shown_passages([one.passages for one in listed], marks.counts, self.limits)
+        found = {one.document.position: one.passages for one in listed}
+        covers: dict[int, float] = {}
+        similarities: dict[int, float] = {}
+        # An index has lost a document that was removed meanwhile.
+        for document in self.library.documents(list(found)):
+            whole = Marks(document.text, ())
+            pieces = [piece for one in found[document.position] for piece in one.pieces]
+            copied = whole.of((piece.source_begin, piece.source_end) for piece in pieces)
+            covers[document.position] = whole.rate(int(copied.sum()))
+            if len(similarities) < COMPARED:
+                similarity = _core.edit_similarity(text, document.text)
+                similarities[document.position] = similarity
         sources, passages = [], []
         for at, (one, chosen) in enumerate(zip(listed, shown, strict=True)):
             sources.append(
@@ -340,6 +348,7 @@ class Checking:
                     title=one.document.title,
                     characters=one.characters,
                     rate=marks.rate(one.characters),
+                    cover=covers.get(one.document.position),
                     only_here=int((marks.of(one.spans) & (marks.sources == 1)).sum()),
                     similarity=similarities.get(one.document.position),
                     length=one.length,

@@ -7,7 +7,7 @@ Keys of version 1, in their order. Offsets are half-open spans of code points;
 - ``neardup``: the version that made the report; ``sha256``: that of ``text`` in UTF-8.
 - ``paper``, ``text``, ``characters``, ``copied``, ``similarity``.
 - ``rates``: ``total``, ``without_quotations``, ``largest_source``.
-- ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``only_here``,
+- ``sources``: ``id``, ``title``, ``characters``, ``rate``, ``cover``, ``only_here``,
   ``similarity``, ``length``, ``passages`` (their number, shown or not).
 - ``sections``: ``title``, ``level``, ``begin``, ``end``, ``characters``,
   ``copied``, ``rate``.

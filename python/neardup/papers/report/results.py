@@ -93,6 +93,9 @@ class Source:
         Counted characters of the paper that occur in it.
     rate : float
         `characters` over those of the paper, in [0, 1].
+    cover : float or None
+        Share of the source's letters and digits that the paper has, in [0, 1]; None if
+        the source was removed from its index during the check.
     only_here : int
         Counted characters of the paper that occur in it and in no other source.
     similarity : float or None
@@ -109,6 +112,7 @@ class Source:
     title: str | None
     characters: int
     rate: float
+    cover: float | None
     only_here: int
     similarity: float | None
     length: int
