@@ -137,7 +137,7 @@ def test_a_number_that_comes_again_has_its_own_text(index, location):
 def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
     check(paper_with("d1"), location)
     before = stored(location)
-    monkeypatch.setattr(library, "_FORMAT", 2)
+    monkeypatch.setattr(library, "_FORMAT", library._FORMAT + 1)
     counting.sketched.clear()
     assert sources(check(paper_with("d1"), location)) == ["d1"]
     assert counting.sketched == list(TEXTS.values())

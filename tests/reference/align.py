@@ -8,15 +8,14 @@ another one 1. A shingle is the shortest run of letters that weighs 10.
 import unicodedata
 from functools import cache
 
-import xxhash
-
 from . import verify
 from .normalize import WHITE_SPACE, normalize
 from .segment import ENCLOSED_LETTERS, is_within, kind_of
 
 SHINGLE = 10
 WINDOW = 8
-SEED = 0x616C6967
+BASE = 0x9E3779B97F4A7C15
+BITS = 2**64 - 1
 
 # A paragraph: 200 Chinese characters.
 STRETCH = 400
@@ -69,10 +68,24 @@ def shingles(plain):
     for begin in range(len(plain)):
         for end in range(begin + 1, len(plain) + 1):
             if sum(map(weight, plain[begin:end])) >= SHINGLE:
-                data = plain[begin:end].encode("utf-32-le")
-                found.append(xxhash.xxh3_64_intdigest(data, seed=SEED))
+                found.append(hash_of(plain[begin:end]))
                 break
     return found
+
+
+def hash_of(letters):
+    """Return the polynomial of the letters at BASE, mixed."""
+    value = 0
+    for letter in letters:
+        value = (value * BASE + mixed(ord(letter) + 1)) & BITS
+    return mixed(value)
+
+
+def mixed(value):
+    """Return the finalizer of MurmurHash3."""
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        value = (value ^ value >> 33) * factor & BITS
+    return value ^ value >> 33
 
 
 def sketch(text, variants=None):

@@ -35,7 +35,7 @@ __all__ = ["Library", "LibraryDocument", "joined", "open_library"]
 _TOGETHER = 64
 
 #: Changes whenever the shingles of a text change.
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)

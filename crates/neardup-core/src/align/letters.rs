@@ -1,5 +1,7 @@
 //! The letters and digits of a text, and the position of each.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
@@ -73,16 +75,44 @@ impl Aligner {
         let mut depth = 0;
         letters.depths.push(depth);
         for (c, &span) in mapped.text.chars().zip(&mapped.spans) {
-            if !is_letter_or_digit(c) {
+            let Some((c, weight)) = self.letter(c) else {
                 continue;
-            }
-            let c = self.variants.get(&c).copied().unwrap_or(c);
-            depth += if is_dense(c) { DENSE } else { 1 };
+            };
+            depth += weight;
             letters.chars.push(c);
             letters.spans.push(span);
             letters.depths.push(depth);
         }
         Ok(letters)
+    }
+
+    /// Calls `take` with each letter of `text` and its weight.
+    #[inline]
+    pub(super) fn for_each_letter(
+        &self,
+        text: &str,
+        mut take: impl FnMut(char, u32),
+    ) -> Result<()> {
+        check_length(text)?;
+        let mut normalized = String::with_capacity(text.len());
+        self.normalizer.normalize_into(text, &mut normalized);
+        let letters = normalized.chars().filter_map(|c| self.letter(c));
+        letters.for_each(|(c, weight)| take(c, weight));
+        Ok(())
+    }
+
+    /// The form in which a normalized character is compared, and its weight; none if it is
+    /// neither letter nor digit.
+    #[inline]
+    fn letter(&self, c: char) -> Option<(char, u32)> {
+        if c.is_ascii() {
+            return c.is_ascii_alphanumeric().then_some((c, 1));
+        }
+        if !is_letter_or_digit(c) {
+            return None;
+        }
+        let c = self.variants.get(&c).copied().unwrap_or(c);
+        Some((c, if is_dense(c) { DENSE } else { 1 }))
     }
 }
 
@@ -109,6 +139,22 @@ impl Letters {
     /// The span of each letter in the original, half-open, in code points.
     pub fn spans(&self) -> &[(u32, u32)] {
         &self.spans
+    }
+
+    /// Some of the letters; their positions in the original stay as they are.
+    pub(super) fn part(&self, letters: Range<usize>) -> Letters {
+        Letters {
+            chars: self.chars[letters.clone()].to_vec(),
+            spans: self.spans[letters.clone()].to_vec(),
+            depths: self.depths[letters.start..=letters.end].to_vec(),
+        }
+    }
+
+    /// The letters between two positions in the original.
+    pub(super) fn within(&self, begin: u32, end: u32) -> Range<usize> {
+        let first = self.spans.partition_point(|span| span.0 < begin);
+        let last = self.spans.partition_point(|span| span.0 < end);
+        first..last.max(first)
     }
 
     /// The weight of the letters `begin..end`.
