@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neardup.compare import Comparison, compare
+    from neardup.contamination import ContaminationResult, contamination, contamination_files
     from neardup.dedup import DedupResult, dedup, dedup_files
     from neardup.exceptions import (
         ClusterError,
@@ -63,6 +64,7 @@ __all__ = [
     "CandidatePairs",
     "ClusterError",
     "Comparison",
+    "ContaminationResult",
     "DedupResult",
     "DocumentFrequencies",
     "Fingerprint",
@@ -84,6 +86,8 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "contamination",
+    "contamination_files",
     "count_idf",
     "dedup",
     "dedup_files",
@@ -105,6 +109,11 @@ _HOMES = {
     name: module
     for module, names in {
         "neardup.compare": ("Comparison", "compare"),
+        "neardup.contamination": (
+            "ContaminationResult",
+            "contamination",
+            "contamination_files",
+        ),
         "neardup.dedup": ("DedupResult", "dedup", "dedup_files"),
         "neardup.exceptions": (
             "ClusterError",

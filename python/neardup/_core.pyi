@@ -19,6 +19,7 @@ __all__ = [
     "MAX_WORKERS",
     "RARE_KEYS",
     "SHINGLE_BLOCK",
+    "SHORTEST_ITEM",
     "Aligner",
     "Background",
     "Clusterer",
@@ -26,6 +27,7 @@ __all__ = [
     "ExternalJoin",
     "FetchedIndex",
     "FingerprintIndex",
+    "Items",
     "JsonFields",
     "KeyScheme",
     "Library",
@@ -55,6 +57,7 @@ __all__ = [
     "predicted_recall",
     "probe_shingles",
     "radius",
+    "replaced_text",
     "rows_of",
     "s_curve",
     "subtract_shingles",
@@ -71,6 +74,7 @@ MAX_TEXT_BYTES: int
 MAX_WORKERS: int
 RARE_KEYS: int
 SHINGLE_BLOCK: int
+SHORTEST_ITEM: int
 
 @final
 class Recipe:
@@ -264,6 +268,9 @@ class JsonFields:
 
 def count_records(block: bytes) -> int: ...
 def kept_records(block: bytes, keep: NDArray[np.bool_]) -> bytes: ...
+def replaced_text(
+    record: bytes, names: Sequence[str], spans: Sequence[tuple[int, int]], mark: str
+) -> bytes | None: ...
 def rows_of(arrays: Sequence[Any], rows: NDArray[np.int64]) -> Any: ...
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
@@ -367,6 +374,15 @@ class Library:
     def merged(
         self, begin: int, *, most: int, workers: int
     ) -> tuple[NDArray[np.uint64], int | None]: ...
+
+@final
+class Items:
+    def __new__(cls, aligner: Aligner, texts: Any, *, workers: int) -> Items: ...
+    def are_decidable(self) -> list[bool]: ...
+    def find(
+        self, texts: Any, *, least_cover: float, workers: int
+    ) -> list[tuple[int, int, float, list[_Piece]]]: ...
+    def covers(self, most: int) -> list[float | None]: ...
 
 def file_sketches(
     sketches: Sequence[bytes], *, workers: int

@@ -41,6 +41,7 @@ def test_the_commands():
     assert COMMANDS == [
         "check",
         "compare",
+        "contamination",
         "dedup",
         "evaluate pairs",
         "evaluate published",
@@ -116,6 +117,7 @@ def test_examples_work(run, line):
         Path(f"{name}.txt").write_text(text, "utf-8")
     shutil.copytree("essays", "dump")
     shutil.copy(ARTICLES, "dump")
+    shutil.copy(ARTICLES, "questions.jsonl")
     words = shlex.split(line)
     run(*words[1 : words.index(">") if ">" in words else None])
 

@@ -26,6 +26,7 @@ import neardup
 TRIED = {
     "check": (["a.txt", "--library", "b.txt"], True),
     "compare": (["a.txt", "b.txt"], True),
+    "contamination": (["in.jsonl", "--tests", "in.jsonl"], True),
     "dedup": (["in.jsonl", "-o", "out.jsonl"], True),
     "evaluate pairs": (["in.jsonl", "--truth", "pairs.tsv", "-o", "out"], False),
     "evaluate published": (["topics", "-o", "out"], False),
@@ -74,6 +75,8 @@ CALLS = {
     "dedup": "neardup.dedup(['a', 'b'])",
     "dedup_files": "neardup.dedup_files(['in.jsonl'], 'out-2.jsonl')",
     "fingerprint": "neardup.fingerprint('a')",
+    "contamination": "neardup.contamination(['0123456789' * 4], tests=['0123456789' * 4])",
+    "contamination_files": "neardup.contamination_files(['in.jsonl'], ['in.jsonl'], 'c.jsonl')",
     "fingerprint_files": "neardup.fingerprint_files(['in.jsonl'], 'prints-2.jsonl')",
     "fingerprint_many": "neardup.fingerprint_many(['a'])",
     "load_idf": "neardup.count_idf(['a']).save('a.idf'); neardup.load_idf('a.idf')",

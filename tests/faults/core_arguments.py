@@ -302,6 +302,10 @@ class Maker:
     def new_paper(self) -> Any:
         return self.call("paper", self.of("aligner").paper, self.text())
 
+    def new_items(self) -> Any:
+        texts = pa.array([self.text() * repeats for repeats in self.rng.sample((0, 1, 3, 40), 3)])
+        return self.call("Items", _core.Items, self.of("aligner"), texts, workers=self.workers())
+
     def new_library(self) -> Any:
         sketches = self.call(
             "sketches", self.of("aligner").sketches, self.texts(), workers=self.workers()

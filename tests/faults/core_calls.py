@@ -301,6 +301,24 @@ def _aligner(m: Maker) -> None:
     m.call("merged", library.merged, begin, most=most, workers=m.workers())
 
 
+def _items(m: Maker) -> None:
+    items = m.of("items")
+    m.call("are_decidable", items.are_decidable)
+    cover = m.rng.choice((0.0, 0.8, 1.0, m.real()))
+    for _ in range(m.rng.choice((0, 1, 2))):
+        m.call("find", items.find, m.texts(), least_cover=cover, workers=m.workers())
+    m.call("covers", items.covers, m.whole(0, 1, 2, 100))
+
+
+def _replaced_text(m: Maker) -> None:
+    names = [m.rng.choice(("text", "id", m.text())) for _ in range(m.rng.choice((0, 1, 2)))]
+    spans = [
+        (m.whole(0, 1, 5), m.whole(0, 2, 9, 2**32 - 1)) for _ in range(m.rng.choice((0, 1, 3)))
+    ]
+    for line in _lines(m).splitlines():
+        m.call("replaced_text", _core.replaced_text, line, names, spans, m.text())
+
+
 def _function(name: str, *makers: Callable[[Maker], Any], **named: Callable[[Maker], Any]) -> Any:
     def call(m: Maker) -> None:
         given = [make(m) for make in makers]
@@ -353,7 +371,9 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "FingerprintIndex": _fingerprints,
     "near_pairs": _near,
     "Aligner": _aligner,
+    "Items": _items,
     "JsonFields": _json_fields,
+    "replaced_text": _replaced_text,
     "count_records": _function("count_records", _lines),
     "kept_records": _function(
         "kept_records", _lines, lambda m: np.array(m.rng.choices((True, False), k=3))
@@ -416,8 +436,9 @@ def _group(name: str) -> list[str]:
 
 _GROUPS = {
     "core-numbers": "plan radius predicted_recall banding s_curve",
-    "core-texts": "overlap content guess_encoding edit_similarity count_distinct rows_of Aligner",
-    "core-lines": "JsonFields count_records kept_records",
+    "core-texts": "overlap content guess_encoding edit_similarity count_distinct rows_of "
+    "Aligner Items",
+    "core-lines": "JsonFields count_records kept_records replaced_text",
     "core-recipe": "Recipe",
     "core-corpus": "Memory Corpus Join",
     "core-clusterer": "Clusterer PairSearch Rule",

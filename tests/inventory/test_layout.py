@@ -8,7 +8,17 @@ import neardup
 ROOT = Path(neardup.__file__).parent
 
 #: What users call; all else is in a folder.
-PUBLIC = {"compare", "dedup", "exceptions", "idf", "near", "pairs", "plan", "sketch"}
+PUBLIC = {
+    "compare",
+    "contamination",
+    "dedup",
+    "exceptions",
+    "idf",
+    "near",
+    "pairs",
+    "plan",
+    "sketch",
+}
 
 
 def modules():

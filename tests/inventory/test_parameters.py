@@ -15,6 +15,8 @@ FINGERPRINT = neardup.fingerprint("a text for a fingerprint", recipe="classic")
 TABLE = neardup.DocumentFrequencies(1, {"a": 1}, "words")
 RECIPE = neardup.load_recipe("characters")
 DATA = [{"text": "one", "id": "x"}]
+TESTS = ["Which of these rivers flows through three capitals on its way to the sea?"]
+QUESTIONS = ROOT / "examples" / "articles.jsonl"
 
 FILES = {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"}
 #: A distance is for recipes that make fingerprints.
@@ -26,6 +28,11 @@ PAPER = {"paper": PAPERS / "paper.md", "library": PAPERS / "library"}
 CALLABLES = {
     "check": (neardup.check, PAPER),
     "compare": (neardup.compare, {"a": "x", "b": "y", "recipe": "improved"}),
+    "contamination": (neardup.contamination, {"data": DATA, "tests": TESTS}),
+    "contamination_files": (
+        neardup.contamination_files,
+        {"inputs": ["/dev/null"], "tests": [QUESTIONS], "output": "-", "format": "jsonl"},
+    ),
     "count_idf": (neardup.count_idf, {"data": DATA}),
     "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
     "fingerprint": (neardup.fingerprint, {"text": "x", "recipe": "improved"}),
@@ -101,6 +108,32 @@ BAD = {
         "threshold": _THRESHOLD,
         "max_distance": _DISTANCE,
         "passages": _FLAG,
+    },
+    "contamination": {
+        "data": (None, 7, "text", {"text": "x"}),
+        "tests": (None, 7, "text", {"text": "x"}),
+        "text": _FIELD,
+        "id": _FIELD,
+        "test_text": _FIELD,
+        "cover": _THRESHOLD,
+        "common": (0, -1, 2**32, 1.5, "7", True),
+        "workers": _WORKERS,
+    },
+    "contamination_files": {
+        "inputs": ([], None, 7, [7], [b"a"]),
+        "tests": ([], None, 7, [7], [b"a"]),
+        "output": _OUTPUT,
+        "report": _OUTPUT,
+        "do": ("delete", "", 7, ["drop"], True),
+        "text": _FIELD,
+        "id": _FIELD,
+        "test_text": _FIELD,
+        "cover": _THRESHOLD,
+        "common": (0, -1, 2**32, 1.5, "7", True),
+        "format": ("xml", 7),
+        "force": _FLAG,
+        "workers": _WORKERS,
+        "progress": _PROGRESS,
     },
     "count_idf": {
         "data": (None, 7, "text"),

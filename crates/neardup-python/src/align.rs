@@ -1,5 +1,7 @@
 //! Alignment: which stretches of a paper occur in its sources.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use neardup_core::align;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -95,10 +97,13 @@ type Run<'py> = (
     Bound<'py, PyArray1<u32>>,
 );
 
+/// A run as it is held between calls.
+type HeldRun = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<u32>>);
+
 /// An index that selects the documents worth comparing with a paper; its runs may be mapped files.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Library {
-    runs: Vec<(Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<u32>>)>,
+    runs: Vec<HeldRun>,
 }
 
 #[pymethods]
@@ -170,6 +175,84 @@ impl Library {
     }
 }
 
+/// Where a passage is: begin and end in the document, begin and end in the item.
+type Place = (u32, u32, u32, u32);
+
+/// An item in a document: the document's position, the item, the cover, the passages.
+type FoundItem = (usize, u32, f64, Vec<Place>);
+
+/// Texts that are looked for in documents, and what was found so far.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Items {
+    inner: align::Items,
+    found: Mutex<Vec<align::Finding>>,
+}
+
+#[pymethods]
+impl Items {
+    #[new]
+    #[pyo3(signature = (aligner, texts, *, workers))]
+    fn new(py: Python<'_>, aligner: &Aligner, texts: PyArray, workers: usize) -> PyResult<Self> {
+        let texts = strings(texts.array().as_ref())?;
+        let texts = texts.iter().map(|text| text.unwrap_or_default().to_owned());
+        let (aligner, texts) = (aligner.inner.clone(), texts.collect());
+        let inner = run(py, workers, || align::Items::new(aligner, texts))?;
+        Ok(Items {
+            inner,
+            found: Mutex::default(),
+        })
+    }
+
+    /// Whether each item is long enough to be looked for.
+    fn are_decidable(&self) -> Vec<bool> {
+        self.inner.are_decidable().collect()
+    }
+
+    /// Looks for the items in documents: for each finding the document's position, the item, the
+    /// cover, and the place of each passage.
+    #[pyo3(signature = (texts, *, least_cover, workers))]
+    fn find(
+        &self,
+        py: Python<'_>,
+        texts: PyArray,
+        least_cover: f64,
+        workers: usize,
+    ) -> PyResult<Vec<FoundItem>> {
+        let texts = strings(texts.array().as_ref())?;
+        let of_one = |text: &Option<&str>| match text {
+            Some(text) => self.inner.find(text, least_cover),
+            None => Ok(Vec::new()),
+        };
+        let found: Vec<Vec<align::Finding>> =
+            run(py, workers, || texts.par_iter().map(of_one).collect())?;
+        let mut rows = Vec::new();
+        let mut all = lock(&self.found);
+        for (at, findings) in found.into_iter().enumerate() {
+            for finding in findings {
+                let places = finding.passages.iter().map(|passage| {
+                    let here = (passage.source_begin, passage.source_end);
+                    (here.0, here.1, passage.begin, passage.end)
+                });
+                rows.push((at, finding.item, finding.cover, places.collect()));
+                all.push(finding);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The cover of each finding so far without wording that more than `most` documents have;
+    /// none if the item has nothing else.
+    fn covers(&self, most: u32) -> Vec<Option<f64>> {
+        let all = lock(&self.found);
+        all.iter()
+            .map(|finding| self.inner.cover(finding, most))
+            .collect()
+    }
+}
+
+/// Sorted shingles and their fence.
+type Filed<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>);
+
 /// The sorted shingles of a run of documents with these sketches, and their fence.
 #[pyfunction]
 #[pyo3(signature = (sketches, *, workers))]
@@ -177,7 +260,7 @@ pub fn file_sketches(
     py: Python<'_>,
     sketches: Vec<PyBackedBytes>,
     workers: usize,
-) -> PyResult<(Bound<'_, PyArray1<u64>>, Bound<'_, PyArray1<u32>>)> {
+) -> PyResult<Filed<'_>> {
     let shingles = |bytes: &PyBackedBytes| {
         let (shingles, _) = bytes.as_chunks();
         let shingles: Vec<u32> = shingles.iter().copied().map(u32::from_le_bytes).collect();
@@ -189,6 +272,11 @@ pub fn file_sketches(
         Ok((filed, fence))
     })?;
     Ok((filed.into_pyarray(py), fence.into_pyarray(py)))
+}
+
+/// The findings; they are whole also after a panic elsewhere.
+fn lock(found: &Mutex<Vec<align::Finding>>) -> MutexGuard<'_, Vec<align::Finding>> {
+    found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The edit similarity: 1 - edits / longer length, ignoring white space.

@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::align::{Aligner, Library, Paper, edit_similarity, file_sketches};
+    use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches};
     #[pymodule_export]
     use crate::candidates::{
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use crate::recipe::Recipe;
     #[pymodule_export]
-    use crate::records::{JsonFields, count_records, kept_records};
+    use crate::records::{JsonFields, count_records, kept_records, replaced_text};
     #[pymodule_export]
     use crate::shuffle::{
         Shuffle, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
@@ -61,6 +61,7 @@ mod _core {
         use neardup_core::candidates::schemes::rare_keys::{COMMON_KEYS, RARE_KEYS};
         use pyo3::types::PyModuleMethods;
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
+        module.add("SHORTEST_ITEM", neardup_core::align::SHORTEST_ITEM)?;
         module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
         module.add("SHINGLE_BLOCK", neardup_core::align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;

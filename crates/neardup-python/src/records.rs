@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use neardup_io::{json_lines, records};
+use neardup_io::{cuts, json_lines, records};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -80,6 +80,19 @@ impl JsonFields {
 #[pyfunction]
 pub fn count_records(py: Python<'_>, block: &[u8]) -> usize {
     py.detach(|| records::of(block).count())
+}
+
+/// A record with spans of its text, in code points, replaced by `mark`; None if it is unclear which
+/// of its bytes are the text.
+#[pyfunction]
+pub fn replaced_text<'py>(
+    py: Python<'py>,
+    record: &[u8],
+    names: Vec<String>,
+    spans: Vec<(u32, u32)>,
+    mark: &str,
+) -> Option<Bound<'py, PyBytes>> {
+    cuts::replaced(record, &names, &spans, mark).map(|made| PyBytes::new(py, &made))
 }
 
 /// The records of a block whose flag is true, each with a line break.

@@ -155,7 +155,7 @@ def readable(
     A text that cannot be sketched is null. Units are None unless the recipe has a callable
     segmenter.
     """
-    texts, problems = _without_too_long(batch)
+    texts, problems = without_too_long(batch)
     if recipe.callable_name is None:
         return texts, None, [*batch.problems, *problems]
     import pyarrow as pa
@@ -166,7 +166,7 @@ def readable(
     return texts, units, [*batch.problems, *problems, *failed]
 
 
-def _without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
+def without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
     """Return the texts with null for those too long to be sketched, and their problems."""
     from neardup._core import MAX_TEXT_BYTES
 

@@ -14,6 +14,8 @@ from neardup._engine.options import (
     BatchDocuments,
     Checkpoint,
     ClusterSize,
+    Common,
+    Cover,
     Exhaustive,
     Expected,
     ExtraFields,
@@ -38,6 +40,7 @@ from neardup._engine.options import (
     Report,
     SourceField,
     Store,
+    TestText,
     TextField,
     Threshold,
     TitleA,
@@ -144,6 +147,21 @@ class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, 
 
     recipe: FingerprintRecipe
     on_error: OnError
+
+
+class ContaminationParameters(FieldParameters, total=False):
+    """Options of `contamination`."""
+
+    test_text: TestText
+    cover: Cover
+    common: Common
+    workers: Workers
+
+
+class ContaminationFilesParameters(ContaminationParameters, OutputParameters, total=False):
+    """Options of `contamination_files`."""
+
+    format: Format
 
 
 class IdfParameters(TypedDict, total=False):

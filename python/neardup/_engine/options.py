@@ -23,6 +23,7 @@ from neardup._engine.validation import (
     check_flag,
     check_path,
     check_span,
+    check_threshold,
     check_whole,
     check_workers,
     check_zone,
@@ -302,6 +303,36 @@ Report = Annotated[
         command_type=Path | None,
         metavar="FILE",
         check=_or_none(check_path),
+    ),
+]
+
+# Options of a search for test items.
+TestText = Annotated[
+    str | None,
+    _field(
+        "Field of the text of a test item. By default text, else content, else body.",
+        "--test-text-field",
+    ),
+]
+Cover = Annotated[
+    float,
+    Option(
+        "Least share of an item's letters and digits that a document must have, above 0 and at "
+        "most 1.",
+        ("--cover",),
+        MATCHING,
+        default=0.8,
+        check=check_threshold,
+    ),
+]
+Common = Annotated[
+    int | None,
+    Option(
+        "Wording that more than this many documents have does not count, at least 1. By default "
+        "100, or one in 1,000 documents if that is more.",
+        ("--common",),
+        MATCHING,
+        check=_or_none(lambda value, name: check_whole(value, name, 1, 2**32 - 1)),
     ),
 ]
 

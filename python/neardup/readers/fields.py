@@ -38,6 +38,8 @@ class Fields:
     title: str | None = None
     id: str | None = None
     extra: tuple[str, ...] = ()
+    #: The parameter that names the text field, for errors.
+    text_parameter: str = "text"
 
     def text_of(self, names: Collection[str]) -> str | None:
         """Return the name of the text field of a record or table; None if it has none.
@@ -72,9 +74,13 @@ class Fields:
         *names, last = TEXT_FIELDS
         return Message("readers.text_fields", names=", ".join(map(repr, names)), last=last)
 
-    def nearest_text(self, names: Collection[str]) -> str:
-        """Return a hint at the name most similar to that of the text field."""
-        return nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
+    def name_text(self, names: Collection[str]) -> Message:
+        """Return the advice to name the text field, with the name most similar to it."""
+        hint = nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
+        option = f"--{self.text_parameter.replace('_', '-')}-field"
+        return Message(
+            "readers.name_text_field", parameter=self.text_parameter, option=option, hint=hint
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Columns:
         listed = listing(names)
         if text is None:
             reason = Message("readers.must_have_text_column", wanting=fields.wanting())
-            remedy = Message("readers.name_text_field", hint=fields.nearest_text(names))
+            remedy = fields.name_text(names)
             raise InputError(refusal(source, reason, listed, remedy))
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
@@ -156,7 +162,7 @@ Got 1 record with 'txt' instead. Name the field with text= (--text-field). Did y
     kind = "records_with" if count < SAMPLED_RECORDS else "records_at_beginning"
     reason = Message("readers.must_have_text_field", wanting=fields.wanting())
     found = Message(f"readers.{kind}", count=count, names=listing(names))
-    remedy = Message("readers.name_text_field", hint=fields.nearest_text(names))
+    remedy = fields.name_text(names)
     raise InputError(refusal(source, reason, found, remedy))
 
 

@@ -181,6 +181,7 @@ def open_sources(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
+    text_parameter: str = "text",
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
@@ -214,6 +215,8 @@ def open_sources(
         the folder is the only input.
     extra_fields : sequence of str
         Further fields to read.
+    text_parameter : str, default="text"
+        The parameter that the caller was given `text_field` by, for errors.
     output_paths : sequence of str, Path or None
         Outputs of the run; None and ``-`` are standard output.
     only_text_in_folders : bool, default=False
@@ -246,7 +249,7 @@ def open_sources(
         raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
     if (times := names.count(_STDIN)) > 1:
         raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
-    fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter)
     sources: list[Source] = []
     selections = []
     for name in names:

@@ -72,6 +72,7 @@ def open_table(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
+    text_parameter: str = "text",
 ) -> TableSource:
     """Open a table or list in memory.
 
@@ -85,7 +86,7 @@ def open_table(
         dict.
     parameter : str, default="data"
         The parameter that the caller was given it by, for errors.
-    text_field, title_field, id_field, extra_fields
+    text_field, title_field, id_field, extra_fields, text_parameter
         As in `open_sources`. Without an id field, a row's id is its position
         from 0, as text.
 
@@ -110,7 +111,7 @@ def open_table(
     >>> table.kept([True, False, True])
     [{'text': 'a fox'}, {'text': 'a hen'}]
     """
-    fields = Fields(text_field, title_field, id_field, tuple(extra_fields))
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter)
     return TableSource(data, fields, parameter)
 
 

@@ -6,7 +6,6 @@ none of the fields there, and nulls in tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +16,14 @@ import pyarrow as pa
 from neardup._engine.arrays import rows_of
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import refusal
+from neardup.readers.batch import Problem, refusal
 from neardup.readers.jsonl import JsonLines, exact_record
 from neardup.writers.cells import jsonl_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup.readers.source import Source
+    from neardup.readers.source import Row, Source
 
 __all__ = ["Annotations", "check_free"]
 
@@ -100,15 +99,23 @@ class Annotations:
             arrays.append(pa.array(array, field.type, mask=absent))
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def rows(self, count: int) -> Iterator[dict[str, Any]]:
-        """Return the fields of the next `count` records as dicts."""
-        return iter(self.take(count).to_pylist())
+    def rows(self, rows: list[Row]) -> list[Row]:
+        """Return records with the fields added to each; those that cannot be written are passed."""
+        added = self.take(len(rows)).to_pylist()
+        return [
+            row if isinstance(row, Problem) else row | fields
+            for row, fields in zip(rows, added, strict=True)
+        ]
+
+    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
+        """Return the columns of records with the fields added."""
+        return [*batch.columns, *self.take(batch.num_rows).columns]
 
     def lines(self, data: bytes) -> bytes:
         """Return JSON lines with the fields added to each."""
         lines = [line + b"\n" for line in data.removesuffix(b"\n").split(b"\n")]
         readable = self._readable[self._taken : self._taken + len(lines)].tolist()
-        rows = self.rows(len(lines))
+        rows = self.take(len(lines)).to_pylist()
         made = []
         for line, row, is_readable in zip(lines, rows, readable, strict=True):
             made.append(_with_fields(line, row) if is_readable else line)

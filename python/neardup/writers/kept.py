@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,9 @@ from neardup.writers.output import Output
 from neardup.writers.schema_inference import InferredType
 
 if TYPE_CHECKING:
-    from neardup.writers.annotations import Annotations
+    from neardup.readers.source import Row
 
-__all__ = ["KeptReport", "fixed_names", "write_kept"]
+__all__ = ["Edits", "KeptReport", "fixed_names", "write_kept"]
 
 _SHOWN = 10_000
 
@@ -69,7 +69,7 @@ class KeptReport:
 
 
 def write_kept(
-    sources: Sources, keep: npt.ArrayLike, output: Output, more: Annotations | None = None
+    sources: Sources, keep: npt.ArrayLike, output: Output, edits: Edits | None = None
 ) -> KeptReport:
     """Write the kept records of all sources.
 
@@ -81,8 +81,8 @@ def write_kept(
         True for the records to keep, in input order.
     output : Output
         An open output, which the caller commits.
-    more : Annotations, optional
-        Fields to add to each record.
+    edits : Edits, optional
+        What is added to the records, or replaced in them.
 
     Returns
     -------
@@ -120,11 +120,11 @@ def write_kept(
     report = KeptReport()
     write: _Lines | _Cells | _Tables
     if output.format == "jsonl":
-        write = _Lines(output, report, more)
+        write = _Lines(output, report, edits)
     elif output.format == "parquet":
-        write = _Tables(sources.sources, output, report, more)
+        write = _Tables(sources.sources, output, report, edits)
     else:
-        write = _Cells(sources.sources, output, report, more)
+        write = _Cells(sources.sources, output, report, edits)
     begin = 0
     for source, count in zip(sources.sources, counts, strict=True):
         flags = mask[begin : begin + count]
@@ -138,21 +138,42 @@ def write_kept(
     return report
 
 
+class Edits(Protocol):
+    """Changes of the records that are written, each made in their order."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The fields that are added to each record."""
+        ...
+
+    def lines(self, data: bytes) -> bytes:
+        """Return the next JSON lines as they are written."""
+        ...
+
+    def rows(self, rows: list[Row]) -> list[Row]:
+        """Return the next records as they are written."""
+        ...
+
+    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
+        """Return the columns of the next rows as they are written."""
+        ...
+
+
 class _Lines:
     """Writes JSON Lines, without a schema."""
 
-    def __init__(self, output: Output, report: KeptReport, more: Annotations | None) -> None:
+    def __init__(self, output: Output, report: KeptReport, edits: Edits | None) -> None:
         self._output = output
         self._report = report
-        self._more = more
+        self._edits = edits
 
     def source(self, source: Source, keep: Keep) -> None:
         if isinstance(source, JsonLines):
             for data in source.kept_bytes(keep):
-                self._output.write(data if self._more is None else self._more.lines(data))
+                self._output.write(data if self._edits is None else self._edits.lines(data))
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._edits):
             self._output.write(jsonl_bytes(rows))
 
 
@@ -164,16 +185,16 @@ class _Cells:
         sources: list[Source],
         output: Output,
         report: KeptReport,
-        more: Annotations | None,
+        edits: Edits | None,
     ) -> None:
         self._output = output
         self._report = report
-        self._more = more
+        self._edits = edits
         names: dict[str, None] = {}
         for source in sources:
             names.update(dict.fromkeys(_names(source)))
-        if more is not None:
-            names.update(dict.fromkeys(more.schema.names))
+        if edits is not None:
+            names.update(dict.fromkeys(edits.schema.names))
         self._names = list(names)
         first = next((s for s in sources if self._same(s)), None)
         if isinstance(first, Delimited):
@@ -189,13 +210,13 @@ class _Cells:
         )
 
     def source(self, source: Source, keep: Keep) -> None:
-        is_same = self._same(source) if self._more is None else False
+        is_same = self._same(source) if self._edits is None else False
         if isinstance(source, Delimited) and (is_same or not source.header):
             for data in source.kept_bytes(keep):
                 self._output.write(data)
             return
         _check_names(source)
-        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._edits):
             values = ([row.get(name) for name in self._names] for row in rows)
             self._output.write_rows(self._names, values)
 
@@ -208,11 +229,11 @@ class _Tables:
         sources: list[Source],
         output: Output,
         report: KeptReport,
-        more: Annotations | None,
+        edits: Edits | None,
     ) -> None:
         self._output = output
         self._report = report
-        self._more = more
+        self._edits = edits
         self._inferred: dict[str, InferredType] | None = None
         tables = [s for s in sources if isinstance(s, Parquet)]
         if len(tables) == len(sources) and all(t.schema.equals(tables[0].schema) for t in tables):
@@ -225,7 +246,7 @@ class _Tables:
                 for name, shape in self._inferred.items()
                 if shape.mixed()
             ]
-        added = [] if more is None else list(more.schema)
+        added = [] if edits is None else list(edits.schema)
         self._written = pa.schema([*self._schema, *added]).with_metadata(self._schema.metadata)
         output.begin(self._written)
 
@@ -239,22 +260,20 @@ class _Tables:
                     self._write(self._cast(batch.filter(pa.array(flags))))
             return
         assert self._inferred is not None
-        for rows in _kept_rows(source, keep, self._report, self._output.name, self._more):
+        for rows in _kept_rows(source, keep, self._report, self._output.name, self._edits):
             columns = [
                 shape.column([row.get(name) for row in rows], self._schema.field(name).type)
                 for name, shape in self._inferred.items()
             ]
-            if self._more is not None:
+            if self._edits is not None:
                 columns += [
                     pa.array([row[field.name] for row in rows], field.type)
-                    for field in self._more.schema
+                    for field in self._edits.schema
                 ]
             self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
 
     def _write(self, batch: pa.RecordBatch) -> None:
-        columns = batch.columns
-        if self._more is not None:
-            columns = [*columns, *self._more.take(batch.num_rows).columns]
+        columns = batch.columns if self._edits is None else self._edits.columns(batch)
         self._output.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._written))
 
     def _cast(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -283,20 +302,19 @@ def _kept_rows(
     keep: Keep,
     report: KeptReport,
     output: str,
-    more: Annotations | None,
+    edits: Edits | None,
 ) -> Iterator[list[dict[str, object]]]:
     for rows in source.rows():
+        flags = keep.take(len(rows)).tolist()
+        wanted = [row for row, is_wanted in zip(rows, flags, strict=True) if is_wanted]
+        if edits is not None:
+            wanted = edits.rows(wanted)
         kept = []
-        flags = keep.take(len(rows))
-        added = iter(()) if more is None else more.rows(int(flags.sum()))
-        for row, wanted in zip(rows, flags.tolist(), strict=True):
-            if not wanted:
-                continue
-            fields = next(added, None)
+        for row in wanted:
             if isinstance(row, Problem):
                 report.miss(row, output)
             else:
-                kept.append(row if fields is None else row | fields)
+                kept.append(row)
         if kept:
             yield kept
 

@@ -21,7 +21,8 @@ diagonals without drawing the plot.
 Seeding and chaining is the method of genome alignment and of the best detectors of text
 reuse (Potthast et al., *Overview of the 6th International Competition on Plagiarism
 Detection*, CLEF 2014). In a library, [`Library`] finds the documents worth aligning by
-winnowed shingles (Schleimer, Wilkerson and Aiken, *Winnowing*, SIGMOD 2003).
+winnowed shingles (Schleimer, Wilkerson and Aiken, *Winnowing*, SIGMOD 2003). [`Items`] turns
+this around: many short texts are looked for in each document.
 
 Time and memory are linear in the length of the texts: a shingle that occurs in many places
 of a paper is followed only from the first of them, and a run is chained
@@ -32,6 +33,7 @@ them is heuristic, and the lab measures its quality.
 mod chains;
 mod edits;
 mod ends;
+mod items;
 mod letters;
 mod library;
 mod paper;
@@ -40,6 +42,7 @@ mod runs;
 mod shingles;
 
 pub use edits::{EXACT_EDITS, edit_similarity};
+pub use items::{Finding, Items, SHORTEST_ITEM};
 pub use letters::{Aligner, Letters};
 pub use library::{BLOCK, GONE, Library, MOST_OF_A_SHINGLE, Run, fence, file};
 pub use paper::Paper;

@@ -46,6 +46,8 @@ pub struct Piece {
     pub source_begin: u32,
     /// Where it ends in the source.
     pub source_end: u32,
+    /// The letters of the paper's stretch that the source's does not have, at most.
+    pub edited: u32,
 }
 
 /// A part of the paper that occurs in the source.
@@ -328,11 +330,15 @@ impl Stretch {
     fn piece(&self, paper: &Letters, source: &Letters) -> Piece {
         let (begin, end) = paper.span(self.begin, self.end);
         let (source_begin, source_end) = source.span(self.source_begin, self.source_end);
+        let (here, there) = (self.end - self.begin, self.source_end - self.source_begin);
         Piece {
             begin,
             end,
             source_begin,
             source_end,
+            edited: (here + self.edits)
+                .saturating_sub(here.max(there))
+                .min(here) as u32,
         }
     }
 }

@@ -1,0 +1,171 @@
+"""Parts of texts that are replaced in records: all else stays as it is, in every format."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import _core, contamination_files
+from neardup.writers.cuts import Cuts
+
+ITEM = "下列哪一条河流先后流经三个国家的首都，最后注入大海？请说明理由。"
+CUT = ITEM[:-1]
+CHARACTERS = st.characters(exclude_categories=["Cs"])
+NAMES = ["text", "content", "body"]
+
+
+def escaped(rng, text):
+    """A JSON string of the text, in which any character may be escaped in any way."""
+    made = []
+    for c in text:
+        plain = json.dumps(c, ensure_ascii=False)[1:-1]
+        units = c.encode("utf-16-be", "surrogatepass")
+        codes = [f"{units[at]:02x}{units[at + 1]:02X}" for at in range(0, len(units), 2)]
+        forms = [plain, "".join(f"\\u{code}" for code in codes)]
+        made.append(rng.choice(forms if c != "/" else [*forms, "\\/"]))
+    return '"' + "".join(made) + '"'
+
+
+@given(
+    text=st.text(
+        st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\/\n😀中'), max_size=30
+    ),
+    seed=st.integers(0, 10**6),
+    mark=st.text(CHARACTERS, max_size=3),
+)
+def test_any_text_in_any_escapes(text, seed, mark):
+    rng = random.Random(seed)
+    places = sorted(rng.sample(range(len(text) + 1), rng.randrange(len(text) + 1) // 2 * 2))
+    spans = list(zip(places[::2], places[1::2], strict=True))
+    line = '{ "id":1.0e1,  "text" :' + escaped(rng, text) + ', "of": {"text": "x"} }'
+    made = _core.replaced_text(line.encode(), NAMES, spans, mark).decode()
+    kept = [text[a:b] for a, b in zip([0, *places[1::2]], [*places[::2], None], strict=True)]
+    assert json.loads(made) == {"id": 10.0, "text": mark.join(kept), "of": {"text": "x"}}
+    begin = line.index(' :"') + 3
+    assert made.startswith(line[:begin])
+    assert made.endswith(', "of": {"text": "x"} }')
+    # What is left of the text has the escapes that it had.
+    assert _core.replaced_text(line.encode(), NAMES, [], mark) == line.encode()
+    if spans and not mark:
+        first = escaped_of(line[begin:], places[0])
+        assert made[begin : begin + len(first)] == first
+
+
+def escaped_of(inside, count):
+    """The first characters of a JSON string, as they are written."""
+    end = 0
+    for _ in range(count):
+        width = 1
+        if inside[end] == "\\":
+            width = 6 if inside[end + 1] == "u" else 2
+            if inside[end + 1 : end + 3].lower() == "ud" and inside[end + 3].lower() in "89ab":
+                width = 12
+        end += width
+    return inside[:end]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("tests.txt").write_text(ITEM, "utf-8")
+
+
+def masked(source, output="out.jsonl", **options):
+    return contamination_files([source], ["tests.txt"], output, do="mask", **options)
+
+
+def test_lines_of_all_kinds_keep_their_bytes():
+    text = json.dumps(ITEM)
+    end = "\\u3002"
+    assert text.endswith(end + '"')
+    cut = f'"[...]{end}"'
+    deep = "[" * 300 + "]" * 300
+    lines = [
+        (f'{{"text": {text}}}\r', f'{{"text": {cut}}}\r'),
+        (f'  {{"text":{text},"text" : {text} }}', f'  {{"text":{text},"text" : {cut} }}'),
+        (f'{{"body": {text}, "content": {text}}}', f'{{"body": {text}, "content": {cut}}}'),
+        (f'{{"te\\u0078t": "{ITEM}", "n": 1.50e300}}', '{"te\\u0078t": "[...]。", "n": 1.50e300}'),
+        (f'{{"n": 123456789012345678901234567890, "text": {text}}}',) * 2,
+        (f'{{"of": [{{"text": {text}}}], "text": "{ITEM} {ITEM}"}}',) * 2,
+        ('{"text": "no item"}',) * 2,
+        (f"not json {text}",) * 2,
+        (f'{{"text": [{text}]}}',) * 2,
+    ]
+    lines[4] = (lines[4][0], lines[4][0].replace(text, cut))
+    lines[5] = (lines[5][0], lines[5][0].replace(f"{ITEM} {ITEM}", "[...]。 [...]。"))
+    Path("in.jsonl").write_text("\n".join(line for line, _ in lines), "utf-8", newline="\n")
+    masked("in.jsonl")
+    written = Path("out.jsonl").read_bytes().decode().split("\n")
+    assert written == [*(line for _, line in lines), ""]
+    # Deeper than the core reads: the values stay.
+    Path("deep.jsonl").write_text(f'{{"text": {text}, "of": {deep}}}', "utf-8")
+    masked("deep.jsonl", "deep_out.jsonl")
+    (record,) = map(json.loads, Path("deep_out.jsonl").read_text("utf-8").splitlines())
+    assert record == {"text": "[...]。", "of": json.loads(deep)}
+
+
+@pytest.mark.parametrize("source", ["in.jsonl", "in.jsonl.gz", "in.csv", "in.parquet", "in.txt"])
+@pytest.mark.parametrize("output", ["out.jsonl", "out.csv", "out.parquet", "out.jsonl.gz"])
+def test_every_format(source, output):
+    rows = [
+        {"text": f"题目：{ITEM}", "id": "a", "n": 1},
+        {"text": "no item, 😀", "id": "b", "n": 2},
+        {"text": f"{ITEM}, {ITEM}", "id": "c", "n": 3},
+    ]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    Path("in.jsonl").write_bytes(lines)
+    Path("in.jsonl.gz").write_bytes(gzip.compress(lines))
+    Path("in.txt").write_text(rows[0]["text"], "utf-8")
+    table = pa.Table.from_pylist(rows)
+    pyarrow.csv.write_csv(table, "in.csv")
+    table = table.set_column(0, "text", table["text"].dictionary_encode())
+    pyarrow.parquet.write_table(table, "in.parquet")
+    found = masked(source, output)
+    if source == "in.txt":
+        rows = rows[:1]
+    assert found.summary.kept == len(rows)
+    expected = [row["text"].replace(CUT, "[...]") for row in rows]
+    written = read(output)
+    assert [row["text"] for row in written] == expected
+    if source != "in.txt":
+        assert [row["id"] for row in written] == ["a", "b", "c"]
+        assert [int(row["n"]) for row in written] == [1, 2, 3]
+
+
+def read(path):
+    if path.endswith(".parquet"):
+        return pyarrow.parquet.read_table(path).to_pylist()
+    if path.endswith(".csv"):
+        return pyarrow.csv.read_csv(path).to_pylist()
+    data = Path(path).read_bytes()
+    data = gzip.decompress(data) if path.endswith(".gz") else data
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def test_columns_of_parquet_keep_their_types():
+    table = pa.table(
+        {
+            "text": pa.array([ITEM, "no item"], pa.string()).dictionary_encode(),
+            "day": pa.array([1, None], pa.date32()),
+        }
+    )
+    pyarrow.parquet.write_table(table, "in.parquet")
+    masked("in.parquet", "out.parquet")
+    before, after = map(pyarrow.parquet.read_table, ("in.parquet", "out.parquet"))
+    assert after.schema == before.schema
+    assert after["day"].equals(before["day"])
+
+
+def test_spans_are_taken_in_the_order_of_the_records():
+    cuts = Cuts({1: [(0, 2)], 3: [(1, 2)]}, "", None, pa.array([1, 2, 3]).to_numpy())
+    assert cuts.lines(b'{"text": "abc"}\n{"text": "abc"}\n') == (
+        b'{"text": "c"}\n{"text": "abc"}\n'
+    )
+    assert cuts.rows([{"body": "abc", "n": 1}]) == [{"body": "ac", "n": 1}]
