@@ -26,7 +26,7 @@ import neardup
 TRIED = {
     "check": (["a.txt", "--library", "b.txt"], True),
     "compare": (["a.txt", "b.txt"], True),
-    "contamination": (["in.jsonl", "--tests", "in.jsonl"], True),
+    "contamination": (["in.jsonl", "--tests", "in.jsonl", "--report", "f.csv"], True),
     "dedup": (["in.jsonl", "-o", "out.jsonl"], True),
     "evaluate pairs": (["in.jsonl", "--truth", "pairs.tsv", "-o", "out"], False),
     "evaluate published": (["topics", "-o", "out"], False),
@@ -49,6 +49,7 @@ TRIED = {
     "pairs": (["in.jsonl", "-o", "pairs.jsonl"], True),
     "plan": (["1000"], True),
     "recipes": ([], True),
+    "sketch": (["in.jsonl", "-o", "in.sketches"], True),
     "serve": (["--index", "n.db"], False),
     "serve key create": (["name", "--keys", "keys"], False),
     "serve key list": (["--keys", "keys"], False),
@@ -86,6 +87,7 @@ CALLS = {
     "pairs": "neardup.pairs(['a', 'b'])",
     "pairs_files": "neardup.pairs_files(['in.jsonl'], 'pairs-2.jsonl')",
     "plan": "neardup.plan(100)",
+    "sketch_files": "neardup.sketch_files(['in.jsonl'], 'a.sketches')",
     "signature_many": "neardup.signature_many(['a'])",
 }
 MISSING = re.compile(r"pip install 'neardup\[(\w+)\]'")

@@ -138,7 +138,7 @@ class TestOverHttp:
         assert wrong.json()["field"] == "language"
 
     def test_least_counts(self, client):
-        paper = OWN + FERRY[:12] + OWN
+        paper = OWN + FERRY[:14] + OWN
         strict = wait(client, send(client, paper))
         assert strict["rates"]["total"] == 0
         loose = wait(client, send(client, paper, least="8"))
