@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         fingerprint_files,
         fingerprint_many,
         signature_many,
+        sketch_files,
     )
 
 __all__ = [
@@ -101,6 +102,7 @@ __all__ = [
     "pairs_files",
     "plan",
     "signature_many",
+    "sketch_files",
 ]
 
 #: The module that has each public name: it is imported when the name is first used, so a
@@ -142,6 +144,7 @@ _HOMES = {
             "fingerprint_files",
             "fingerprint_many",
             "signature_many",
+            "sketch_files",
         ),
     }.items()
     for name in names

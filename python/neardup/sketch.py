@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
-from neardup._engine.option_groups import FingerprintFilesParameters
+from neardup._engine.option_groups import FingerprintFilesParameters, SketchFilesParameters
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared, sketched
-from neardup._engine.validation import bad, check_whole
+from neardup._engine.validation import bad, check_path, check_whole, paths_of
 from neardup.exceptions import ParameterError, SketchMismatchError
-from neardup.recipe import Recipe, load_recipe
+from neardup.recipe import CORPUS, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup._engine.ingest import Collected
+    from neardup._engine.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -332,6 +333,66 @@ def fingerprint_files(
             collected = run.pipeline.read(run.sources)
         write_rows(run.outputs["output"], _rows(collected, chosen), _schema())
         return collected.problem_count + run.sources.report_to(run.pipeline.progress)
+
+
+@takes_options
+def sketch_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    **options: Unpack[SketchFilesParameters],
+) -> Summary:
+    """Sketch the documents of files once, for later runs against them.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Path
+        As for :func:`neardup.dedup_files`.
+    output : str or Path
+        Arrow file with the normalized text, the identity and the sketch of each document, and
+        with the counts of their shingles; `against` of :func:`neardup.dedup_files` and
+        `with_` of :func:`neardup.pairs_files` take it.
+    {options}
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    ParameterError
+        If the recipe weighs words by the collection itself; or as for
+        :func:`neardup.dedup_files`.
+    InputError, OutputError
+        As for :func:`neardup.dedup_files`.
+
+    Notes
+    -----
+    A run against the file decides as a run against the documents, in a fraction of the time.
+    """
+    from neardup._engine.pipeline import Pipeline
+    from neardup._engine.sketch_file import save_sketches
+    from neardup.readers import open_sources
+    from neardup.writers import OutputSet
+
+    given = completed(sketch_files, options)
+    chosen = DedupOptions.of(given)
+    if chosen.recipe.weigh.idf == CORPUS:
+        name = chosen.recipe.name
+        raise ParameterError(Message("runs.sketch_counts_corpus", parameter="recipe", value=name))
+    paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
+    with OutputSet() as outputs:
+        file = outputs.open_text(place, force=given["force"])
+        names = {"format": given["format"], "output_paths": [place]}
+        sources = open_sources(paths, **chosen.fields, **names)
+        pipeline = Pipeline(chosen, given["progress"])
+        with pipeline.out_of_room():
+            collected = pipeline.read(sources, saves=True, looks_up=True)
+        assert chosen.rule is not None
+        save_sketches(file, collected, collected.counted, chosen.rule.counted_shingle)
+        pipeline.clock.lap("write")
+        summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
+        summary.problems += sources.report_to(pipeline.progress)
+    return summary
 
 
 def _rows(collected: Collected, options: DedupOptions) -> Iterator[dict[str, Any]]:

@@ -68,6 +68,7 @@ def test_the_commands():
         "serve key create",
         "serve key list",
         "serve key revoke",
+        "sketch",
     ]
 
 

@@ -27,6 +27,7 @@ READ = [
     "dedup 猫.jsonl -o 'out file.jsonl' --text-field 正文",
     "pairs in.jsonl",
     "pairs in.jsonl -o pairs.csv -t 0.70",
+    "sketch in.jsonl -o a.sketches -r characters --memory 4GB",
     "contamination in.jsonl --tests q.jsonl --tests=r.jsonl -o out.jsonl --do mask --cover .9",
     "fingerprint in.jsonl -r classic -q",
     "plan",

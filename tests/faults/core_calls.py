@@ -48,6 +48,15 @@ def _corpus(m: Maker, method: str) -> None:
         given = (m.document(corpus), m.whole(0, 1, 9))
     elif method == "attach":
         given = _columns(m, m.of("corpus"))
+    elif method == "adopt":
+        other = m.of("corpus")
+        columns = _columns(m, other)
+        odd = m.texts(len(columns[0]))
+        given = (*columns, odd if m.is_odd() else other.texts(0, len(columns[0])))
+    elif method == "merge_counts":
+        given = (m.counted(),)
+    elif method == "texts":
+        given = (m.document(corpus), m.whole(0, 1, 9))
     elif method == "restore":
         other = m.of("corpus")
         texts = m.texts(len(other))

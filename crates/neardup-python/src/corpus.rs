@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::builder::{FixedSizeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, UInt32Array};
@@ -12,7 +12,7 @@ use neardup_core::Error;
 use neardup_core::candidates::{self, Sketches};
 use neardup_core::cluster;
 use neardup_core::corpus::{self, Document, Restored};
-use neardup_core::verify::frequency_bytes::shingles_to_bytes;
+use neardup_core::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
 use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -281,33 +281,55 @@ impl Corpus {
         features: PyArray,
         sketches: PyArray,
     ) -> PyResult<()> {
-        let identities = identities.array().as_fixed_size_binary_opt();
-        let features = features.array().as_primitive_opt::<UInt32Type>();
-        let sketches = sketches.array().as_binary_opt::<i64>();
-        let (identities, features, sketches) = match (identities, features, sketches) {
-            (Some(identities), Some(features), Some(sketches))
-                if [features.len(), sketches.len()] == [identities.len(); 2] =>
-            {
-                (identities, features, sketches)
-            }
-            _ => {
-                let expected = "identities, features and sketches, as many of each";
-                let what = "the columns of an earlier run";
-                return Err(raise(Error::input(what, expected, "others")));
-            }
-        };
+        let documents = restored(&identities, &features, &sketches)?;
         self.state = next_state();
-        let documents = (identities.iter().zip(features)).zip(sketches);
-        let documents = documents.map(|((bytes, features), sketch)| {
-            Ok(Restored {
-                text: None,
-                identity: identity(bytes.unwrap_or_default())?,
-                features: features.unwrap_or(corpus::UNREADABLE),
-                sketch: sketch.unwrap_or_default(),
-            })
-        });
-        let documents: Vec<Restored<'_>> = documents.collect::<PyResult<_>>()?;
         self.threads.run(py, || self.inner.attach(&documents))
+    }
+
+    /// Adds documents that another corpus has sketched, from the arrays that `rows` and `texts`
+    /// returned there.
+    fn adopt(
+        &mut self,
+        py: Python<'_>,
+        identities: PyArray,
+        features: PyArray,
+        sketches: PyArray,
+        texts: PyArray,
+    ) -> PyResult<()> {
+        let mut documents = restored(&identities, &features, &sketches)?;
+        let texts = strings(texts.array().as_ref())?;
+        if texts.len() != documents.len() {
+            return Err(other_columns());
+        }
+        for (document, text) in documents.iter_mut().zip(texts) {
+            document.text = text;
+        }
+        self.state = next_state();
+        self.threads.run(py, || self.inner.adopt(&documents))
+    }
+
+    /// Adds the shingle counts of the corpus whose documents are adopted.
+    fn merge_counts(&mut self, py: Python<'_>, counted: &[u8]) -> PyResult<()> {
+        self.state = next_state();
+        self.threads.run(py, || {
+            self.inner.merge_counts(shingles_from_bytes(counted)?);
+            Ok(())
+        })
+    }
+
+    /// The normalized texts of some documents.
+    fn texts(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<PyArray> {
+        let end = end.min(self.inner.len() as u32);
+        let begin = begin.min(end);
+        let texts = self.threads.run(py, || {
+            let mut texts = LargeStringBuilder::new();
+            let mut buffer = Vec::new();
+            for document in begin as usize..end as usize {
+                texts.append_value(self.inner.texts().text(document, &mut buffer)?);
+            }
+            Ok(texts.finish())
+        })?;
+        Ok(PyArray::from_array_ref(Arc::new(texts)))
     }
 
     /// Whether sketches are on disk, so that keys need an external join.
@@ -488,6 +510,43 @@ fn identity(bytes: &[u8]) -> PyResult<u128> {
             bytes.len(),
         ))),
     }
+}
+
+/// The documents of columns as `rows` returns them, without texts.
+fn restored<'a>(
+    identities: &'a PyArray,
+    features: &'a PyArray,
+    sketches: &'a PyArray,
+) -> PyResult<Vec<Restored<'a>>> {
+    let identities = identities.array().as_fixed_size_binary_opt();
+    let features = features.array().as_primitive_opt::<UInt32Type>();
+    let sketches = sketches.array().as_binary_opt::<i64>();
+    let (Some(identities), Some(features), Some(sketches)) = (identities, features, sketches)
+    else {
+        return Err(other_columns());
+    };
+    if [features.len(), sketches.len()] != [identities.len(); 2] {
+        return Err(other_columns());
+    }
+    let documents = (identities.iter().zip(features)).zip(sketches);
+    let documents = documents.map(|((bytes, features), sketch)| {
+        Ok(Restored {
+            text: None,
+            identity: identity(bytes.unwrap_or_default())?,
+            features: features.unwrap_or(corpus::UNREADABLE),
+            sketch: sketch.unwrap_or_default(),
+        })
+    });
+    documents.collect()
+}
+
+fn other_columns() -> PyErr {
+    let expected = "identities, features and sketches, as many of each";
+    raise(Error::input(
+        "the columns of an earlier run",
+        expected,
+        "others",
+    ))
 }
 
 /// Some rows of a column of large strings, given as arrays that follow each other.

@@ -203,7 +203,7 @@ pub fn merge_shingles<'py>(
         pool.install(|| {
             let mut all = ShingleFrequencies::default();
             for bytes in &counted {
-                all.merge(&shingles_from_bytes(bytes)?);
+                all.merge(shingles_from_bytes(bytes)?);
             }
             Ok(shingles_to_bytes(&all))
         })

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Changes with the contents of a work folder.
-_LAYOUT = 7
+_LAYOUT = 8
 
 #: All files of runs, apart from the marks.
 _LEFT = (

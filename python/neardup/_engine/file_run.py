@@ -13,7 +13,8 @@ from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.pipeline import Pipeline
-from neardup._engine.validation import check_path, is_index, paths_of
+from neardup._engine.sketch_file import SavedSketches
+from neardup._engine.validation import check_path, is_index, is_sketch_file, paths_of
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ class FileRun:
     ----------
     pipeline : Pipeline
     sources : Sources
-    against : Sources, StoredTexts or None
+    against : Sources, StoredTexts, SavedSketches or None
     outputs : dict of str to Output
         The outputs that have a path.
     """
 
     pipeline: Pipeline
     sources: Sources
-    against: Sources | StoredTexts | None
+    against: Sources | StoredTexts | SavedSketches | None
     outputs: dict[str, Output]
 
     def __init__(
@@ -122,9 +123,22 @@ class FileRun:
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(Message("runs.same_sides", file=name))
 
-    def _opened(self, others: list[str], places: list[str | Path]) -> Sources | StoredTexts:
-        """Open the other collection: one index, or files."""
+    def _opened(
+        self, others: list[str], places: list[str | Path]
+    ) -> Sources | StoredTexts | SavedSketches:
+        """Open the other collection: one index, files of sketches, or files of documents."""
         from neardup.readers import open_sources
+
+        sketches = [path for path in others if is_sketch_file(path)]
+        if sketches:
+            documents = [path for path in others if path not in sketches]
+            if documents:
+                values = {"file": sketches[0], "other": documents[0]}
+                said = Message("runs.sketches_among_files", parameter=self._name, **values)
+                raise ParameterError(said)
+            rule = self._options.rule
+            shingle = None if rule is None else rule.counted_shingle
+            return SavedSketches(sketches, self._options.recipe, shingle)
 
         indexes = [path for path in others if is_index(path)]
         if indexes and len(others) > 1:

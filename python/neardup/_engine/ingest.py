@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup._engine.id_spool import Ids
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
+from neardup._engine.sketch_file import SavedSketches
 from neardup._engine.summary import Progress as Progress
 from neardup._engine.summary import check_progress
 from neardup._engine.validation import check_workers
@@ -46,6 +47,8 @@ class Collected:
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     bytes_read: int = 0
+    #: The counts of all shingles, if they are kept.
+    counted: bytes | None = None
 
     def id_column(self) -> pa.ChunkedArray[Any]:
         """All ids, in input order."""
@@ -65,7 +68,7 @@ def collect(
     batches: Iterable[Batch],
     recipe: Recipe,
     *,
-    against: Iterable[Batch] = (),
+    against: Iterable[Batch] | SavedSketches = (),
     workers: int = 0,
     keeps_texts: bool = True,
     counted_shingle: int | None = None,
@@ -74,11 +77,14 @@ def collect(
     title_from_first_line: bool = False,
     stop_on_error: bool = False,
     sketch: bool = True,
+    keeps_counts: bool = False,
     memory: _core.Memory | None = None,
     ids: Ids | None = None,
     progress: Progress | None = None,
 ) -> Collected:
     """Read all batches into a corpus, those of another collection `against` first.
+
+    `keeps_counts` tells whether the counts of all shingles are stored as `Collected.counted`.
 
     `keeps_texts` tells whether candidate pairs are verified later, and `counted_shingle`
     the length of the shingles to count over the collection for that. `memory` bounds the
@@ -122,7 +128,10 @@ def collect(
         progress.advance(len(batch), batch.bytes_read)
 
     # Closing ends the reading thread also if an error leaves the loop.
-    if against:
+    if isinstance(against, SavedSketches):
+        against.put_into(collected, progress)
+        collected.against = len(corpus)
+    elif against:
         with closing(ahead(against)) as coming:
             for batch in coming:
                 push(batch)
@@ -137,6 +146,9 @@ def collect(
                 collected.lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
             for name in value_fields:
                 collected.values.setdefault(name, []).extend(batch.extra[name])
+    if keeps_counts:
+        # A finished corpus has the counts of common shingles only.
+        collected.counted = corpus.counted_shingles()
     if sketch:
         corpus.finish()
     return collected

@@ -149,6 +149,14 @@ class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, 
     on_error: OnError
 
 
+class SketchFilesParameters(TextParameters, RunParameters, OutputParameters, total=False):
+    """Options of `sketch_files`."""
+
+    recipe: RecipeName
+    on_error: PairsOnError
+    format: Format
+
+
 class ContaminationParameters(FieldParameters, total=False):
     """Options of `contamination`."""
 

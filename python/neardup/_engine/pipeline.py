@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.dedup_options import DedupOptions
@@ -14,7 +14,12 @@ from neardup._engine.memory import memory_of
 from neardup._engine.messages import Message, system_words
 from neardup._engine.priority import criteria_of, fields_of, priority_order
 from neardup._engine.rule import Rule
-from neardup._engine.sketch_file import attach_sketches, documents, write_sketches
+from neardup._engine.sketch_file import (
+    SavedSketches,
+    attach_sketches,
+    documents,
+    write_sketches,
+)
 from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup._engine.checkpoint import Work
+    from neardup.readers import Batch
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
@@ -83,17 +89,21 @@ class Pipeline:
         except OSError as error:
             raise _no_room(error, self.work) from error
 
-    def read(self, source: Any, against: Any = None, *, looks_up: bool = False) -> Collected:
+    def read(
+        self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
+    ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run.
 
         Parameters
         ----------
         source : Sources or TableSource
-        against : Sources, TableSource or None, default=None
+        against : Sources, TableSource, StoredTexts, SavedSketches or None, default=None
             Documents that come first and are kept in any case.
         looks_up : bool, default=False
             Whether documents are only looked up in priority order, so that sketches may
             be stored in files.
+        saves : bool, default=False
+            Whether all is kept that a later run needs to be compared with these documents.
         """
         options, work, rule = self.options, self.work, self.options.rule
         memory = memory_of(
@@ -111,8 +121,9 @@ class Pipeline:
             collected = collect(
                 source.batches(titles=options.reads_titles),
                 options.recipe,
-                against=() if against is None else against.batches(titles=options.reads_titles),
-                keeps_texts=rule is not None and rule.keeps_texts,
+                against=self._batches(against),
+                keeps_texts=saves or (rule is not None and rule.keeps_texts),
+                keeps_counts=saves,
                 counted_shingle=None if rule is None else rule.counted_shingle,
                 workers=options.workers,
                 value_fields=fields_of(options.priority),
@@ -130,6 +141,13 @@ class Pipeline:
                 self._leave(source, against, collected, work)
         self.clock.lap("read and sketch")
         return collected
+
+    def _batches(self, against: Any) -> Iterable[Batch] | SavedSketches:
+        """Return the documents of another collection, as `collect` takes them."""
+        if against is None or isinstance(against, SavedSketches):
+            return against or ()
+        batches: Iterable[Batch] = against.batches(titles=self.options.reads_titles)
+        return batches
 
     def _leave(self, source: Any, against: Any, collected: Collected, work: Work) -> None:
         """Store the ingested documents in the work folder."""

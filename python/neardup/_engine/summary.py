@@ -28,7 +28,7 @@ class Summary:
     Parameters
     ----------
     task : str
-        ``dedup`` or ``pairs``.
+        ``dedup``, ``pairs`` or ``sketch``.
     read : int
         Records of the input.
     against : int

@@ -134,12 +134,21 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     """Return whether a path names a persistent index."""
     if os.fspath(path).startswith(("postgresql:", "postgres:")):
         return True
+    return _begins_with(path, b"SQLite format 3\0")
+
+
+def is_sketch_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path names an Arrow file, as `neardup.sketch_files` writes it."""
+    return _begins_with(path, b"ARROW1")
+
+
+def _begins_with(path: str | os.PathLike[str], begin: bytes) -> bool:
     try:
         # What is read from a pipe is gone.
         if not os.path.isfile(path):
             return False
         with open(path, "rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
+            return file.read(len(begin)) == begin
     except OSError:
         return False
 

@@ -16,6 +16,7 @@ from neardup.cli.usage import Command, Group, UsageError, explained, is_help
 NAMES = (
     "dedup",
     "pairs",
+    "sketch",
     "contamination",
     "compare",
     "check",

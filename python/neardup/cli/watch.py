@@ -133,7 +133,7 @@ def print_summary(
         rows.append(("kept", summary.kept, ""))
         if summary.left_out:
             rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
-    else:
+    elif summary.task == "pairs":
         rows.append(("pairs", summary.pairs, rule))
     if summary.unlisted_pairs:
         reason = Message("cli.unlisted_pairs_says", lists=summary.closed_lists)

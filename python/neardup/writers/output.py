@@ -84,6 +84,22 @@ class Output:
         else:
             self.write(csv_bytes(rows, self.format))
 
+    @contextlib.contextmanager
+    def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:
+        """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
+        file = _ArrowFile(self._bytes)
+        # Arrow needs fewer methods than an IOBase has.
+        target: Any = file
+        packed = pa.ipc.IpcWriteOptions(compression="lz4")
+        writer = pa.ipc.new_file(pa.PythonFile(target, mode="w"), schema, options=packed)
+        try:
+            yield writer
+            writer.close()
+        except BaseException:
+            # The writer writes the end of its file when it is collected.
+            file.discard = True
+            raise
+
     @property
     def part(self) -> tuple[str, str] | None:
         """The final path and the temporary path of the file; None without a file."""

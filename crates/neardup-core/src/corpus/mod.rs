@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use crate::candidates::{SketchStore, Sketches};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
@@ -96,7 +96,7 @@ pub struct Document<'a> {
 /// One document, as a store returns it.
 #[derive(Clone, Copy, Debug)]
 pub struct Restored<'a> {
-    /// The original text; `None` if the store keeps no texts.
+    /// The text; `None` if the store keeps no texts.
     pub text: Option<&'a str>,
     /// See [`Corpus::identity`].
     pub identity: u128,
@@ -399,7 +399,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds documents of a store, in order, without sketching or counting. Runs on the current
+    /// Adds documents of a store with their original texts, in order, without sketching or counting. Runs on the current
     /// rayon pool.
     ///
     /// # Errors
@@ -426,6 +426,48 @@ impl Corpus {
             self.texts.push(text, "", "")?;
         }
         Ok(())
+    }
+
+    /// Adds documents that another corpus of the same recipe has sketched, with their normalized
+    /// texts. They count for no frequencies, and neither do later documents with the same texts:
+    /// see [`merge_counts`](Self::merge_counts).
+    ///
+    /// # Errors
+    ///
+    /// If a sketch is not of the recipe's kind or a text not that of its identity, or as for
+    /// [`push`](Self::push).
+    pub fn adopt(&mut self, documents: &[Restored<'_>]) -> Result<()> {
+        for document in documents {
+            // Without features, which rare ones may have been, it is that of the original text.
+            let has_features = document.features != UNREADABLE && document.features > 0;
+            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
+            if has_features && identity != document.identity {
+                return Err(Error::input(
+                    "a stored text",
+                    "the one that was sketched",
+                    "another",
+                ));
+            }
+            let number = self.identity.len() as u32;
+            self.push_restored(document)?;
+            let text = document.text.filter(|_| self.keeps_texts);
+            self.texts.push(text.unwrap_or(""), "", "")?;
+            if let Some(counted) = &mut self.counted
+                && document.features != UNREADABLE
+            {
+                counted.texts.insert(&self.identity, number);
+            }
+        }
+        self.move_outside(WAITING)
+    }
+
+    /// Adds the shingle counts of the corpus whose documents are [adopted](Self::adopt). Does
+    /// nothing for a corpus that counts no shingles.
+    pub fn merge_counts(&mut self, counts: ShingleFrequencies) {
+        if let Some(counted) = &mut self.counted {
+            // The corpus is the only owner until it is finished.
+            Arc::make_mut(&mut counted.frequencies).merge(counts);
+        }
     }
 
     /// Adds a stored document without its text.

@@ -248,7 +248,7 @@ mod tests {
         let mut merged = ShingleFrequencies::default();
         for table in &tables {
             let thin = thin_shingles(table, level).unwrap();
-            merged.merge(&shingles_from_bytes(&thin).unwrap());
+            merged.merge(shingles_from_bytes(&thin).unwrap());
         }
         assert_eq!(shingles_to_bytes(&merged), shingles_to_bytes(&whole));
         // Eight tables of the same part hold less than a full one would.

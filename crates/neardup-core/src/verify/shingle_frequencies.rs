@@ -138,6 +138,12 @@ impl ShingleFrequencies {
             texts,
             ..ShingleFrequencies::default()
         };
+        let counts = counts.into_iter();
+        // Hashes are spread evenly; a little more than the mean keeps most parts from growing.
+        let each = counts.size_hint().0 / PARTS;
+        for part in &mut table.parts {
+            part.reserve(each + each / 8);
+        }
         for (hash, count) in counts {
             table.parts[part(hash)].insert(hash, count);
         }
@@ -146,14 +152,20 @@ impl ShingleFrequencies {
 
     /// Adds the counts of another table over other texts. The result is the same as adding those
     /// texts here.
-    pub fn merge(&mut self, other: &ShingleFrequencies) {
+    pub fn merge(&mut self, other: ShingleFrequencies) {
+        if self.is_empty() && self.level <= other.level && other.len() <= self.entries {
+            self.parts = other.parts;
+            self.level = other.level;
+            self.texts += other.texts;
+            return;
+        }
         while self.level < other.level {
             self.raise_level();
         }
         let level = self.level;
-        let parts = self.parts.par_iter_mut().zip(&other.parts);
+        let parts = self.parts.par_iter_mut().zip(other.parts);
         parts.for_each(|(own, others)| {
-            for (&hash, &counted) in others.iter().filter(|&(&hash, _)| is_of(level, hash)) {
+            for (hash, counted) in others.into_iter().filter(|&(hash, _)| is_of(level, hash)) {
                 let count = own.entry(hash).or_insert(0);
                 *count = count.saturating_add(counted);
             }
@@ -485,7 +497,7 @@ mod tests {
                 for piece in texts.chunks(size).rev() {
                     let mut part = ShingleFrequencies::new(entries);
                     part.add(piece);
-                    merged.merge(&part);
+                    merged.merge(part);
                 }
                 assert_eq!(merged.level(), once.level());
                 assert_eq!(merged.texts(), once.texts());

@@ -1,0 +1,207 @@
+"""Sketches of a collection that are saved: runs against them decide as runs against the texts."""
+
+import contextlib
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.hostile import TEXTS
+from tests.tasks import hard_texts
+from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
+
+from neardup import (
+    InputError,
+    OutputError,
+    ParameterError,
+    dedup_files,
+    pairs_files,
+    sketch_files,
+)
+from neardup._engine.pipeline import Pipeline
+from neardup._engine.sketch_file import SavedSketches
+from neardup.recipe import load_recipe
+
+#: Those that weigh each text by itself.
+BY_THEMSELVES = [recipe for recipe in RECIPES if recipe != "improved"]
+
+COLLECTIONS = {
+    "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
+    "mixed": lambda: hard_texts.mixed(random.Random(2), 400),
+    "hostile": lambda: [*TEXTS.values(), None, *list(TEXTS.values())[::3], "", None],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(many):
+    hard_texts.write_records(Path("b.jsonl"), many[::2])
+    hard_texts.write_records(Path("a.jsonl"), many[1::2])
+
+
+def run(against, name, **options):
+    result = dedup_files(
+        ["a.jsonl"],
+        f"{name}.jsonl",
+        removed=f"{name}-removed.jsonl",
+        against=[against],
+        **options,
+    )
+    found = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
+    written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-removed", "-pairs")]
+    counts = vars(result.summary) | {"pairs": found.summary.pairs}
+    own = ("read", "against", "kept", "exact_duplicates", "near_duplicates", "candidates", "pairs")
+    return written, {name: counts[name] for name in own}
+
+
+@pytest.mark.parametrize("recipe", BY_THEMSELVES)
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_the_decisions_are_those_against_the_texts(name, recipe, request):
+    write(COLLECTIONS[name]())
+    rule = {} if recipe == "classic" else {"threshold": 0.5}
+    summary = sketch_files(["b.jsonl"], "b.sketches", recipe=recipe)
+    expected = run("b.jsonl", "texts", recipe=recipe, **rule)
+    found = run("b.sketches", "sketches", recipe=recipe, **rule)
+    assert found == expected
+    assert summary.read == expected[1]["against"]
+    if name != "hostile":
+        assert 0 < expected[1]["kept"] < expected[1]["read"]
+    # Whatever waits in files, and by one thread.
+    first = Path("b.sketches").read_bytes()
+    request.getfixturevalue("without_memory")()
+    sketch_files(["b.jsonl"], "b.sketches", recipe=recipe, workers=1, force=True)
+    assert Path("b.sketches").read_bytes() == first
+    assert run("b.sketches", "outside", recipe=recipe, workers=1, **rule) == expected
+
+
+def test_what_many_texts_share_is_counted_over_both():
+    """Of the texts of one form, each side alone has too few for the form to be seen."""
+    many = hard_texts.of_one_form(random.Random(3), 12)
+    write(many)
+    sketch_files(["b.jsonl"], "b.sketches")
+    expected = run("b.jsonl", "texts")
+    assert run("b.sketches", "sketches") == expected
+
+
+def test_files_of_several_months():
+    many = hard_texts.mixed(random.Random(5), 300)
+    for at in range(3):
+        hard_texts.write_records(Path(f"{at}.jsonl"), many[at::4])
+        sketch_files([f"{at}.jsonl"], f"{at}.sketches")
+    hard_texts.write_records(Path("a.jsonl"), many[3::4])
+    months = [f"{at}.sketches" for at in range(3)]
+    found = dedup_files(["a.jsonl"], "kept.jsonl", against=months)
+    assert found.summary.against == len(many) * 3 // 4
+    assert 0 < found.summary.kept < found.summary.read
+
+
+def test_runs_in_a_work_folder_resume(monkeypatch):
+    write(hard_texts.mixed(random.Random(6), 200))
+    sketch_files(["b.jsonl"], "b.sketches")
+    expected = dedup_files(["a.jsonl"], "texts.jsonl", against=["b.jsonl"])
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    options = {"against": ["b.sketches"], "work": "work"}
+    with monkeypatch.context() as patched:
+        patched.setattr(Pipeline, "decide", killed)
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(["a.jsonl"], "worked.jsonl", **options)
+    # The texts are in the folder, so those of the sketches are not read again.
+    monkeypatch.setattr(SavedSketches, "put_into", killed)
+    found = dedup_files(["a.jsonl"], "worked.jsonl", **options)
+    assert found.removed.equals(expected.removed)
+    assert Path("worked.jsonl").read_bytes() == Path("texts.jsonl").read_bytes()
+
+
+def test_titles_and_problems():
+    rows = [{"text": "渡船早上八点从东码头开出。", "id": "a"}, {"id": "b"}]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    Path("b.jsonl").write_text(f"{lines}not json\n", "utf-8")
+    summary = sketch_files(["b.jsonl"], "b.sketches")
+    assert (summary.read, summary.unreadable, summary.problems) == (3, 2, 2)
+    Path("a.jsonl").write_text(lines, "utf-8")
+    result = dedup_files(["a.jsonl"], "kept.jsonl", against=["b.sketches"])
+    assert result.removed["kept_id"].to_pylist() == ["a"]
+    with pytest.raises(InputError, match=r"b\.jsonl: record 2"):
+        sketch_files(["b.jsonl"], "other.sketches", on_error="stop")
+    assert not Path("other.sketches").exists()
+
+
+def test_of_nothing():
+    Path("b.jsonl").write_text("")
+    sketch_files(["b.jsonl"], "b.sketches")
+    hard_texts.write_records(Path("a.jsonl"), ["a text", "a text"])
+    result = dedup_files(["a.jsonl"], "kept.jsonl", against=["b.sketches"])
+    assert (result.summary.against, result.summary.kept) == (0, 1)
+
+
+@pytest.fixture
+def sketched():
+    write(hard_texts.mixed(random.Random(7), 40))
+    sketch_files(["b.jsonl"], "b.sketches")
+
+
+@pytest.mark.usefixtures("sketched")
+class TestRefusals:
+    def refused(self, against, error, says, **options):
+        before = sorted(Path().iterdir())
+        with pytest.raises(error, match=says):
+            dedup_files(["a.jsonl"], "kept.jsonl", against=against, **options)
+        assert sorted(Path().iterdir()) == before
+
+    def test_another_recipe(self):
+        says = r"b\.sketches: must have sketches of the recipe of the run, which is characters"
+        self.refused(["b.sketches"], InputError, says, recipe="characters")
+        changed = load_recipe("general").replace(normalize={"strip_markup": True})
+        self.refused(["b.sketches"], InputError, "Got those of general instead", recipe=changed)
+
+    def test_other_files_beside_them(self):
+        says = r"files of sketches, or files of documents. Got b\.sketches and b\.jsonl"
+        self.refused(["b.jsonl", "b.sketches"], ParameterError, says)
+
+    def test_other_arrow_files(self):
+        with pa.ipc.new_file("other.arrow", pa.schema({"text": pa.string()})):
+            pass
+        self.refused(["other.arrow"], InputError, "this version of neardup sketch")
+
+    @pytest.mark.parametrize("share", [0.01, 0.5, 0.999])
+    def test_half_of_a_file(self, share):
+        whole = Path("b.sketches").read_bytes()
+        Path("half.sketches").write_bytes(whole[: int(len(whole) * share)])
+        self.refused(["half.sketches"], InputError, r"half\.sketches: must be a whole file")
+
+    def test_damaged_bytes_are_no_crash(self):
+        whole = Path("b.sketches").read_bytes()
+        rng = random.Random(8)
+        for _ in range(60):
+            data = bytearray(whole)
+            for _ in range(rng.choice((1, 20))):
+                data[rng.randrange(8, len(data))] ^= 1 << rng.randrange(8)
+            Path("bad.sketches").write_bytes(data)
+            with contextlib.suppress(InputError):
+                dedup_files(["a.jsonl"], "kept.jsonl", against=["bad.sketches"], force=True)
+
+    def test_an_input_of_documents(self):
+        with pytest.raises(ParameterError, match=r"b\.sketches: must have a known extension"):
+            dedup_files(["b.sketches"], "kept.jsonl")
+
+    def test_existing_files_and_frequencies_of_the_collection(self):
+        with pytest.raises(OutputError, match="exists already"):
+            sketch_files(["b.jsonl"], "b.sketches")
+        with pytest.raises(ParameterError, match="idf = 'corpus'"):
+            sketch_files(["b.jsonl"], "c.sketches", recipe="improved")
+        with pytest.raises(InputError, match=r"a\.jsonl"):
+            sketch_files(["a.jsonl"], "a.jsonl", force=True)
+
+    def test_they_may_be_moved(self):
+        Path("else").mkdir()
+        shutil.move("b.sketches", "else/archive")
+        expected = run("b.jsonl", "texts")
+        assert run("else/archive", "sketches") == expected
