@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from neardup.plan import Plan, plan
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
+    from neardup.repeats import RepeatsResult, repeats, repeats_files
     from neardup.sketch import (
         Fingerprint,
         fingerprint,
@@ -82,6 +83,7 @@ __all__ = [
     "ParameterError",
     "Plan",
     "Recipe",
+    "RepeatsResult",
     "Report",
     "SketchMismatchError",
     "__version__",
@@ -101,6 +103,8 @@ __all__ = [
     "pairs",
     "pairs_files",
     "plan",
+    "repeats",
+    "repeats_files",
     "signature_many",
     "sketch_files",
 ]
@@ -138,6 +142,7 @@ _HOMES = {
         "neardup.plan": ("Plan", "plan"),
         "neardup.recipe": ("Recipe", "load_recipe"),
         "neardup.recipe.frequencies": ("DocumentFrequencies", "load_idf"),
+        "neardup.repeats": ("RepeatsResult", "repeats", "repeats_files"),
         "neardup.sketch": (
             "Fingerprint",
             "fingerprint",

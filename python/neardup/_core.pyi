@@ -35,6 +35,7 @@ __all__ = [
     "PairSearch",
     "Paper",
     "Recipe",
+    "Repeats",
     "Rule",
     "Shuffle",
     "__version__",
@@ -42,6 +43,7 @@ __all__ = [
     "content",
     "count_distinct",
     "count_records",
+    "cuts",
     "edit_similarity",
     "file_sketches",
     "forbid_global_pool",
@@ -274,6 +276,7 @@ def kept_records(block: bytes, keep: NDArray[np.bool_]) -> bytes: ...
 def replaced_text(
     record: bytes, names: Sequence[str], spans: Sequence[tuple[int, int]], mark: str
 ) -> bytes | None: ...
+def cuts(text: str, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]: ...
 def rows_of(arrays: Sequence[Any], rows: NDArray[np.int64]) -> Any: ...
 def count_distinct(arrays: Sequence[Any]) -> int: ...
 def merge_shingles(counted: Sequence[bytes]) -> bytes: ...
@@ -377,6 +380,30 @@ class Library:
     def merged(
         self, begin: int, *, most: int, workers: int
     ) -> tuple[NDArray[np.uint64], int | None]: ...
+
+@final
+class Repeats:
+    def __new__(
+        cls,
+        *,
+        unit: str,
+        least: int,
+        memory: int,
+        folder: PathLike[str] | str | None,
+        workers: int,
+    ) -> Repeats: ...
+    def push(self, texts: Any) -> None: ...
+    def finish(self, documents: int) -> int: ...
+    def before(
+        self, document: int
+    ) -> tuple[
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+        Any,
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+    ]: ...
 
 @final
 class Items:

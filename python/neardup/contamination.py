@@ -424,15 +424,14 @@ class _Search:
             self.progress.note(note)
 
     def _cuts(self, text_field: str | None) -> Cuts:
-        import numpy as np
-
         from neardup.writers.cuts import Cuts, joined_spans
 
         spans: dict[int, list[Span]] = {}
         for one in self._found:
             spans.setdefault(one.document, []).extend(place[:2] for place in one.places)
         joined = {document: joined_spans(some) for document, some in spans.items()}
-        return Cuts(joined, MASK, text_field, np.arange(self._summary.read))
+        of_each = (joined.get(document, ()) for document in range(self._summary.read))
+        return Cuts(of_each, MASK, text_field)
 
     def measure(self, summary: ContaminationSummary) -> None:
         """Fill in the costs so far."""

@@ -64,6 +64,7 @@ def test_the_commands():
         "pairs",
         "plan",
         "recipes",
+        "repeats",
         "serve",
         "serve key create",
         "serve key list",

@@ -29,6 +29,8 @@ READ = [
     "pairs in.jsonl -o pairs.csv -t 0.70",
     "sketch in.jsonl -o a.sketches -r characters --memory 4GB",
     "contamination in.jsonl --tests q.jsonl --tests=r.jsonl -o out.jsonl --do mask --cover .9",
+    "repeats in.jsonl --unit paragraph --least 20 --documents 3 --remove out.jsonl --keep none",
+    "repeats in.jsonl -o r.csv --places p.csv --memory 512MiB",
     "fingerprint in.jsonl -r classic -q",
     "plan",
     "plan 1000",

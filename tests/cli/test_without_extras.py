@@ -49,6 +49,7 @@ TRIED = {
     "pairs": (["in.jsonl", "-o", "pairs.jsonl"], True),
     "plan": (["1000"], True),
     "recipes": ([], True),
+    "repeats": (["in.jsonl", "-o", "r.csv"], True),
     "sketch": (["in.jsonl", "-o", "in.sketches"], True),
     "serve": (["--index", "n.db"], False),
     "serve key create": (["name", "--keys", "keys"], False),
@@ -87,6 +88,8 @@ CALLS = {
     "pairs": "neardup.pairs(['a', 'b'])",
     "pairs_files": "neardup.pairs_files(['in.jsonl'], 'pairs-2.jsonl')",
     "plan": "neardup.plan(100)",
+    "repeats": "neardup.repeats(['a', 'b'])",
+    "repeats_files": "neardup.repeats_files(['in.jsonl'], 'r-2.csv')",
     "sketch_files": "neardup.sketch_files(['in.jsonl'], 'a.sketches')",
     "signature_many": "neardup.signature_many(['a'])",
 }

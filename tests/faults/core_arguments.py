@@ -306,6 +306,17 @@ class Maker:
         texts = pa.array([self.text() * repeats for repeats in self.rng.sample((0, 1, 3, 40), 3)])
         return self.call("Items", _core.Items, self.of("aligner"), texts, workers=self.workers())
 
+    def new_repeats(self) -> Any:
+        return self.call(
+            "Repeats",
+            _core.Repeats,
+            unit=self.rng.choice(("sentence", "paragraph", self.text())),
+            least=self.whole(0, 1, 20),
+            memory=self.whole(0, 1 << 20),
+            folder=None,
+            workers=self.workers(),
+        )
+
     def new_library(self) -> Any:
         sketches = self.call(
             "sketches", self.of("aligner").sketches, self.texts(), workers=self.workers()

@@ -319,6 +319,22 @@ def _items(m: Maker) -> None:
     m.call("covers", items.covers, m.whole(0, 1, 2, 100))
 
 
+def _repeats(m: Maker) -> None:
+    repeats = m.of("repeats")
+    for _ in range(m.rng.choice((0, 1, 2))):
+        m.call("push", repeats.push, m.texts())
+    m.call("finish", repeats.finish, m.whole(0, 1, 2))
+    for _ in range(m.rng.choice((1, 2))):
+        m.call("before", repeats.before, m.whole(0, 1, 2, 100))
+
+
+def _cuts(m: Maker) -> None:
+    units = [
+        (m.whole(0, 1, 5), m.whole(0, 2, 9, 2**32 - 1)) for _ in range(m.rng.choice((0, 1, 3)))
+    ]
+    m.call("cuts", _core.cuts, m.text(), units)
+
+
 def _replaced_text(m: Maker) -> None:
     names = [m.rng.choice(("text", "id", m.text())) for _ in range(m.rng.choice((0, 1, 2)))]
     spans = [
@@ -381,6 +397,8 @@ ENTRY_POINTS: dict[str, Callable[[Maker], Any]] = {
     "near_pairs": _near,
     "Aligner": _aligner,
     "Items": _items,
+    "Repeats": _repeats,
+    "cuts": _cuts,
     "JsonFields": _json_fields,
     "replaced_text": _replaced_text,
     "count_records": _function("count_records", _lines),
@@ -446,7 +464,7 @@ def _group(name: str) -> list[str]:
 _GROUPS = {
     "core-numbers": "plan radius predicted_recall banding s_curve",
     "core-texts": "overlap content guess_encoding edit_similarity count_distinct rows_of "
-    "Aligner Items",
+    "Aligner Items Repeats cuts",
     "core-lines": "JsonFields count_records kept_records replaced_text",
     "core-recipe": "Recipe",
     "core-corpus": "Memory Corpus Join",

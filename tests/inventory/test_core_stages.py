@@ -16,7 +16,7 @@ STAGES = (
     "texts normalize",
     "segment",
     "weigh sketch align",
-    "recipe",
+    "recipe repeats",
     "candidates",
     "verify",
     "corpus",

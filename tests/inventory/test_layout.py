@@ -17,6 +17,7 @@ PUBLIC = {
     "near",
     "pairs",
     "plan",
+    "repeats",
     "sketch",
 }
 

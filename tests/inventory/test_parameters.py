@@ -37,6 +37,11 @@ CALLABLES = {
     "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
     "fingerprint": (neardup.fingerprint, {"text": "x", "recipe": "improved"}),
     "fingerprint_many": (neardup.fingerprint_many, {"texts": ["x"], "recipe": "improved"}),
+    "repeats": (neardup.repeats, {"data": DATA}),
+    "repeats_files": (
+        neardup.repeats_files,
+        {"inputs": ["/dev/null"], "remove": "-", "format": "jsonl"},
+    ),
     "sketch_files": (
         neardup.sketch_files,
         {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"},
@@ -68,6 +73,7 @@ _THRESHOLD = (0, -0.1, 1.0001, float("nan"), float("inf"), "0.8", True)
 _DISTANCE = (-1, 129, 1.5, "3", True)
 _ROWS = (None, [[1.0]], np.zeros(2), np.zeros((2, 3), np.uint64), np.zeros(2, np.int64), "x")
 _FLAG = (1, "yes", None)
+_UNIT = ("word", "", 7, ["sentence"], True)
 _MEMORY = (-1, 512, 1.5, "2", "4 apples", "512MB", True, [])
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
@@ -192,6 +198,33 @@ BAD = {
         "titles": (["a", "b"], 7, [7]),
         "recipe": _RECIPE,
         "workers": _WORKERS,
+    },
+    "repeats": {
+        "data": (None, 7, "text", {"text": "x"}),
+        "text": _FIELD,
+        "id": _FIELD,
+        "unit": _UNIT,
+        "least": (0, -1, 10_001, 1.5, "7", True),
+        "documents": (1, -1, 2**32, 1.5, "7", True),
+        "workers": _WORKERS,
+        "memory": _MEMORY,
+    },
+    "repeats_files": {
+        "inputs": ([], None, 7, [7], [b"a"]),
+        "output": _OUTPUT,
+        "places": _OUTPUT,
+        "remove": _OUTPUT,
+        "keep": ("last", "", 7, ["first"], True),
+        "text": _FIELD,
+        "id": _FIELD,
+        "unit": _UNIT,
+        "least": (0, -1, 10_001, 1.5, "7", True),
+        "documents": (1, -1, 2**32, 1.5, "7", True),
+        "format": ("xml", 7),
+        "force": _FLAG,
+        "workers": _WORKERS,
+        "memory": _MEMORY,
+        "progress": _PROGRESS,
     },
     "sketch_files": {
         "inputs": ([], None, 7, [7], [b"a"]),

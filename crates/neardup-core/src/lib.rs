@@ -31,6 +31,7 @@ pub mod error;
 pub mod judge;
 pub mod normalize;
 pub mod recipe;
+pub mod repeats;
 pub mod segment;
 pub mod sketch;
 pub mod spill;

@@ -17,6 +17,7 @@ mod fetched;
 mod judge;
 mod recipe;
 mod records;
+mod repeats;
 mod shuffle;
 mod threads;
 mod verify;
@@ -46,6 +47,8 @@ mod _core {
     use crate::recipe::Recipe;
     #[pymodule_export]
     use crate::records::{JsonFields, count_records, kept_records, replaced_text};
+    #[pymodule_export]
+    use crate::repeats::{Repeats, cuts};
     #[pymodule_export]
     use crate::shuffle::{
         Shuffle, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,

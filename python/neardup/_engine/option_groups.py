@@ -27,6 +27,8 @@ from neardup._engine.options import (
     IdField,
     IdfRecipe,
     IndexRecipe,
+    LeastDocuments,
+    LeastUnit,
     MaxDistance,
     Memory,
     MustExist,
@@ -46,6 +48,7 @@ from neardup._engine.options import (
     TitleA,
     TitleB,
     TitleField,
+    Unit,
     Within,
     Workers,
     WorkFolder,
@@ -168,6 +171,20 @@ class ContaminationParameters(FieldParameters, total=False):
 
 class ContaminationFilesParameters(ContaminationParameters, OutputParameters, total=False):
     """Options of `contamination_files`."""
+
+    format: Format
+
+
+class RepeatsParameters(FieldParameters, RunParameters, total=False):
+    """Options of `repeats`."""
+
+    unit: Unit
+    least: LeastUnit
+    documents: LeastDocuments
+
+
+class RepeatsFilesParameters(RepeatsParameters, OutputParameters, total=False):
+    """Options of `repeats_files`."""
 
     format: Format
 

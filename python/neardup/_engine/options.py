@@ -336,6 +336,39 @@ Common = Annotated[
     ),
 ]
 
+# Options of a search for repeats.
+Unit = Annotated[
+    str,
+    Option(
+        "What is repeated: sentence or paragraph, which is a line.",
+        ("--unit",),
+        MATCHING,
+        default="sentence",
+        check=lambda value, name: check_choice(value, name, ("sentence", "paragraph")),
+    ),
+]
+LeastUnit = Annotated[
+    int,
+    Option(
+        "Shortest sentence or paragraph that counts, in Chinese characters; one of another script "
+        "must have twice as many letters. 1 to 10,000.",
+        ("--least",),
+        MATCHING,
+        default=10,
+        check=lambda value, name: check_whole(value, name, 1, 10_000),
+    ),
+]
+LeastDocuments = Annotated[
+    int,
+    Option(
+        "How many different documents must have it, at least 2.",
+        ("--documents",),
+        MATCHING,
+        default=2,
+        check=lambda value, name: check_whole(value, name, 2, 2**32 - 1),
+    ),
+]
+
 # Options of a cluster.
 Checkpoint = Annotated[
     str | None,

@@ -13,7 +13,17 @@ from importlib import import_module
 
 #: The commands that are read without Typer if nothing is unusual: the rest are groups of
 #: commands, need Typer themselves, or import packages that take far longer to load.
-PLAIN = ("dedup", "pairs", "sketch", "contamination", "fingerprint", "plan", "recipes", "idf")
+PLAIN = (
+    "dedup",
+    "pairs",
+    "sketch",
+    "contamination",
+    "repeats",
+    "fingerprint",
+    "plan",
+    "recipes",
+    "idf",
+)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ NAMES = (
     "pairs",
     "sketch",
     "contamination",
+    "repeats",
     "compare",
     "check",
     "fingerprint",

@@ -6,7 +6,8 @@ the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,8 +19,6 @@ from neardup.readers.jsonl import exact_record
 from neardup.writers.cells import jsonl_bytes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from neardup.readers.source import Row
 
 __all__ = ["Cuts", "joined_spans"]
@@ -33,36 +32,30 @@ class Cuts:
 
     Parameters
     ----------
-    spans : mapping of int to sequence of (int, int)
-        By document: spans of its text in code points, half-open, disjoint and ascending.
+    spans : iterator of sequence of (int, int)
+        Of each record that is written: spans of its text in code points, half-open, disjoint and
+        ascending.
     mark : str
         What stands for each of them.
     text_field : str or None
         The field of the text, as the user named it.
-    documents : ndarray of int64
-        The documents that are written.
     """
 
     schema = pa.schema([])
 
     def __init__(
         self,
-        spans: Mapping[int, Sequence[Span]],
+        spans: Iterator[Sequence[Span]],
         mark: str,
         text_field: str | None,
-        documents: NDArray[Any],
     ) -> None:
         self._spans, self._mark = spans, mark
         self._fields = Fields(text_field)
         self._names = list(TEXT_FIELDS) if text_field is None else [text_field]
-        self._documents = documents
-        self._taken = 0
 
     def _take(self, count: int) -> list[Sequence[Span]]:
         """Return the spans of the next `count` records."""
-        some = self._documents[self._taken : self._taken + count].tolist()
-        self._taken += count
-        return [self._spans.get(document, ()) for document in some]
+        return list(islice(self._spans, count))
 
     def lines(self, data: bytes) -> bytes:
         """Return JSON lines with the parts replaced."""

@@ -88,7 +88,7 @@ impl Aligner {
 
     /// Calls `take` with each letter of `text` and its weight.
     #[inline]
-    pub(super) fn for_each_letter(
+    pub(crate) fn for_each_letter(
         &self,
         text: &str,
         mut take: impl FnMut(char, u32),

@@ -1,0 +1,111 @@
+"""``neardup repeats``: sentences and paragraphs that recur across documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from neardup._engine.messages import Message
+from neardup._engine.option_groups import RepeatsFilesParameters
+from neardup.cli import flags
+from neardup.cli import options as o
+
+if TYPE_CHECKING:
+    from neardup.repeats import RepeatsSummary
+
+NAME = "repeats"
+NEEDS_ARGUMENTS = True
+EXAMPLES = (
+    "neardup repeats articles.jsonl -o repeats.csv",
+    "neardup repeats dump/ --documents 3 --remove clean.jsonl",
+    "neardup repeats articles.jsonl --unit paragraph --remove clean.jsonl --keep none",
+)
+
+
+def run(
+    *,
+    inputs: o.Inputs,
+    output: Annotated[
+        Path | None,
+        flags.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Record of each repeat: repeat, text, count, documents, id, begin, end; format by "
+            "extension. By default on standard output, if no other file is named.",
+            rich_help_panel=o.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    places: Annotated[
+        Path | None,
+        flags.Option(
+            "--places",
+            metavar="FILE",
+            help="Record of each place of a repeat: repeat, id, begin, end.",
+            rich_help_panel=o.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    remove: Annotated[
+        Path | None,
+        flags.Option(
+            "--remove",
+            metavar="FILE",
+            help="All records without their repeats, otherwise unchanged; format by extension.",
+            rich_help_panel=o.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        flags.Option(
+            "--keep",
+            help="With --remove: first (a repeat stays at its first place) or none. By default "
+            "first.",
+            rich_help_panel=o.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    quiet: o.Quiet = False,
+    **options: Unpack[RepeatsFilesParameters],
+) -> None:
+    """Find sentences that recur across documents, and cut them out.
+
+    Two sentences are the same if their letters and digits are.
+    """
+    from neardup.cli.watch import Watch
+    from neardup.repeats import repeats_files
+
+    if output is None and places is None and remove is None:
+        output = Path("-")
+    with Watch(quiet=quiet) as watch:
+        options["progress"] = watch
+        summary = repeats_files(inputs, output, places=places, remove=remove, keep=keep, **options)
+    if not quiet:
+        _print(summary, removes=remove is not None)
+    if summary.problems:
+        raise SystemExit(2)
+
+
+def _print(summary: RepeatsSummary, *, removes: bool) -> None:
+    """Print the summary of a search on standard error."""
+    from neardup.cli.terminal import Row, say, tell_line, tell_rows
+
+    rows: list[Row] = [
+        ("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB"),
+        ("unreadable", summary.unreadable, ""),
+        ("units", summary.units, Message("cli.units_says")),
+        ("repeats", summary.repeats, ""),
+        ("places", summary.places, Message("cli.places_says", documents=summary.documents)),
+    ]
+    if removes:
+        said = Message("cli.removed_says", count=summary.emptied)
+        rows.append(("removed", summary.removed, said))
+    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
+    rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
+    tell_rows(rows)
+    if summary.frequent:
+        tell_line(say(Message("cli.frequent_says")))
+        for count, text in summary.frequent:
+            tell_line(f"{count:>14,}  {' '.join(text.split())}")

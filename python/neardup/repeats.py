@@ -1,0 +1,459 @@
+"""Sentences and paragraphs that recur across documents."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from neardup._engine.messages import Message
+from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
+from neardup._engine.signatures import completed, takes_options
+from neardup._engine.summary import Clock, Progress, check_progress, peak_memory
+from neardup._engine.validation import check_choice, check_path, paths_of
+from neardup.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.readers import Batch, Problem, Sources
+    from neardup.writers import Output
+    from neardup.writers.cuts import Span
+
+_KEPT = ("first", "none")
+
+#: A Chinese character weighs as much as two letters of an alphabet.
+_DENSE = 2
+
+#: The most frequent repeats that a summary names, and the most characters of each.
+_NAMED, _SHOWN = 5, 60
+
+
+@dataclass
+class RepeatsSummary:
+    """Counts and costs of a search for repeats.
+
+    Parameters
+    ----------
+    read : int
+        Documents.
+    unreadable : int
+        Documents without a usable text.
+    units : int
+        Sentences or paragraphs that are long enough.
+    repeats : int
+        Different ones that enough documents have.
+    places : int
+        Places where they occur, the first included.
+    documents : int
+        Documents that have one.
+    removed : int
+        Places that were cut out.
+    emptied : int
+        Documents of whose text nothing is left.
+    problems : int
+        Problems in the documents.
+    bytes_read : int
+        Uncompressed bytes of the documents.
+    seconds : float
+    peak_memory : int
+        Largest resident size of the process so far, in bytes.
+    stages : dict of str to float
+        Seconds of each part of the run.
+    frequent : list of (int, str)
+        The five with the most places: their number, and the beginning of the text.
+    """
+
+    read: int = 0
+    unreadable: int = 0
+    units: int = 0
+    repeats: int = 0
+    places: int = 0
+    documents: int = 0
+    removed: int = 0
+    emptied: int = 0
+    problems: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    peak_memory: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+    frequent: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RepeatsResult:
+    """The sentences or paragraphs that recur across documents.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        One row per repeat, in the order of their first places: ``repeat`` (string, 32
+        hexadecimal digits, the same for equal letters in any collection), ``text`` (string, as
+        it is at the first place), ``count`` (int64, places), ``documents`` (int64), ``id``
+        (string, the first document), ``begin`` and ``end`` (int64, half-open span of its text
+        in code points).
+    places : pyarrow.Table
+        One row per place, in the order of the documents: ``repeat``, ``id``, ``begin``, ``end``.
+    summary : RepeatsSummary
+    problems : list of Problem
+        Records that could not be read; at most 10,000 are remembered.
+    """
+
+    table: pa.Table
+    places: pa.Table
+    summary: RepeatsSummary
+    problems: list[Problem]
+
+
+@takes_options
+def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
+    """Return the sentences or paragraphs that recur across documents.
+
+    Parameters
+    ----------
+    data : Arrow table, pandas or polars DataFrame, list of str, list of dict
+        As for :func:`neardup.dedup`.
+    {options}
+
+    Returns
+    -------
+    RepeatsResult
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds.
+    InputError
+        If there is no text column.
+
+    See Also
+    --------
+    repeats_files : the same for files; it can also cut them out.
+
+    Notes
+    -----
+    Two sentences are the same if their letters and digits are; white space, punctuation, case
+    and full-width forms make no difference. Sentences are those of Unicode Standard Annex 29,
+    and a line end ends one too; a paragraph is a line; a line that ends in the middle of a
+    sentence goes on with the next. O(n) for n characters; 28 bytes per unit
+    are sorted, in files beyond a quarter of `memory`.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> found = neardup.repeats(
+    ...     ["The ferry leaves at nine. All rights reserved.", "It rained. ALL RIGHTS RESERVED"],
+    ...     least=5,
+    ... )
+    >>> found.table.select(["text", "count", "id", "begin"]).to_pylist()
+    [{'text': 'All rights reserved.', 'count': 2, 'id': '0', 'begin': 26}]
+    >>> found.places.select(["id", "begin", "end"]).to_pylist()
+    [{'id': '0', 'begin': 26, 'end': 46}, {'id': '1', 'begin': 11, 'end': 30}]
+    """
+    import pyarrow as pa
+
+    from neardup.readers import open_table
+
+    given = completed(repeats, options)
+    source = open_table(data, text_field=given["text"], id_field=given["id"])
+    search = _Search(given, check_progress(None))
+    search.collect(source)
+    found = list(search.found(source))
+    tables = [
+        pa.Table.from_batches([pair[side] for pair in found], schema)
+        for side, schema in enumerate(_schemas())
+    ]
+    search.measure()
+    return RepeatsResult(tables[0], tables[1], search.summary, search.problems)
+
+
+@takes_options
+def repeats_files(
+    inputs: Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    places: str | Path | None = None,
+    remove: str | Path | None = None,
+    keep: str | None = None,
+    **options: Unpack[RepeatsFilesParameters],
+) -> RepeatsSummary:
+    """Find what recurs across the documents of files, and cut it out.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Path
+        As for :func:`neardup.dedup_files`.
+    output : str, Path or None, default=None
+        File for the repeats, as in `RepeatsResult`; format by extension.
+    places : str, Path or None, default=None
+        File for all their places, likewise.
+    remove : str, Path or None, default=None
+        File for all records without their repeats; format by extension.
+    keep : 'first' or 'none', optional
+        With `remove`: whether a repeat stays at its first place. By default `first`.
+    {options}
+
+    Returns
+    -------
+    RepeatsSummary
+
+    Raises
+    ------
+    ParameterError, InputError, OutputError
+        As for :func:`neardup.dedup_files`.
+
+    Notes
+    -----
+    The documents are read twice, or three times with `remove`, and never held in memory.
+    """
+    from neardup.readers import open_sources
+    from neardup.writers import OutputSet
+
+    given = completed(repeats_files, options)
+    if keep is None:
+        keep = _KEPT[0]
+    elif remove is None:
+        raise ParameterError(Message("runs.keep_without_remove"))
+    check_choice(keep, "keep", _KEPT)
+    paths = paths_of(inputs, "inputs")
+    wanted = {"output": output, "places": places, "remove": remove}
+    names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
+    with OutputSet() as output_set:
+        outputs = {
+            name: output_set.open(path, force=given["force"]) for name, path in names.items()
+        }
+        sources = open_sources(
+            paths,
+            text_field=given["text"],
+            id_field=given["id"],
+            format=given["format"],
+            output_paths=list(names.values()),
+        )
+        search = _Search(given, check_progress(given["progress"]))
+        search.collect(sources)
+        tables = [outputs.get("output"), outputs.get("places")]
+        for table, schema in zip(tables, _schemas(), strict=True):
+            if table is not None:
+                table.begin(schema)
+        with _StoredSpans() as spans:
+            cut = None if remove is None else spans
+            for pair in search.found(sources, cut, keeps_first=keep == "first"):
+                for table, batch in zip(tables, pair, strict=True):
+                    if table is not None:
+                        table.write_batch(batch)
+            if cut is not None:
+                search.write(sources, outputs["remove"], cut, given["text"])
+        search.summary.problems += sources.report_to(search.progress)
+        search.clock.lap("write")
+        search.measure()
+    return search.summary
+
+
+class _Search:
+    """A search for repeats: units are collected first, then their places are found."""
+
+    def __init__(self, given: dict[str, Any], progress: Progress) -> None:
+        from neardup import _core
+
+        self.clock = Clock()
+        self.progress = progress
+        self.summary = RepeatsSummary()
+        self.problems: list[Problem] = []
+        self._documents = given["documents"]
+        self._repeats = _core.Repeats(
+            unit=given["unit"],
+            least=_DENSE * given["least"],
+            memory=given["memory"] // 4,
+            folder=None,
+            workers=given["workers"],
+        )
+
+    def _note_problems(self, problems: Iterable[Problem]) -> None:
+        from neardup._engine.ingest import REMEMBERED
+
+        for problem in problems:
+            self.summary.problems += 1
+            self.progress.problem(problem)
+            if len(self.problems) < REMEMBERED:
+                self.problems.append(problem)
+
+    def collect(self, source: Any) -> None:
+        """Take the units of all documents."""
+        from neardup._engine.ingest import without_too_long
+
+        summary = self.summary
+        self.progress.stage("read units", None)
+        for batch in _batches(source):
+            texts, problems = without_too_long(batch)
+            self._note_problems([*batch.problems, *problems])
+            self._repeats.push(texts)
+            summary.read += len(batch)
+            summary.unreadable += texts.null_count
+            summary.bytes_read += batch.bytes_read
+            self.progress.advance(len(batch), batch.bytes_read)
+        summary.units = self._repeats.finish(self._documents)
+        self.clock.lap("read units")
+
+    def found(
+        self, source: Any, spans: _StoredSpans | None = None, *, keeps_first: bool = True
+    ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """Yield the repeats and the places of each batch, and store what to cut in `spans`."""
+        import numpy as np
+
+        self.progress.stage("find repeats", None)
+        begin = 0
+        for batch in _batches(source):
+            end = begin + len(batch)
+            columns = self._repeats.before(end)
+            documents = columns[0]
+            first = np.flatnonzero(columns[4])
+            summary = self.summary
+            summary.places += len(documents)
+            summary.repeats += len(first)
+            summary.documents += len(np.unique(documents))
+            pair = self._tables(batch, columns, documents.astype(np.int64) - begin, first)
+            if spans is not None:
+                spans.append(self._cuts(batch, columns, begin, keeps_first=keeps_first))
+            self.progress.advance(len(batch), batch.bytes_read)
+            yield pair
+            begin = end
+        self.clock.lap("find repeats")
+
+    def _tables(
+        self, batch: Batch, columns: Any, rows: NDArray[np.int64], first: NDArray[np.intp]
+    ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        import numpy as np
+        import pyarrow as pa
+
+        _, begins, ends, hashes, counts, documents = columns
+        hashes = pa.array(hashes).cast(pa.string())
+        texts = []
+        for at, row in zip(first.tolist(), rows[first].tolist(), strict=True):
+            text = batch.texts[row].as_py()[int(begins[at]) : int(ends[at])]
+            texts.append(text)
+            self._count(int(counts[at]), text)
+        ids = batch.ids.cast(pa.string())
+        spans = [pa.array(one.astype(np.int64)) for one in (begins, ends)]
+        table, places = _schemas()
+        whole = [hashes, ids.take(pa.array(rows, pa.int64())), *spans]
+        at_first = pa.array(first, pa.int64())
+        of_first = [column.take(at_first) for column in whole]
+        numbers = [pa.array(one[first].astype(np.int64)) for one in (counts, documents)]
+        columns_of_table = [of_first[0], pa.array(texts, pa.string()), *numbers, *of_first[1:]]
+        return (
+            pa.RecordBatch.from_arrays(columns_of_table, schema=table),
+            pa.RecordBatch.from_arrays(whole, schema=places),
+        )
+
+    def _count(self, count: int, text: str) -> None:
+        """Remember one of the most frequent repeats; of equal ones the first."""
+        frequent = self.summary.frequent
+        if len(frequent) < _NAMED or count > frequent[-1][0]:
+            shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+            frequent.append((count, shown))
+            frequent.sort(key=lambda one: -one[0])
+            del frequent[_NAMED:]
+
+    def _cuts(
+        self, batch: Batch, columns: Any, begin: int, *, keeps_first: bool
+    ) -> list[list[Span]]:
+        """Return what to cut out of each text of a batch."""
+        from neardup import _core
+
+        units: dict[int, list[Span]] = {}
+        documents, begins, ends, _, counts, _ = (
+            column if at == 3 else column.tolist() for at, column in enumerate(columns)
+        )
+        for document, first, last, count in zip(documents, begins, ends, counts, strict=True):
+            if not (keeps_first and count):
+                units.setdefault(document - begin, []).append((first, last))
+        found: list[list[Span]] = [[] for _ in range(len(batch))]
+        for row, dropped in units.items():
+            text = batch.texts[row].as_py()
+            found[row] = _core.cuts(text, dropped)
+            self.summary.removed += len(dropped)
+            self.summary.emptied += found[row] == [(0, len(text))]
+        return found
+
+    def write(
+        self, sources: Sources, output: Output, spans: _StoredSpans, text_field: str | None
+    ) -> None:
+        """Write all records without what `spans` says."""
+        import numpy as np
+
+        from neardup.writers import write_kept
+        from neardup.writers.cuts import Cuts
+
+        self.progress.stage("write", self.summary.read)
+        keep = np.ones(self.summary.read, np.bool_)
+        written = write_kept(sources, keep, output, Cuts(iter(spans), "", text_field))
+        self.summary.problems += written.unwritable
+        self.problems.extend(written.problems)
+        for problem in written.problems:
+            self.progress.problem(problem)
+        for note in written.notes:
+            self.progress.note(note)
+
+    def measure(self) -> None:
+        """Fill in the costs."""
+        summary = self.summary
+        summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
+        summary.peak_memory = peak_memory()
+
+
+def _batches(source: Any) -> Iterator[Batch]:
+    """Yield the batches of documents, read ahead."""
+    from neardup._engine.prefetch import ahead
+
+    # Closing ends the reading thread also if an error leaves the loop.
+    with closing(ahead(source.batches())) as coming:
+        yield from coming
+
+
+def _schemas() -> tuple[pa.Schema, pa.Schema]:
+    """Return the columns of the repeats and of their places."""
+    import pyarrow as pa
+
+    place: list[Any] = [("id", pa.string()), ("begin", pa.int64()), ("end", pa.int64())]
+    repeat: list[Any] = [("repeat", pa.string())]
+    numbers: list[Any] = [("text", pa.string()), ("count", pa.int64()), ("documents", pa.int64())]
+    return pa.schema([*repeat, *numbers, *place]), pa.schema([*repeat, *place])
+
+
+class _StoredSpans:
+    """The spans of each document, in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
+
+    def __enter__(self) -> _StoredSpans:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def append(self, spans: list[list[Span]]) -> None:
+        """Add the spans of the next documents."""
+        import numpy as np
+
+        counts = [len(one) for one in spans]
+        flat = [number for one in spans for span in one for number in span]
+        numbers = [len(counts), len(flat), *counts, *flat]
+        self._file.write(np.array(numbers, np.uint32).tobytes())
+
+    def __iter__(self) -> Iterator[list[Span]]:
+        """Yield the spans of each document, from the first on."""
+        import numpy as np
+
+        self._file.seek(0)
+        while head := self._file.read(8):
+            documents, size = np.frombuffer(head, np.uint32).tolist()
+            numbers = np.frombuffer(self._file.read(4 * (documents + size)), np.uint32).tolist()
+            flat = iter(numbers[documents:])
+            for count in numbers[:documents]:
+                yield [(next(flat), next(flat)) for _ in range(count)]

@@ -1,0 +1,282 @@
+"""What recurs across documents: what is found, and what is left of the documents without it."""
+
+import json
+import random
+import unicodedata
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.hostile import TEXTS, texts
+from tests.index.written import letters
+from tests.reference import repeats as twin
+
+from neardup import InputError, OutputError, ParameterError, _core, repeats, repeats_files
+
+ENGLISH = [
+    "The ferry leaves at nine from the old harbour.",
+    "Tickets are sold on board only!",
+    "Was the lighthouse painted again this spring?",
+    'He said: "The tide was late, and so was I."',
+    "Prices rose by 3.5 percent (from 12.40 to 12.83) last May!",
+    "All rights reserved by the harbour office.",
+]
+CHINESE = [
+    "渡船早上九点从老码头开出。",
+    "船票只在船上出售，概不退换！",
+    "今年春天灯塔又重新粉刷了吗？",
+    "他说：“潮水来得太迟了，我也一样。”",
+    "（完）未经许可，不得转载本站内容。",
+    "五月份价格上涨了百分之3.5……据说如此。",
+]
+SENTENCES = ENGLISH + CHINESE
+
+
+def joined(sentences, rng):
+    """A text of sentences, the span of each, and what is between them."""
+    text, spans = "", []
+    for sentence in sentences:
+        spans.append((sentence, len(text), len(text) + len(sentence)))
+        text += sentence + rng.choice((" ", "\n", "\n\n", "\n\u3000\u3000", "\r\n"))
+    return text, spans
+
+
+def collection(seed, count=60):
+    """Documents of common sentences and of their own, and the spans of their sentences."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        own = [f"{letters(rng, 15)}。" for _ in range(rng.randrange(4))]
+        some = own + rng.choices(SENTENCES, k=rng.randrange(4))
+        rng.shuffle(some)
+        made.append(joined(some, rng))
+    return [text for text, _ in made], [spans for _, spans in made]
+
+
+def rows(found):
+    columns = ("text", "count", "documents", "id", "begin", "end")
+    table = [tuple(row[name] for name in columns) for row in found.table.to_pylist()]
+    places = [(row["id"], row["begin"], row["end"]) for row in found.places.to_pylist()]
+    return table, places
+
+
+def assert_as_the_twin(found, spans, least, documents):
+    table, places = twin.repeats(spans, least, documents)
+    expected = [(*one[:3], str(one[3]), *one[4:]) for one in table]
+    assert rows(found) == (expected, [(str(one[1]), *one[2:]) for one in places])
+    # The hash names the letters.
+    names = dict(zip(found.places["repeat"].to_pylist(), [one[0] for one in places], strict=True))
+    assert len(set(names.values())) == len(names) == len(table)
+    assert found.table["repeat"].to_pylist() == list(dict.fromkeys(names))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("documents", [2, 5])
+def test_sentences_are_those_of_the_twin(seed, documents):
+    texts, spans = collection(seed)
+    found = repeats(texts, documents=documents)
+    assert_as_the_twin(found, spans, 20, documents)
+    assert found.table.num_rows > 5
+
+
+# Lines that end as sentences do, so that none goes on with the next.
+def is_plain(text):
+    """Whether the twin knows what a letter is, and the text is of one line."""
+    has_marks = any(unicodedata.category(c)[0] == "M" for c in text)
+    return not has_marks and not set(text) & set(twin.LINE_ENDS)
+
+
+line = texts().filter(is_plain).map("{}。".format)
+
+
+@given(st.lists(st.lists(line, max_size=4).map("\n".join), max_size=6), st.integers(1, 8))
+def test_paragraphs_are_those_of_the_twin(texts, least):
+    found = repeats(texts * 2, unit="paragraph", least=least)
+    assert_as_the_twin(found, [twin.lines(text) for text in texts * 2], 2 * least, 2)
+
+
+def test_the_same_letters_are_the_same_sentence():
+    forms = [
+        "All rights reserved by the harbour office.",
+        "ALL RIGHTS RESERVED, by the “Harbour Office”!",
+        "Ａｌｌ rights\u3000reserved by the harbour\u200b office",
+        "All rights re\u00adserved by the\nharbour office.",
+    ]
+    found = repeats([f"Some words. {form}" for form in forms])
+    (row,) = found.table.to_pylist()
+    assert (row["text"], row["count"], row["begin"]) == (forms[0], 4, 12)
+    assert found.places["id"].to_pylist() == ["0", "1", "2", "3"]
+    assert repeats([forms[0], forms[0].replace("rights", "lights")]).table.num_rows == 0
+
+
+def test_short_sentences_do_not_count():
+    for least, text in ((3, "一二三。"), (3, "abcdef."), (3, "一二cd.")):
+        assert repeats([text] * 2, least=least).table.num_rows == 1
+        assert repeats([text] * 2, least=least + 1).table.num_rows == 0
+
+
+def test_repeats_within_one_document_are_no_repeats():
+    found = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", "else"])
+    assert found.table.num_rows == 0
+    found = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", ENGLISH[0]])
+    (row,) = found.table.to_pylist()
+    assert (row["count"], row["documents"]) == (3, 2)
+    assert (found.summary.places, found.summary.documents) == (3, 2)
+
+
+def test_the_summary_names_the_most_frequent():
+    many = [text for at, text in enumerate(SENTENCES) for _ in range(2 + at)]
+    summary = repeats(many).summary
+    assert summary.frequent == [(13 - at, text) for at, text in enumerate(SENTENCES[:-6:-1])]
+    assert (summary.read, summary.units, summary.repeats) == (len(many), len(many), 12)
+    (one,) = repeats(["甲" * 80] * 2).summary.frequent
+    assert one == (2, "甲" * 60 + "...")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("keep", ["first", "none"])
+@pytest.mark.parametrize("unit", ["sentence", "paragraph"])
+def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents, _ = collection(seed)
+    Path("in.jsonl").write_text("\n".join(json.dumps({"text": one}) for one in documents))
+    summary = repeats_files(["in.jsonl"], remove="out.jsonl", keep=keep, unit=unit)
+    left = [json.loads(row)["text"] for row in Path("out.jsonl").read_text().splitlines()]
+    assert repeats(left, unit=unit).table.num_rows == 0
+
+    found = repeats(documents, unit=unit)
+    cut = [[] for _ in documents]
+    seen = set()
+    for row in found.places.to_pylist():
+        if keep == "none" or row["repeat"] in seen:
+            cut[int(row["id"])].append((row["begin"], row["end"]))
+        seen.add(row["repeat"])
+    for before, after, spans in zip(documents, left, cut, strict=True):
+        whole = "".join(c for at, c in enumerate(before) if not any(b <= at < e for b, e in spans))
+        # But for white space, all else is there, in its order.
+        assert "".join(after.split()) == "".join(whole.split())
+        assert spans or after == before
+        # No blank line is left at the beginning.
+        assert not after or after.splitlines()[0].strip()
+    assert summary.removed == sum(map(len, cut)) > 0
+    emptied = [bool(before) and not after for before, after in zip(documents, left, strict=True)]
+    assert summary.emptied == sum(emptied)
+
+
+@given(st.lists(texts(), max_size=6), st.sampled_from(["sentence", "paragraph"]))
+def test_texts_that_break_programs(made, unit):
+    documents = [*made, *made[::-1], *TEXTS.values(), " ".join(TEXTS.values())]
+    found = repeats(documents, unit=unit, least=1)
+    for row in found.places.to_pylist():
+        text = documents[int(row["id"])]
+        inside = text[row["begin"] : row["end"]]
+        assert twin.plain(inside)
+        assert inside == inside.strip("".join(twin.WHITE_SPACE))
+        spans = _core.cuts(text, [(row["begin"], row["end"])])
+        ((begin, end),) = spans
+        around = text[begin : row["begin"]] + text[row["end"] : end]
+        assert not around.strip("".join(twin.WHITE_SPACE))
+    for row in found.table.to_pylist():
+        assert row["text"] == documents[int(row["id"])][row["begin"] : row["end"]]
+
+
+def test_the_same_for_any_number_of_threads_and_any_batches():
+    documents, _ = collection(1, 3000)
+    one = repeats(documents, workers=1)
+    assert one.summary.places > 2000
+    two = repeats(documents, workers=2, memory="512MiB")
+    parts = [documents[:7], documents[7:2500], documents[2500:]]
+    batches = pa.table({"text": pa.chunked_array(parts)})
+    three = repeats(batches)
+    for other in (two, three):
+        assert one.table.equals(other.table)
+        assert one.places.equals(other.places)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [
+        {"id": "a", "text": f"{ENGLISH[0]} Own words.", "n": 1.50},
+        {"id": "b", "of": {"text": "x"}, "text": f"{CHINESE[0]}{CHINESE[1]}自己的话。"},
+        {"id": "c", "text": f"前言。{CHINESE[1]}\n{ENGLISH[0]}\nMore.", "text2": CHINESE[1]},
+    ]
+    rows = [json.dumps(one, ensure_ascii=one["id"] == "b") for one in records]
+    Path("in.jsonl").write_text("\n".join(rows), "utf-8")
+    return rows
+
+
+def test_files(folder):
+    summary = repeats_files(["in.jsonl"], "out.csv", places="places.jsonl", remove="clean.jsonl")
+    assert (summary.read, summary.repeats, summary.places, summary.removed) == (3, 2, 4, 2)
+    written = Path("clean.jsonl").read_text("utf-8").split("\n")
+    kept, cut = "前言。", f"{CHINESE[1]}\n{ENGLISH[0]}"
+    cut = cut.replace("\n", "\\n")
+    assert written == [*folder[:2], folder[2].replace(f"{kept}{cut}", kept), ""]
+    found = repeats([json.loads(row) for row in folder])
+    places = [json.loads(row) for row in Path("places.jsonl").read_text("utf-8").splitlines()]
+    assert places == found.places.to_pylist()
+    assert [row["id"] for row in places] == ["a", "b", "c", "c"]
+    import csv
+
+    with Path("out.csv").open(encoding="utf-8-sig", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert table == [
+        {name: str(value) for name, value in row.items()} for row in found.table.to_pylist()
+    ]
+    repeats_files(["in.jsonl"], remove="none.jsonl", keep="none")
+    texts = [json.loads(row)["text"] for row in Path("none.jsonl").read_text("utf-8").splitlines()]
+    assert texts == ["Own words.", f"{CHINESE[0]}自己的话。", "前言。\nMore."]
+
+
+@pytest.mark.usefixtures("folder")
+def test_columns_of_parquet_stay_as_they_are():
+    types = pa.schema([("n", pa.int8()), ("text", pa.large_string())])
+    table = pa.table({"n": [1, 2], "text": [ENGLISH[0]] * 2}, types)
+    pq.write_table(table, "in.parquet")
+    repeats_files(["in.parquet"], remove="out.parquet")
+    wanted = pa.table({"n": [1, 2], "text": [ENGLISH[0], ""]}, types)
+    assert pq.read_table("out.parquet").equals(wanted)
+
+
+@pytest.mark.usefixtures("folder")
+def test_bad_records_are_counted_and_written():
+    with Path("in.jsonl").open("ab") as file:
+        file.write(b'\nnot {json}\n{"id": "no text"}\n{"text": 7}\n')
+    summary = repeats_files(["in.jsonl"], remove="out.jsonl")
+    assert (summary.read, summary.unreadable, summary.repeats) == (6, 3, 2)
+    assert summary.problems == 3
+    written = Path("out.jsonl").read_bytes()
+    assert written.endswith(b'not {json}\n{"id": "no text"}\n{"text": 7}\n')
+    assert written.count(b"\n") == 6
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"keep": "first"}, ParameterError, r"left out without remove= \(--remove\)"),
+        ({"remove": "in.jsonl", "force": True}, InputError, r"in\.jsonl"),
+        ({"output": "in.jsonl"}, OutputError, "exists already"),
+        ({"output": "a.csv", "places": "a.csv"}, ParameterError, "one output only"),
+        ({"output": "a.csv", "remove": "b.xyz"}, ParameterError, "xyz"),
+        ({"inputs": ["none.jsonl"]}, InputError, r"none\.jsonl"),
+        ({"text": "body", "remove": "out.jsonl"}, InputError, "body"),
+    ],
+)
+def test_one_sentence_for_what_is_wrong(given, error, says):
+    with pytest.raises(error, match=says):
+        repeats_files(**{"inputs": ["in.jsonl"]} | given)
+    assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_to_find():
+    Path("none.jsonl").write_text("")
+    summary = repeats_files(["none.jsonl"], "out.jsonl", remove="left.jsonl")
+    assert (summary.read, summary.repeats) == (0, 0)
+    assert Path("out.jsonl").read_bytes() == Path("left.jsonl").read_bytes() == b""
+    assert repeats([]).table.num_rows == 0
