@@ -17,6 +17,7 @@ LIMITS = Limits(seconds=180, megabytes=8_000)
 
 #: The truth is by resemblance, so resemblance must also decide here.
 POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
+SAVED = POSTINGS | {"saved": True}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
 
@@ -119,6 +120,27 @@ def rule(pairs):
     return np.array(sorted(dropped))
 
 
+def judge_across(answer, engine):
+    """Compare the removed documents with an exact join of the two sides.
+
+    Recall is the share of the documents of A which resemble one of B that is removed; precision is
+    the share of removed documents that resemble one.
+    """
+    path = growing.pieces()
+    pairs = growing.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
+    across = pairs[pairs[:, 0] % 2 != pairs[:, 1] % 2].ravel()
+    wanted = np.unique(across[across % 2 == 1])
+    removed, documents = np.unique(answer["removed"]), int(answer["documents"])
+    if documents != 27_500:
+        raise WrongAnswerError(f"27,500 documents in, {documents} read")
+    row = {"answer": "documents removed", "found": len(removed), "expected": len(wanted)}
+    row |= shares(removed, wanted, wanted)
+    least = 0.99 if "bands" in engine.label else 0.999
+    if engine.peer == PRODUCT and (row["recall"] < least or row["precision"] < 1.0):
+        raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
+    return row
+
+
 def judge_articles(answer, engine):
     """Check that every document is either kept or removed.
 
@@ -157,6 +179,27 @@ WORKS = (
             Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": 0.8}, 3),
             Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": 0.8}, 2),
             *PEERS,
+        ),
+    ),
+    Work(
+        name="across",
+        title="Which of 27,500 Chinese news items resemble one of 27,500 others, file to file",
+        prepare=growing.pieces,
+        judge=judge_across,
+        needs=corpus.NEEDS,
+        threads=2,
+        limits=LIMITS,
+        notes="The input of the work before, cut in two: A has the odd numbers, B the even ones. "
+        "Repeats inside A stay. Truth: an exact join across, Jaccard of 5-shingles >= .8. "
+        "Recall is the share of the items of A with such a pair that are removed, precision the "
+        "share of removed items that have one. With saved sketches, those of B were made before.",
+        engines=(
+            Engine("neardup --against, postings", PRODUCT, "across", POSTINGS),
+            Engine("neardup --against, bands", PRODUCT, "across", BANDS),
+            Engine("neardup --against, saved sketches", PRODUCT, "across", SAVED),
+            Engine("gaoya, threshold .8", "gaoya", "across", {"threshold": 0.8}),
+            Engine("gaoya, asked for .7", "gaoya", "across", {"threshold": 0.7}),
+            Engine("rensa, LSH pairs", "rensa", "across", {"threshold": 0.8}, 3),
         ),
     ),
     Work(

@@ -63,6 +63,20 @@ def dedup_file(path, folder, *, threshold):
     return job
 
 
+def across(path, folder, *, threshold):
+    """Add all documents of B, then look up those of A."""
+    a, b = inputs.halves(path, folder)
+
+    def job():
+        index = of_shingles(threshold)
+        _, texts = inputs.lines(b)
+        index.par_bulk_insert_docs(list(range(len(texts))), texts)
+        _, texts = inputs.lines(a)
+        return inputs.dropped(a, folder, list(map(bool, index.par_bulk_query(texts))))
+
+    return job
+
+
 def neighbours(index, path):
     """Yield the number of each document and those of its neighbours."""
     begin = 0

@@ -34,6 +34,29 @@ def lines(path):
     return raw, [json.loads(line)["text"] for line in raw]
 
 
+def halves(path, folder):
+    """Write every other line of a file to a file of its own; return both paths.
+
+    The first has the odd line numbers, counted from 0.
+    """
+    a, b = folder / "a.jsonl", folder / "b.jsonl"
+    with path.open("rb") as source:
+        lines = source.readlines()
+    a.write_bytes(b"".join(lines[1::2]))
+    b.write_bytes(b"".join(lines[::2]))
+    return a, b
+
+
+def dropped(a, folder, similar):
+    """Write the lines of A that resemble none of B; return the answer.
+
+    `similar` says for each line whether it does.
+    """
+    numbers = [number for number, found in enumerate(similar) if found]
+    write_kept(a, folder, numbers)
+    return {"removed": [2 * number + 1 for number in numbers], "documents": len(similar)}
+
+
 def batches(path, size=10_000):
     """Yield (raw lines, texts) of `size` lines each.
 

@@ -73,6 +73,25 @@ def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, m
     return job
 
 
+def across(path, folder, *, threshold, recipe, decide=None, saved=False):
+    """Run `neardup dedup A --against B`; `saved`: B was sketched before."""
+    a, b = inputs.halves(path, folder)
+    output, removed = folder / "kept.jsonl", folder / "removed.jsonl"
+    options = rule(folder, threshold, recipe, decide)
+    if saved:
+        sketches = folder / "b.sketches"
+        run("sketch", str(b), "-o", str(sketches), *options[:2], "--quiet")
+        b = sketches
+
+    def job():
+        arguments = (str(a), "-o", str(output), "--removed", str(removed))
+        against = ("--against", str(b), "--against-only")
+        facts = command("dedup", folder, *arguments, *against, *options)
+        return inputs.Answer(lambda: removals([removed], [output]), facts)
+
+    return job
+
+
 def spark_file(path, folder, *, threshold, recipe, memory):
     """Run `neardup.spark.dedup_files` on this machine."""
     import spark_session
@@ -129,17 +148,21 @@ def command(name, folder, *arguments):
 
     Raise a RuntimeError if its exit code is not 0.
     """
+    report = folder / "report.json"
+    run(name, *arguments, "--report", str(report), "--force", "--quiet")
+    return wanted(json.loads(report.read_text("utf-8"))["summary"])
+
+
+def run(name, *arguments):
+    """Run a command; raise a RuntimeError if its exit code is not 0."""
     program = Path(sysconfig.get_path("scripts")) / "neardup"
     found = str(program) if program.exists() else shutil.which("neardup")
     start = [found] if found else [sys.executable, "-m", "neardup"]
-    report = folder / "report.json"
-    options = ["--report", str(report), "--force", "--quiet"]
     done = subprocess.run(
-        [*start, name, *arguments, *options], stderr=subprocess.PIPE, text=True, check=False
+        [*start, name, *arguments], stderr=subprocess.PIPE, text=True, check=False
     )
     if done.returncode != 0:
         raise RuntimeError(f"neardup {name}, exit code {done.returncode}: {done.stderr}")
-    return wanted(json.loads(report.read_text("utf-8"))["summary"])
 
 
 def removals(removed, kept):

@@ -34,6 +34,31 @@ def pairs_file(path, folder, *, threshold):
     return job
 
 
+def across(path, folder, *, threshold):
+    """Add all documents of B, then look up those of A.
+
+    A document is dropped if the signatures' estimate of a candidate reaches the threshold.
+    """
+    a, b = inputs.halves(path, folder)
+
+    def job():
+        stored, asked = (
+            RMinHash.from_token_sets(
+                (inputs.shingles(text, 5) for text in inputs.lines(side)[1]), NUM_PERM, SEED
+            )
+            for side in (b, a)
+        )
+        index = RMinHashLSH(threshold, NUM_PERM, BANDS)
+        index.insert_many(stored)
+        similar = [
+            any(index.is_similar(one, stored[other]) for other in others)
+            for one, others in zip(asked, index.query_all(asked), strict=True)
+        ]
+        return inputs.dropped(a, folder, similar)
+
+    return job
+
+
 def dedup_file(path, folder, *, threshold):
     """Keep each document that has no similar kept document."""
 
