@@ -11,6 +11,7 @@ import pytest
 
 import neardup
 import neardup.spark
+from neardup._engine.summary import Progress
 from neardup.dedup import dedup_files
 from neardup.readers.fields import Fields
 from neardup.spark import io, job, resolve, shuffle
@@ -43,7 +44,14 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
     assert found == rows
     assert [str(p) for p in result.problems] == [str(p) for p in expected.problems]
     for name in (
-        *("read", "unreadable", "without_features", "exact_duplicates", "near_duplicates"),
+        *(
+            "read",
+            "against",
+            "unreadable",
+            "without_features",
+            "exact_duplicates",
+            "near_duplicates",
+        ),
         *("kept", "problems", "largest_cluster"),
     ):
         assert getattr(result.summary, name) == getattr(expected.summary, name), name
@@ -112,6 +120,68 @@ def test_files(spark, tmp_path, monkeypatch, recipe, decide, partitions, batch_d
     assert result.summary.shuffled_bytes > 0
     assert result.summary.peak_memory > 0
     assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
+
+
+@pytest.mark.parametrize("against_only", [False, True])
+@pytest.mark.parametrize(("recipe", "decide"), [("general", {}), ("minhash", {"threshold": 0.7})])
+def test_against_other_files(spark, tmp_path, monkeypatch, recipe, decide, against_only):
+    monkeypatch.chdir(tmp_path)
+    every = lines(9, 400)
+    random.Random(9).shuffle(every)
+    for name, some in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
+        Path(f"{name}.jsonl").write_bytes(b"\n".join(some) + b"\n")
+    result = same_files(
+        spark,
+        [str(tmp_path / "a.jsonl")],
+        tmp_path,
+        recipe=recipe,
+        **decide,
+        against=[str(tmp_path / name) for name in ("b.jsonl", "c.jsonl")],
+        against_only=against_only,
+        partitions=2,
+        batch_documents=64,
+    )
+    assert result.summary.near_duplicates >= 8 < result.summary.exact_duplicates
+    sides = set(result.removed.toArrow().column("kept_from").to_pylist())
+    assert sides == ({"against"} if against_only else {"against", "input"})
+
+
+def test_the_same_file_on_both_sides(spark, tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines(3, 80)) + b"\n")
+    notes = []
+
+    class Notes(Progress):
+        def note(self, note):
+            notes.append(str(note))
+
+    name = str(tmp_path / "a.jsonl")
+    result = same_files(spark, [name], tmp_path, against=[name], progress=Notes())
+    assert result.summary.kept == result.summary.unreadable
+    assert len(notes) == 2
+    assert notes[0].startswith(name)
+
+
+@pytest.mark.parametrize("against_only", [False, True])
+def test_against_another_table(spark, against_only):
+    some = texts(12, 300)
+    every = pa.table({"n": range(300), "text": pa.array(some, pa.string())})
+    own, other = every.take(list(range(0, 300, 2))), every.take(list(range(1, 300, 2)))
+    other = pa.table({"content": other["text"], "id": [f"b{at}" for at in range(150)]})
+    expected = neardup.dedup(own, against=other, against_only=against_only, recipe="shingle")
+    result = neardup.spark.dedup(
+        spark.createDataFrame(own).repartition(3),
+        against=spark.createDataFrame(other).coalesce(1),
+        against_only=against_only,
+        order_by="n",
+        recipe="shingle",
+        partitions=2,
+        batch_documents=64,
+    )
+    kept = result.kept.toArrow().sort_by("n")
+    assert kept.equals(expected.kept.cast(kept.schema))
+    assert result.removed.toArrow().to_pylist() == expected.removed.to_pylist()
+    assert result.summary.against == 150
+    result.close()
 
 
 def test_a_table_by_a_column(spark):

@@ -213,6 +213,7 @@ class SparkParameters(SearchParameters, FieldParameters, total=False):
     """Options of `neardup.spark.dedup`."""
 
     on_error: OnError
+    against_only: AgainstOnly
     checkpoint: Checkpoint
     partitions: Partitions
     batch_documents: BatchDocuments

@@ -52,8 +52,6 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
-    if against is not None:
-        raise ParameterError(Message("cli.not_on_spark", parameter="against", value=repr(against)))
     known = declared(SparkFilesParameters)
     taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():
@@ -74,7 +72,9 @@ def dedup_on_spark(
         try:
             with translate_errors():
                 taken |= {"checkpoint": checkpoint, "progress": watch}
-                result = dedup_files(inputs, output, spark=spark, removed=removed, **taken)
+                result = dedup_files(
+                    inputs, output, spark=spark, removed=removed, against=against, **taken
+                )
         finally:
             # A Java that has ended cannot be asked to stop.
             with suppress(ConnectionError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import SparkFilesParameters, SparkParameters
 from neardup._engine.signatures import completed, takes_options
+from neardup._engine.validation import paths_of
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 @takes_options
 def dedup(
-    df: DataFrame, *, order_by: str | Sequence[str] = (), **options: Unpack[SparkParameters]
+    df: DataFrame,
+    *,
+    against: DataFrame | None = None,
+    order_by: str | Sequence[str] = (),
+    **options: Unpack[SparkParameters],
 ) -> SparkResult:
     """Drop the near-duplicates of a Spark DataFrame.
 
@@ -32,6 +37,9 @@ def dedup(
     ----------
     df : pyspark.sql.DataFrame
         Of a classic session (not Spark Connect).
+    against : pyspark.sql.DataFrame, optional
+        Another collection, with text and id in the same columns. All of its rows count as kept;
+        it is not returned.
     order_by : str or sequence of str, default=()
         Columns to sort by: of two duplicates, the one that sorts first is kept. They should be
         unique per row. By default, the order in which Spark reads the rows.
@@ -74,15 +82,17 @@ def dedup(
     require_spark()
     from pyspark.sql import DataFrame
 
-    if not isinstance(df, DataFrame):
-        raise ParameterError(
-            Message("spark.no_data_frame", parameter="df", value=type(df).__name__)
-        )
+    for name, frame in (("df", df), ("against", against)):
+        if not isinstance(frame, DataFrame) and (name == "df" or frame is not None):
+            kind = type(frame).__name__
+            raise ParameterError(Message("spark.no_data_frame", parameter=name, value=kind))
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     given = completed(dedup, options)
+    _check_against(given, against)
     fields = _fields(given)
     job = Job(df.sparkSession, settings_of(given, fields, lines=False), given)
-    return job.run(open_table(df, fields, names), {"order_by": names})
+    others = None if against is None else open_table(against, fields, ())
+    return job.run(open_table(df, fields, names), others, {"order_by": names})
 
 
 @takes_options
@@ -92,6 +102,7 @@ def dedup_files(
     *,
     spark: SparkSession,
     removed: str | Path | None = None,
+    against: Sequence[str | Path] | None = None,
     **options: Unpack[SparkFilesParameters],
 ) -> SparkResult:
     """Drop the near-duplicates of files, and write the kept records.
@@ -109,6 +120,9 @@ def dedup_files(
     removed : str, Path or None, default=None
         Folder for the dropped records and their reasons: Parquet if its name ends in
         ``.parquet``, otherwise JSON lines.
+    against : sequence of str or Path, optional
+        Files of another collection, likewise. All of its documents count as kept, and none is
+        written.
     {options}
 
     Returns
@@ -126,6 +140,7 @@ def dedup_files(
     """
     require_spark()
     given = completed(dedup_files, options)
+    _check_against(given, against)
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
@@ -135,12 +150,15 @@ def dedup_files(
     fields = _fields(given)
     names = [os.fspath(path) for path in inputs]
     source = open_files(spark, names, given["format"], fields)
+    others = None
+    if against is not None:
+        others = open_files(spark, paths_of(against, "against"), given["format"], fields)
     checkpoint = given["checkpoint"]
     if checkpoint is None:
         given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
     job = Job(spark, settings_of(given, fields, lines=source.lines), given)
-    files = [[file.name, file.size] for file in source.files.values()]
-    result = job.run(source, {"files": files})
+    identity = {"files": source.sizes(), "against": None if others is None else others.sizes()}
+    result = job.run(source, others, identity)
     place = f"{result.checkpoint}/output"
     job.write(result.kept, f"{place}/kept")
     moves = [(f"{place}/kept", out)]
@@ -161,6 +179,11 @@ def dedup_files(
         result.close()
     read = spark.read.schema(source.schema)
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
+
+
+def _check_against(given: Mapping[str, Any], against: object) -> None:
+    if given["against_only"] and against is None:
+        raise ParameterError(Message("runs.without_against", parameter="against_only"))
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:

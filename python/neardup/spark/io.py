@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.jsonl import parse
 from neardup.spark import sketching
 from neardup.spark.checkpoint import Folders
-from neardup.spark.ordering import BEGIN, PATH, File, order_files
+from neardup.spark.ordering import BEGIN, PATH, PLACE_BITS, File, order_files
 from neardup.spark.session import partitions_of
 from neardup.spark.shuffle import number_of
 from neardup.spark.sketching import Settings
@@ -61,6 +60,15 @@ class Source:
     schema: StructType
     files: Mapping[int, File]
     lines: bool
+
+    def sizes(self) -> list[list[str | int]]:
+        """Return the name and the bytes of each file."""
+        return [[file.name, file.size] for file in self.files.values()]
+
+    def beginning_at(self, number: int) -> Source:
+        """Return the source with the batches of its files numbered from `number` on."""
+        files = {key: replace(file, begin=number + file.begin) for key, file in self.files.items()}
+        return replace(self, files=files)
 
 
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
@@ -188,18 +196,30 @@ def _escaped(path: str) -> str:
     return "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path)
 
 
-def sketched(source: Source, settings: Settings, most: int) -> DataFrame:
+def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:
     """Return the batches of a source as rows of `sketching.BATCHES` with the records; a batch has
-    at most `most` documents."""
+    at most `most` documents. Those of another collection come first, without records."""
+    from pyspark.sql import functions as F
+
+    made = _sketched(source, settings, most)
+    if others is None:
+        return made
+    before = _sketched(others, replace(settings, lines=others.lines, first=0), most)
+    nothing = F.lit(None).cast(made.schema["records"].dataType)
+    return before.withColumn("records", nothing).unionByName(made)
+
+
+def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
     from pyspark.sql import types as T
     from pyspark.sql.pandas.types import from_arrow_schema
 
     work = partial(
         sketching.sketch,
-        settings=settings,
+        settings=replace(settings, columns=tuple(source.schema.names)),
         files=source.files,
         partitions=partitions_of(source.frame),
         most=most,
+        first=settings.first,
     )
     kinds = [field.dataType for field in source.schema]
     if source.lines:
@@ -237,12 +257,14 @@ class BatchInfo:
     before: int = 0
 
 
-def list_batches(batches: DataFrame, files: Mapping[int, File]) -> list[BatchInfo]:
-    """Return the batches in input order; only counts are sent to the driver."""
+def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
+    """Return the batches in input order; only counts are sent to the driver.
+
+    `first` is the number of the first batch of the input; batches before it are counted apart.
+    """
     from pyspark.sql import functions as F
 
-    known = list(files.values())
-    begins = [file.begin for file in known]
+    begins = [file.begin for file in files]
     rows = batches.select(
         "batch",
         "size",
@@ -253,11 +275,12 @@ def list_batches(batches: DataFrame, files: Mapping[int, File]) -> list[BatchInf
         F.spark_partition_id().alias("partition"),
     ).toArrow()
     found = []
-    before: Counter[str | None] = Counter()
+    before: Counter[tuple[str | None, bool]] = Counter()
     for row in rows.sort_by("batch").to_pylist():
-        name = known[bisect_right(begins, row["batch"]) - 1].name if known else None
-        found.append(BatchInfo(**row, source=name, before=before[name]))
-        before[name] += row["documents"]
+        name = files[bisect_right(begins, row["batch"]) - 1].name if files else None
+        is_own = row["batch"] >= first
+        found.append(BatchInfo(**row, source=name, before=before[name, is_own]))
+        before[name, is_own] += row["documents"]
     return found
 
 
@@ -291,7 +314,7 @@ def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> l
 def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
     """Return the problems of a batch with their positions in the source."""
     return [
-        dataclasses.replace(
+        replace(
             problem,
             source=info.source or "input",
             record=None if problem.record is None else problem.record + info.before,
@@ -301,9 +324,12 @@ def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
 
 
 def removed_table(
-    batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str
+    batches: DataFrame, decisions: DataFrame, seen: Sequence[BatchInfo], measure: str, first: int
 ) -> DataFrame:
-    """Return the removed table, with the numbers of the documents."""
+    """Return the removed table, with the numbers of the documents.
+
+    `first` is the number of the first batch of the input.
+    """
     from pyspark.sql import functions as F
 
     # Names for records without an id: the file and the record's number there from 1, or the
@@ -333,6 +359,9 @@ def removed_table(
             "similarity",
             F.lit(measure).alias("measure"),
             F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
+            F.when(F.col("kept") < first << PLACE_BITS, "against")
+            .otherwise("input")
+            .alias("kept_from"),
         )
     )
 
@@ -342,10 +371,11 @@ def kept_records(
     dropped: DataFrame,
     source: Source,
     *,
+    first: int,
     drop_unreadable: bool,
     moved_to: int | None,
 ) -> DataFrame:
-    """Return the kept records.
+    """Return the kept records, of batches from `first` on.
 
     Records are the largest data, so they are not moved by default: each partition of the result
     has the kept records of one checkpoint partition, in input order. With `moved_to`, they are
@@ -354,6 +384,7 @@ def kept_records(
     """
     from pyspark.sql import functions as F
 
+    batches = batches.filter(F.col("batch") >= first)
     if drop_unreadable:
         both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "both")
         rows = batches.select("batch", both).filter("both.features >= 0")

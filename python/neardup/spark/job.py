@@ -23,7 +23,7 @@ from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
 from neardup.spark.kernels import UNIT_DOCUMENTS, core_shuffle
-from neardup.spark.ordering import MAX_BATCH
+from neardup.spark.ordering import MAX_BATCH, OWN
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
 from neardup.spark.sketching import Settings
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem
 
-#: Columns of the removed table.
-_REMOVED = ("id", "kept_id", "similarity", "measure", "distance")
+#: Columns of the removed table; `kept_from` only if there is another collection.
+_REMOVED = ("id", "kept_id", "similarity", "measure", "distance", "kept_from")
 
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
@@ -69,8 +69,8 @@ class SparkSummary(Summary):
 
     @property
     def shuffled_bytes_per_document(self) -> float:
-        """Shuffled bytes divided by documents."""
-        return self.shuffled_bytes / max(self.read, 1)
+        """Shuffled bytes divided by all documents, those of another collection included."""
+        return self.shuffled_bytes / max(self.read + self.against, 1)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ class SparkResult:
         column of your own. The output of `dedup_files` is in input order by file name.
     removed : pyspark.sql.DataFrame
         One row per dropped document, in input order: ``id``, ``kept_id``, ``similarity``,
-        ``measure``, ``distance``, as in the result of `neardup.dedup`.
+        ``measure``, ``distance`` and, with `against`, ``kept_from``, as in the result of
+        `neardup.dedup`.
     summary : SparkSummary
     problems : list of Problem
         Records that could not be read; at most 10,000.
@@ -131,7 +132,7 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     def refusal(code: str, **values: Any) -> ParameterError:
         return ParameterError(Message(code, parameter="recipe", value=recipe.name, **values))
 
-    settings = Settings(recipe, wanted, fields, lines)
+    settings = Settings(recipe, wanted, fields, lines, against_only=given["against_only"])
     if recipe.weigh.idf == CORPUS:
         raise refusal("spark.recipe_counts_corpus")
     if recipe.weigh.scheme == "improved":
@@ -163,15 +164,24 @@ class Job:
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
         self._split: int | None = None
+        self._has_others = False
         #: Number of partitions of the kept records if they are moved.
         self._parts = 1
         #: The partitions of `kept` in input order; None if they already are.
         self._order: list[int] | None = None
 
-    def run(self, source: Source, identity: dict[str, Any]) -> SparkResult:
-        """Run the job on a source; `identity` distinguishes its checkpoint from others."""
+    def run(self, source: Source, others: Source | None, identity: dict[str, Any]) -> SparkResult:
+        """Run the job on a source, against another one if there is one; `identity` distinguishes
+        its checkpoint from others."""
         cores = self.spark.sparkContext.defaultParallelism
-        self.settings = replace(self.settings, columns=tuple(source.schema.names))
+        files = list(source.files.values())
+        if others is not None:
+            self._has_others = True
+            self.settings = replace(self.settings, first=OWN)
+            source = source.beginning_at(OWN)
+            for file in source.files.keys() & others.files.keys():
+                self.progress.note(Message("runs.same_sides", file=source.files[file].name))
+            files = [*others.files.values(), *source.files.values()]
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
         sizes = [file.size for file in source.files.values()]
@@ -180,13 +190,13 @@ class Job:
         is_large = split is not None and sum(sizes) >= _LARGE * split * len(sizes)
         self.progress.stage("read and sketch", None)
         with self._configured(3 * cores, split if is_large else None):
-            made = io.sketched(source, self.settings, self.batch_documents)
+            made = io.sketched(source, others, self.settings, self.batch_documents)
             batches = checkpoint.stage("documents", made)
         # These become the partitions of the kept records.
         size, count = checkpoint.size("documents"), len(batches.inputFiles())
         self._split = split_bytes(self.spark, size, count)
         with self._configured(3 * cores, self._split):
-            seen = io.list_batches(batches, source.files)
+            seen = io.list_batches(batches, files, self.settings.first)
         self._parts = max(3 * cores, -(-sum(info.size for info in seen) // _PART_BYTES))
         tasks = max(cores, -(-sum(info.documents for info in seen) // _TASK_DOCUMENTS))
         with self._configured(tasks):
@@ -232,6 +242,7 @@ class Job:
             **{name: getattr(decide, name) for name in names},
             "fields": [settings.fields.text, settings.fields.id],
             "lines": settings.lines,
+            "against_only": settings.against_only,
             "batch_documents": self.batch_documents,
         }
 
@@ -262,9 +273,9 @@ class Job:
         )
         search = Search(batches, checkpoint, settings, partitions)
         decisions = search.decide()
-        removed = checkpoint.stage(
-            "removed", io.removed_table(batches, decisions, seen, settings.rule.measure)
-        )
+        first = settings.first
+        table = io.removed_table(batches, decisions, seen, settings.rule.measure, first)
+        removed = checkpoint.stage("removed", table)
         self.clock.lap("candidates, verify, cluster")
         summary = self._summary(seen, decisions, search)
         for note in crowd_notes(summary):
@@ -273,18 +284,21 @@ class Job:
         is_moved = dropped > io.MOST_KNOWN
         if source.files and not is_moved:
             # Part files of a table have no names that state the order.
-            self._order = io.partition_order(seen)
+            self._order = io.partition_order([info for info in seen if info.batch >= first])
             is_moved = self._order is None
         kept = io.kept_records(
             batches,
             decisions,
             source,
+            first=first,
             drop_unreadable=self.on_error == "drop",
             moved_to=self._parts if is_moved else None,
         )
         return SparkResult(
             kept=kept,
-            removed=removed.orderBy("number").select(*_REMOVED),
+            removed=removed.orderBy("number").select(
+                *(_REMOVED if self._has_others else _REMOVED[:-1])
+            ),
             summary=summary,
             problems=problems,
             checkpoint=checkpoint.path,
@@ -303,11 +317,14 @@ class Job:
         by_kept = decisions.groupBy("kept").agg(F.count("number").alias("dropped"), exact)
         totals = by_kept.agg(*(F.sum("dropped"), F.sum("exact"), F.max("dropped"))).first()
         dropped, exact_count, most = (value or 0 for value in totals or (0, 0, 0))
-        read = sum(info.documents for info in seen)
-        unreadable = sum(info.unreadable for info in seen)
+        others = [info for info in seen if info.batch < self.settings.first]
+        own = seen[len(others) :]
+        read = sum(info.documents for info in own)
+        unreadable = sum(info.unreadable for info in own)
         summary = SparkSummary(
             task="dedup",
             read=read,
+            against=sum(info.documents for info in others),
             unreadable=unreadable,
             exact_duplicates=exact_count,
             near_duplicates=dropped - exact_count,
@@ -317,7 +334,7 @@ class Job:
             closed_lists=search.closed_lists,
             unlisted=search.unlisted,
             unlisted_pairs=search.unlisted_pairs,
-            without_features=sum(info.without_features for info in seen),
+            without_features=sum(info.without_features for info in own),
             largest_cluster=min(1 + most, read),
             bytes_read=sum(info.size for info in seen),
             rounds=search.rounds,

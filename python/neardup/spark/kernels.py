@@ -95,7 +95,8 @@ def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
 class _Batch:
     """A batch with its counts, in the form that the search takes.
 
-    `told` has the counts, and in the column `skipped` the documents that are not `searched`.
+    `told` has the counts, and in the column `skipped` the documents that are neither `searched` nor
+    `filed`.
     """
 
     def __init__(self, batches: pa.Table, told: pa.Table, settings: Settings) -> None:
@@ -107,18 +108,22 @@ class _Batch:
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
         skipped = _valid(told, "skipped").column("skipped").to_numpy()
         has_sketch = features >= max(settings.rule.min_features, 1)
-        self.searched = has_sketch & ~np.isin(self.numbers, skipped)
+        found = has_sketch & ~np.isin(self.numbers, skipped)
+        # The documents of another collection are filed without a comparison.
+        is_own, none = self.number >= settings.first, np.zeros_like(found)
+        self.searched = found if is_own else none
+        self.filed = none if is_own and settings.against_only else found
 
 
 def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
-    """Add the searched documents of a batch to the inverted index.
+    """Add documents of a batch to the inverted index.
 
     The counts are sent to the buckets again, because they tell which lists the batch needs.
     """
     if not batches.num_rows:
         return FILED.empty_table()
     own = _Batch(batches, told, settings)
-    entries = core_shuffle(settings).file(own.sketches, own.numbers, own.searched, own.counts)
+    entries = core_shuffle(settings).file(own.sketches, own.numbers, own.filed, own.counts)
     batch = [own.number] * len(entries)
     return _table(
         FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=own.counts

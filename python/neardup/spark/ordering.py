@@ -7,6 +7,9 @@ the place in the batch.
 Spark splits files into parts. A batch is numbered by the total size of all earlier files, plus
 the offset of its part in the file, plus the number of earlier batches of the part. Batches of a
 table are numbered by Spark's partition and a count within it.
+
+If the input is compared with another collection, the numbers of its batches begin at `OWN`, so that
+all documents of the other collection come first.
 """
 
 from __future__ import annotations
@@ -30,6 +33,9 @@ MAX_BATCH = 1 << PLACE_BITS
 
 #: Bits of a number for the batch.
 BATCH_BITS = 63 - PLACE_BITS
+
+#: The number of the first batch of an input that is compared with another collection.
+OWN = 1 << (BATCH_BITS - 1)
 
 #: Columns that identify the part of the input a row is from: the hash of the file's path, and
 #: the offset at which the part begins.
@@ -66,11 +72,13 @@ class BatchNumberer:
         By the hash of the path; empty for a table.
     partition : int
         Number of the task's partition, for a table.
+    first : int, default=0
+        The number of the first batch of a table.
     """
 
-    def __init__(self, files: Mapping[int, File], partition: int) -> None:
+    def __init__(self, files: Mapping[int, File], partition: int, first: int = 0) -> None:
         self._files = files
-        self._partition = partition
+        self._begin = first + (partition << _COUNT_BITS)
         self._counts: dict[tuple[int, int], int] = {}
 
     def next(self, path: int, begin: int) -> int:
@@ -86,7 +94,7 @@ class BatchNumberer:
         if not self._files:
             if count >> _COUNT_BITS:
                 raise InputError(Message("spark.partition_too_large", most=1 << _COUNT_BITS))
-            return self._partition << _COUNT_BITS | count
+            return self._begin + count
         file = self._files[path]
         if begin + count >= max(file.size, 1):
             raise InputError(
@@ -114,7 +122,7 @@ def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, p
 
 
 def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
-    """Return files by key, from keys, names and sizes in input order.
+    """Return files by key, from keys, names and sizes in input order; the first begins at 0.
 
     Raises
     ------
@@ -126,6 +134,6 @@ def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
     for key, name, size in sizes:
         files[key] = File(name, begin, size)
         begin += max(size, 1)
-    if begin >> BATCH_BITS:
-        raise InputError(Message("spark.files_too_large", most=1 << BATCH_BITS, found=begin))
+    if begin >= OWN:
+        raise InputError(Message("spark.files_too_large", most=OWN, found=begin))
     return files

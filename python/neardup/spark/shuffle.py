@@ -93,16 +93,20 @@ class Search:
 
         if self._checkpoint.has("decisions"):
             return self._checkpoint.read("decisions")
-        repeats = self._checkpoint.stage("repeats", self._repeats())
+        every = self._checkpoint.stage("repeats", self._repeats())
         # Only verification needs the common shingles. They are merged by one task, while all other
         # cores search for candidates.
         pool = ThreadPoolExecutor(1)
         spark = self._batches.sparkSession
-        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), repeats)
+        background = pool.submit(inheritable_thread_target(spark)(self._common_shingles), every)
+        begin = self._settings.first << PLACE_BITS
+        repeats = every.filter(F.col("first") < begin) if self._settings.against_only else every
         try:
             pairs, dropped = self._decide_pairs(repeats, background)
             best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
-            same = repeats.join(dropped, repeats["first"] == dropped.number, "left_anti").select(
+            # The documents of another collection stay, whatever they repeat.
+            same = repeats.filter(F.col("number") >= begin)
+            same = same.join(dropped, same["first"] == dropped.number, "left_anti").select(
                 "number",
                 F.col("first").alias("kept"),
                 F.lit(1.0).alias("similarity"),

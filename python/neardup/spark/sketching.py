@@ -96,6 +96,11 @@ class Settings:
         Numbers of documents and batches in the input.
     buckets, units : int
         Number of buckets that keys, and units that pairs, are partitioned into.
+    first : int
+        Number of the first batch of the input. The batches before are those of another
+        collection, all of whose documents count as kept.
+    against_only : bool
+        Whether documents are compared only with the other collection.
     """
 
     recipe: Recipe
@@ -107,6 +112,8 @@ class Settings:
     batches: int = 1
     buckets: int = 1
     units: int = 1
+    first: int = 0
+    against_only: bool = False
 
     @property
     def compares_sketches(self) -> bool:
@@ -196,6 +203,7 @@ def sketch(
     partitions: int,
     most: int,
     partition: int | None = None,
+    first: int = 0,
 ) -> Iterator[pa.RecordBatch]:
     """Read and sketch the records of one task; yield a row of `BATCHES` for each batch.
 
@@ -212,8 +220,10 @@ def sketch(
         The most documents in a batch.
     partition : int or None, default=None
         Number of the task's partition; None asks Spark.
+    first : int, default=0
+        The number of the first batch of a table.
     """
-    numberer = BatchNumberer(files, _partition() if partition is None else partition)
+    numberer = BatchNumberer(files, _partition() if partition is None else partition, first)
     group: _Group | None = None
     last: dict[str, Any] | None = None
     for rows_together in rows:
