@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import CompareParameters
 from neardup._engine.rule import measure_name, rule
+from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared
 from neardup.papers.align import SharedPassage, align
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(OneScreen):
     """How similar two texts are.
 
     Parameters
@@ -113,6 +115,14 @@ class Comparison:
     shingle: int
     recipe_id: str
     passages: tuple[SharedPassage, ...] | None = None
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        names = ("verdict", "similarity", "measure", "duplicate", "resemblance", "containment_a")
+        for name in (*names, "containment_b", "edit_similarity", "distance"):
+            if getattr(self, name) is not None:
+                yield name, getattr(self, name)
+        if self.passages is not None:
+            yield "passages", len(self.passages)
 
 
 @takes_options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters, ContaminationParameters
+from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Clock, Progress, check_progress, peak_memory
 from neardup._engine.validation import check_choice, check_path, paths_of
@@ -35,6 +36,9 @@ _MANY = 1000
 
 #: The most characters of a document that a finding shows.
 _SHOWN = 200
+
+#: Findings that the representation of a result names.
+_FIRST = 5
 
 _ACTIONS = ("report", "drop", "mask")
 
@@ -90,8 +94,8 @@ class ContaminationSummary:
     stages: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ContaminationResult:
+@dataclass(frozen=True, repr=False)
+class ContaminationResult(OneScreen):
     """The test items that occur in documents.
 
     Parameters
@@ -116,6 +120,13 @@ class ContaminationResult:
     kept: Any
     summary: ContaminationSummary
     problems: list[Problem]
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        for name in ("read", "tests", "findings", "contaminated", "kept"):
+            yield name, getattr(self.summary, name)
+        for at, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):
+            told = f"{row['cover']:.2f} of {row['test_id']} in {row['id']}: {row['text']}"
+            yield "" if at else "first findings", told
 
 
 @takes_options

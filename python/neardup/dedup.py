@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
+from neardup._engine.screens import OneScreen, rule_of
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary, crowd_notes
+from neardup._engine.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.plan import Plan, plan_of
 
@@ -23,11 +26,16 @@ if TYPE_CHECKING:
     from neardup._engine.ingest import Collected
     from neardup._engine.pipeline import Decided, Pipeline
     from neardup.readers import Problem
+    from neardup.review import Review
     from neardup.writers.annotations import Annotations
 
 
-@dataclass(frozen=True)
-class DedupResult:
+#: Removals that a summary names.
+_NAMED = 5
+
+
+@dataclass(frozen=True, repr=False)
+class DedupResult(OneScreen):
     """The result of de-duplication: kept and dropped documents, with the reasons.
 
     Parameters
@@ -54,6 +62,71 @@ class DedupResult:
     summary: Summary
     plan: Plan
     problems: list[Problem]
+    _reviewed: Callable[[], Review] | None = field(default=None, compare=False)
+
+    def doubtful(self, count: int = _NAMED) -> list[dict[str, Any]]:
+        """Return the least similar near-duplicates that were dropped.
+
+        Parameters
+        ----------
+        count : int, default=5
+            How many, 1 to 2**32 - 1.
+
+        Returns
+        -------
+        list of dict
+            Rows of `removed` with a similarity below 1, the least similar first.
+
+        Raises
+        ------
+        ParameterError
+            If `count` is out of bounds.
+
+        Examples
+        --------
+        >>> import neardup
+        >>> ferry = "The ferry leaves at nine from the old harbour, and at ten from the new one."
+        >>> result = neardup.dedup([ferry, f"{ferry} It rains.", "All tickets are sold out."])
+        >>> [(row["id"], row["kept_id"]) for row in result.doubtful()]
+        [('1', '0')]
+        """
+        import numpy as np
+
+        check_whole(count, "count", 1, 2**32 - 1)
+        similarity = self.removed.column("similarity").to_numpy()
+        near = np.flatnonzero(similarity < 1)
+        # A stable sort, so that ties are in input order.
+        order = near[np.argsort(similarity[near], kind="stable")][:count]
+        return [self.removed.slice(at, 1).to_pylist()[0] for at in order.tolist()]
+
+    def review(self) -> Review:
+        """Return what was dropped as a page to look at; a notebook shows it.
+
+        Returns
+        -------
+        neardup.review.Review
+            The 50 least similar near-duplicates beside what was kept, and the largest groups;
+            ``save`` writes it to a file. It needs the extra ``papers``.
+
+        Raises
+        ------
+        ParameterError
+            If the documents are of files, and `dedup_files` was called without `review`.
+        MissingDependencyError
+            If jinja2 is not installed.
+        """
+        if self._reviewed is None:
+            raise ParameterError(Message("runs.no_review"))
+        return self._reviewed()
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        summary, plan = self.summary, self.plan
+        for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
+            yield name, getattr(summary, name)
+        yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
+        for at, row in enumerate(self.doubtful()):
+            told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"
+            yield "" if at else "most doubtful", told
 
 
 @takes_options
@@ -131,8 +204,8 @@ def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters])
         others = open_others(against, parameter="against", **fields)
     elif chosen.against_only:
         raise _without_against()
-    result, _, _ = _decided(Pipeline(chosen), source, others, kept=source.kept)
-    return result
+    result, collected, decided = _decided(Pipeline(chosen), source, others, kept=source.kept)
+    return replace(result, _reviewed=_reviewer(result, collected, decided, source, others))
 
 
 @takes_options
@@ -142,6 +215,7 @@ def dedup_files(
     *,
     removed: str | Path | None = None,
     against: Sequence[str | Path] | None = None,
+    review: str | Path | None = None,
     **options: Unpack[DedupFilesParameters],
 ) -> DedupResult:
     """Drop the near-duplicates of files, and write the kept records.
@@ -158,6 +232,9 @@ def dedup_files(
     against : sequence of str or Path, optional
         Files, folders or patterns of another collection, or the location of an index. All of
         it counts as kept, and none is written.
+    review : str, Path or None, default=None
+        File for a page that shows what was dropped, as HTML; see :meth:`DedupResult.review`. The
+        inputs are read once more for it.
     {options}
 
     Returns
@@ -173,14 +250,20 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup._engine.file_run import FileRun
-    from neardup.writers import removed_schema, write_kept, write_rows
+    from neardup.writers import KeptReport, removed_schema, write_kept, write_rows
     from neardup.writers.annotations import FIELDS, check_free
 
     given = completed(dedup_files, options)
     chosen = DedupOptions.of(given)
     if chosen.against_only and against is None:
         raise _without_against()
-    outputs = {"output": output, "removed": removed}
+    outputs = {"output": output, "removed": removed, "review": review}
+    if given["dry_run"]:
+        outputs = {"review": review}
+    if review is not None:
+        from neardup.review.page import check_available
+
+        check_available()
     fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
     with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
         check_free(run.sources.sources, fields)
@@ -192,8 +275,10 @@ def dedup_files(
             mask = mask | is_dropped
         if fields:
             more = _annotations(fields, run.pipeline, collected, decided, mask)
-        progress.stage("write", int(mask.sum()))
-        written = write_kept(run.sources, mask, run.outputs["output"], more)
+        written = KeptReport()
+        if not given["dry_run"]:
+            progress.stage("write", int(mask.sum()))
+            written = write_kept(run.sources, mask, run.outputs["output"], more)
         summary.kept -= written.unwritable
         summary.left_out = written.unwritable
         summary.problems += written.unwritable + run.sources.report_to(progress)
@@ -203,12 +288,40 @@ def dedup_files(
             progress.note(note)
         if run.against is not None:
             summary.problems += run.against.report_to(progress)
-        if removed is not None:
+        if "removed" in run.outputs:
             write_rows(run.outputs["removed"], result.removed, removed_schema(result.removed))
+        if review is not None:
+            page = _reviewer(result, collected, decided, run.sources, run.against)()
+            run.outputs["review"].write(page.to_html().encode())
+            result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
         run.report(summary, collected, result.plan, problems=written.problems, notes=written.notes)
         result.problems.extend(written.problems)
     return result
+
+
+def _reviewer(
+    result: DedupResult, collected: Collected, decided: Decided, source: Any, against: Any
+) -> Callable[[], Review]:
+    """Return what makes a review; it holds the numbers of what is shown, and reads the texts."""
+    from neardup._engine.sketch_file import SavedSketches
+    from neardup.review.evidence import pick, texts_of
+
+    picks = pick(decided, collected.id_column(), collected.against)
+    others: Callable[[list[int]], dict[int, str]] = partial(texts_of, against)
+    if isinstance(against, SavedSketches):
+        # A file of sketches has normalized texts only.
+        others = collected.texts
+
+    # The documents are not held: only the input itself, from which texts are read again.
+    def made() -> Review:
+        from neardup.review import Review
+
+        plan = result.plan
+        evidence = picks.with_texts(partial(texts_of, source), others)
+        return Review(evidence, result.summary, plan.measure, plan.threshold, plan.max_distance)
+
+    return made
 
 
 def _without_against() -> ParameterError:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.option_groups import PairsFilesParameters, PairsParameters
+from neardup._engine.screens import OneScreen, rule_of
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary
 from neardup.plan import Plan, plan_of
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
     from neardup.readers import Problem
 
 
-@dataclass(frozen=True)
-class PairsResult:
+#: Pairs that the representation of a result names.
+_SHOWN = 5
+
+
+@dataclass(frozen=True, repr=False)
+class PairsResult(OneScreen):
     """The verified pairs of a collection.
 
     Parameters
@@ -42,6 +47,15 @@ class PairsResult:
     summary: Summary
     plan: Plan
     problems: list[Problem]
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        plan = self.plan
+        yield "read", self.summary.read
+        yield "pairs", self.table.num_rows
+        yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
+        for at, row in enumerate(self.table.slice(0, _SHOWN).to_pylist()):
+            told = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
+            yield "" if at else "first pairs", told
 
 
 @takes_options

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
+from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Clock, Progress, check_progress, peak_memory
 from neardup._engine.validation import check_choice, check_path, paths_of
@@ -85,8 +86,8 @@ class RepeatsSummary:
     frequent: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class RepeatsResult:
+@dataclass(frozen=True, repr=False)
+class RepeatsResult(OneScreen):
     """The sentences or paragraphs that recur across documents.
 
     Parameters
@@ -108,6 +109,12 @@ class RepeatsResult:
     places: pa.Table
     summary: RepeatsSummary
     problems: list[Problem]
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        for name in ("read", "repeats", "places", "documents"):
+            yield name, getattr(self.summary, name)
+        for at, (count, text) in enumerate(self.summary.frequent):
+            yield "" if at else "most frequent", f"{count:,} {text}"
 
 
 @takes_options

@@ -176,6 +176,8 @@ BAD = {
         "annotate": _FLAG,
         "cluster_size": _FLAG,
         "removed": _OUTPUT,
+        "review": _OUTPUT,
+        "dry_run": _FLAG,
         "report": _OUTPUT,
         "threshold": _THRESHOLD,
         "exhaustive": _FLAG,

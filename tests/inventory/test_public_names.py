@@ -111,7 +111,7 @@ def test_docstrings_of_classes(kind):
     assert text.splitlines()[0].endswith(".")
     assert "Parameters\n----------" in text
     for field in getattr(kind, "__dataclass_fields__", {}):
-        assert re.search(rf"\b{field}\b", text), field
+        assert field.startswith("_") or re.search(rf"\b{field}\b", text), field
 
 
 @pytest.mark.parametrize("name", ERRORS)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from neardup.writers import Output, OutputSet
 
 
+#: Outputs that are no records.
+_TEXTS = ("review",)
+
+
 class FileRun:
     """Context manager that opens a task's inputs and outputs, and closes them in order.
 
@@ -104,9 +108,10 @@ class FileRun:
             """Whether `force` is set, or a killed run of this kind wrote the file."""
             return force or os.path.realpath(path) in own
 
-        self.outputs = {
-            name: output_set.open(path, force=may_replace(path)) for name, path in wanted.items()
-        }
+        self.outputs = {}
+        for name, path in wanted.items():
+            opened = output_set.open_text if name in _TEXTS else output_set.open
+            self.outputs[name] = opened(path, force=may_replace(path))
         self._report = None
         if self._report_path is not None:
             self._report = output_set.open_text(

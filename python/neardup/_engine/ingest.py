@@ -59,6 +59,11 @@ class Collected:
         digest = self.corpus.frequencies_digest()
         return self.recipe.id if digest is None else f"{self.recipe.id}-{digest:016x}"
 
+    def texts(self, documents: list[int]) -> dict[int, str]:
+        """Return the normalized texts of documents, as far as they are kept."""
+        found = {one: self.corpus.texts(one, one + 1) for one in documents}
+        return {one: text[0].as_py() for one, text in found.items()}
+
     def features(self) -> NDArray[np.int64]:
         """Number of features of each document; -1 if it could not be read."""
         return self.corpus.features()

@@ -16,6 +16,7 @@ from neardup._engine.options import (
     ClusterSize,
     Common,
     Cover,
+    DryRun,
     Exhaustive,
     Expected,
     ExtraFields,
@@ -143,6 +144,7 @@ class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
 
     annotate: Annotate
     cluster_size: ClusterSize
+    dry_run: DryRun
 
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):

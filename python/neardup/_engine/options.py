@@ -238,6 +238,16 @@ AgainstOnly = Annotated[
         check=check_flag,
     ),
 ]
+DryRun = Annotated[
+    bool,
+    Option(
+        "Decide, but write neither kept nor removed records: only --review and --report, if named.",
+        ("--dry-run",),
+        OUTPUT,
+        default=False,
+        check=check_flag,
+    ),
+]
 Annotate = Annotated[
     bool,
     Option(

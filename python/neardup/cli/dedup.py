@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import flags
@@ -16,6 +17,7 @@ NEEDS_ARGUMENTS = True
 EXAMPLES = (
     "neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl",
     "neardup dedup articles.jsonl --against dump/ -o new.jsonl --removed known.jsonl",
+    "neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html",
     "neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json",
 )
 
@@ -54,6 +56,17 @@ def run(
             "documents is dropped. Files, folders and patterns as INPUT, which may be given "
             "several times, or an index.",
             rich_help_panel=o.MATCHING,
+            show_default=False,
+        ),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        flags.Option(
+            "--review",
+            metavar="FILE",
+            help="Page for a browser: the least similar removals beside what was kept, and the "
+            "largest groups, as HTML.",
+            rich_help_panel=o.OUTPUT,
             show_default=False,
         ),
     ] = None,
@@ -101,6 +114,7 @@ def run(
             output,
             removed=removed,
             against=against or None,
+            review=review,
             master=master,
             checkpoint=checkpoint,
             quiet=quiet,
@@ -110,12 +124,26 @@ def run(
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
             result = dedup_files(
-                inputs, output, removed=removed, against=against or None, **options
+                inputs, output, removed=removed, against=against or None, review=review, **options
             )
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)
+            _print_doubtful(result.doubtful())
     if summary.problems:
         raise SystemExit(2)
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:
         raise SystemExit(1)
+
+
+def _print_doubtful(rows: list[dict[str, Any]]) -> None:
+    """Name the least similar removals on standard error."""
+    from neardup._engine.messages import Message
+    from neardup.cli.terminal import say, tell_line
+
+    if rows:
+        tell_line(say(Message("cli.doubtful_says")))
+    for row in rows:
+        told = {name: row[name] for name in ("id", "kept_id")}
+        line = Message("cli.doubtful_row", similarity=f"{row['similarity']:.3f}", **told)
+        tell_line(f"         {say(line)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
@@ -40,6 +41,7 @@ def dedup_on_spark(
     *,
     removed: str | None,
     against: Sequence[str] | None,
+    review: Path | None,
     master: str | None,
     checkpoint: str | None,
     quiet: bool,
@@ -52,6 +54,9 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
+    if review is not None:
+        named = repr(str(review))
+        raise ParameterError(Message("cli.not_on_spark", parameter="review", value=named))
     known = declared(SparkFilesParameters)
     taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neardup._engine.screens import OneScreen
 from neardup.papers.report.results import Aside, Passage, Rates, Section, Source
 
 __all__ = ["Report"]
 
+#: Sources that the representation of a report names.
+_SHOWN = 5
 
-@dataclass(frozen=True)
-class Report:
+
+@dataclass(frozen=True, repr=False)
+class Report(OneScreen):
     """The parts of a paper that occur in other documents.
 
     Parameters
@@ -68,6 +73,15 @@ class Report:
     library_documents: int
     settings: dict[str, int | float | str | bool]
     notes: tuple[str, ...]
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        yield "paper", self.paper
+        for name in ("total", "without_quotations", "largest_source"):
+            yield name, f"{getattr(self.rates, name):.1%}"
+        yield "characters", self.characters
+        yield "library", f"{self.library}, {self.library_documents:,} documents"
+        for at, source in enumerate(self.sources[:_SHOWN]):
+            yield "" if at else "sources", f"{source.rate:.1%} {source.title or source.id}"
 
     def to_html(
         self,

@@ -9,6 +9,7 @@ import base64
 import hashlib
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
@@ -84,13 +85,16 @@ def _own_or_shared(package: str, name: str) -> str:
 
 
 @lru_cache
-def self_contained(style_name: str, script_name: str = "") -> dict[str, Markup | str]:
-    """Return style and script of the report for a page, and the policy that allows only these.
+def self_contained(*names: str, package: str = _REPORT) -> dict[str, Markup | str]:
+    """Return style and script of a page, and the policy that allows only these.
 
     Parameters
     ----------
-    style_name, script_name : str
-        Files among the report's templates; the script may be empty.
+    *names : str
+        Files among the templates of `package`, or else of the report: styles, in their order, and
+        at most one script.
+    package : str
+        By default that of the report.
 
     Returns
     -------
@@ -99,8 +103,10 @@ def self_contained(style_name: str, script_name: str = "") -> dict[str, Markup |
     """
     from markupsafe import Markup
 
-    style = template(_REPORT, style_name)
-    script = template(_REPORT, script_name) if script_name else ""
+    texts = dict.fromkeys((".css", ".js"), "")
+    for name in names:
+        texts[Path(name).suffix] += _own_or_shared(package, name)
+    style, script = texts.values()
     policy = f"default-src 'none'; style-src {_digest(style)}"
     if script:
         policy += f"; script-src {_digest(script)}"

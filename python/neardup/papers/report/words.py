@@ -15,6 +15,8 @@ from neardup._engine.validation import check_choice
 
 __all__ = ["LANGUAGES", "Words", "load_words"]
 
+_REPORT = "neardup.papers.report"
+
 # Beyond these bounds, a share would be rounded to 0 % or 100 %.
 _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
 
@@ -68,17 +70,23 @@ class Words:
 
 
 @lru_cache
-def _load(language: str) -> Words:
-    page = resources.files("neardup.papers.report").joinpath("templates", f"{language}.toml")
-    return Words(language, tomllib.loads(page.read_text("utf-8")))
+def _load(language: str, package: str, folder: str) -> Words:
+    files = [resources.files(package).joinpath(folder, f"{language}.toml")]
+    if package != _REPORT:
+        files.append(resources.files(_REPORT).joinpath("templates", f"sides.{language}.toml"))
+    tables = [tomllib.loads(file.read_text("utf-8")) for file in files]
+    return Words(language, {key: text for table in tables for key, text in table.items()})
 
 
-def load_words(language: str) -> Words:
-    """Return the words of a language.
+def load_words(language: str, package: str = _REPORT, folder: str = "templates") -> Words:
+    """Return the words of a language. Other pages than the report's also have those of two texts
+    beside each other.
 
     Parameters
     ----------
     language : {'zh', 'en'}
+    package, folder : str
+        Where the file of the language is; by default that of the report.
 
     Returns
     -------
@@ -89,4 +97,4 @@ def load_words(language: str) -> Words:
     ParameterError
         If there is no such language.
     """
-    return _load(check_choice(language, "language", LANGUAGES))
+    return _load(check_choice(language, "language", LANGUAGES), package, folder)

@@ -16,6 +16,7 @@ __all__ = ["asset", "serve"]
 #: Location of each file; pages share the style of the report and add their own.
 _FILES = {
     "report.css": ("neardup.papers.report", "templates"),
+    "sides.css": ("neardup.papers.report", "templates"),
     "pages.css": ("neardup.server.pages", "static"),
     "pages.js": ("neardup.server.pages", "static"),
 }

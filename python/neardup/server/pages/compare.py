@@ -8,12 +8,12 @@ from fastapi import APIRouter, Request, Response
 
 import neardup
 from neardup.compare import Comparison
+from neardup.papers.report.sides import Sides, align_sides
 from neardup.papers.report.words import Words
 from neardup.recipe import NAMES, load_recipe
 from neardup.server.pages.form_fields import Refused, field, given_text, words_of
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import render
-from neardup.server.pages.sides import Sides, align_sides
 
 __all__ = ["router"]
 

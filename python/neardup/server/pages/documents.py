@@ -10,13 +10,13 @@ from fastapi import APIRouter, Request, Response
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
+from neardup.papers.report.sides import Sides, align_sides
 from neardup.papers.report.words import Words
 from neardup.server.api.documents import MOST_DROPPED
 from neardup.server.api.request_models import check_id
 from neardup.server.pages.form_fields import field
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render
-from neardup.server.pages.sides import Sides, align_sides
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.problems import ProblemError
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import lru_cache
-from importlib import resources
-
 from fastapi import Request
 
-from neardup.papers.report.words import LANGUAGES, Words
+from neardup.papers.report.words import LANGUAGES, Words, load_words
 
 __all__ = ["COOKIE", "language_of_request", "other", "page_words"]
 
@@ -16,7 +12,6 @@ __all__ = ["COOKIE", "language_of_request", "other", "page_words"]
 COOKIE = "neardup_language"
 
 
-@lru_cache
 def page_words(language: str) -> Words:
     """Return the texts of a language.
 
@@ -24,8 +19,7 @@ def page_words(language: str) -> Words:
     ----------
     language : {'zh', 'en'}
     """
-    file = resources.files("neardup.server.pages").joinpath("words", f"{language}.toml")
-    return Words(language, tomllib.loads(file.read_text("utf-8")))
+    return load_words(language, "neardup.server.pages", "words")
 
 
 def language_of_request(request: Request, chosen: object = None) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.server.pages.sides import align_sides
+from neardup.papers.report.sides import align_sides
 
 NOTICE = (
     "市图书馆将于本周六上午九点重新开放，新馆增加了三百个座位和一间儿童阅览室。\n"
