@@ -317,6 +317,7 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
     InputError
         If one can be read only once, such as standard input, or is missing.
     """
+    from neardup.readers.addresses import address_state, is_address
     from neardup.readers.input_files import names_several, select_files
 
     states = []
@@ -324,6 +325,9 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
         path = Path(name)
         try:
             several = names_several(name)
+            if is_address(name) and not several:
+                states.append(address_state(name))
+                continue
             if name == "-" or not (several or path.is_file() or not path.exists()):
                 raise InputError(Message("runs.read_only_once", file=name))
             if not several:
@@ -334,7 +338,11 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
             raise InputError(
                 Message("runs.cannot_be_read", file=name, reason=system_words(error))
             ) from error
-        for file in (Path(one.path) for one in select_files(name, format).files):
+        for one in select_files(name, format).files:
+            if is_address(one.path):
+                states.append(address_state(one.path))
+                continue
+            file = Path(one.path)
             try:
                 status = file.stat()
                 states.append((str(file), status.st_size, status.st_mtime_ns))

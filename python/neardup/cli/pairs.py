@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup._engine.option_groups import PairsFilesParameters
@@ -21,7 +20,7 @@ EXAMPLES = (
 def run(
     inputs: o.Inputs,
     output: Annotated[
-        Path,
+        str,
         flags.Option(
             "--output",
             "-o",
@@ -30,7 +29,7 @@ def run(
             "- for standard output.",
             rich_help_panel=o.OUTPUT,
         ),
-    ] = Path("-"),
+    ] = "-",
     with_: Annotated[
         list[str] | None,
         flags.Option(

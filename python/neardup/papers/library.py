@@ -374,6 +374,8 @@ def open_library(
         return library
     if isinstance(library, Index):
         return _Stored(library, workers, progress, owned=False)
+    from neardup.readers.addresses import is_address
+
     paths = paths_of(library, "library", "papers.library_paths")
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
@@ -385,7 +387,8 @@ def open_library(
     for path in paths:
         if is_index(path):
             raise ParameterError(Message("papers.index_among_files", index=path))
-        if os.fspath(path) != "-" and not os.path.exists(path):
+        is_here = os.fspath(path) != "-" and not is_address(os.fspath(path))
+        if is_here and not os.path.exists(path):
             raise InputError(Message("papers.no_such_file_or_folder", file=path))
     return _Files(paths, workers, progress)
 

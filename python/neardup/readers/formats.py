@@ -54,8 +54,10 @@ class Format(NamedTuple):
 
 
 def by_name(name: str) -> Format:
-    """Return format and compression by a file name, in any case."""
+    """Return format and compression by a file name or an address, in any case."""
     name = name.lower()
+    if name.startswith(("http://", "https://")):
+        name = name.partition("?")[0].partition("#")[0]
     compression = None
     for extension, found in _COMPRESSION_OF.items():
         if name.endswith(extension):

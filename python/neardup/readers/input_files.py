@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
+from neardup.readers.addresses import files_at, is_address, names_several_at
 from neardup.readers.batch import Problem, show
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
@@ -96,6 +97,8 @@ class Selection:
 
 def names_several(name: str) -> bool:
     """Return whether a name is a folder, or a pattern and not an existing file."""
+    if is_address(name):
+        return names_several_at(name)
     return os.path.isdir(name) or _is_pattern(name)
 
 
@@ -132,7 +135,11 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     """
     check_format(format)
     selection = Selection(printable(name))
-    found, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
+    links: list[str] = []
+    if is_address(name):
+        found = _at_address(name)
+    else:
+        found, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
     others: list[str] = []
     texts: list[InputFile] = []
     for path, inside, chosen in found:
@@ -186,6 +193,14 @@ def files_below(path: str) -> tuple[list[str], list[str]]:
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
 _Found = tuple[str, str, bool]
+
+
+def _at_address(address: str) -> list[_Found]:
+    """Return the files of a folder or pattern elsewhere."""
+    found = files_at(address)
+    if not found:
+        raise InputError(Message("readers.no_match", file=address))
+    return [one for one in found if not any(map(_HIDDEN.match, one[1].split("/")))]
 
 
 def _in_folder(path: str) -> tuple[list[_Found], list[str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad
 from neardup.exceptions import InputError, ParameterError
+from neardup.readers.addresses import is_address
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -361,9 +362,11 @@ def _extension(name: str) -> Message:
 
 
 def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
-    identities = {}
+    identities: dict[Any, str] = {}
     for path in outputs:
-        if path != _STDIN:
+        if is_address(path):
+            identities[path] = path
+        elif path != _STDIN:
             try:
                 status = os.stat(path)
             except OSError:

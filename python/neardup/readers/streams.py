@@ -25,6 +25,7 @@ from isal import isal_zlib
 
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
+from neardup.readers.addresses import is_address, opened
 from neardup.readers.batch import refusal
 from neardup.readers.formats import PARQUET, Format, by_content, by_name
 
@@ -67,7 +68,8 @@ class ReopenableFile:
     Parameters
     ----------
     path : str
-        Path as the user gave it.
+        Path or address as the user gave it. A file at an address is copied to an unnamed
+        temporary file.
     handle : binary file, optional
         Copied to an unnamed temporary file, and read instead of the path.
     """
@@ -76,10 +78,20 @@ class ReopenableFile:
         self.path = path
         self.name = printable(path)
         self._spool: BinaryIO | None = None
-        if handle is None:
+        #: What tells whether two paths lead to one file; None for what is read once.
+        self.identity: tuple[int, int] | str | None = None
+        if handle is None and is_address(path):
+            with opened(path) as (file, size):
+                copied = self._copy(file)
+            if size is not None and copied != size:
+                raise InputError(
+                    Message("readers.ended_early", file=self.name, found=copied, size=size)
+                )
+            self.identity = path
+        elif handle is None:
             status = self._stat()
             if stat.S_ISREG(status.st_mode):
-                self.identity: tuple[int, int] | None = (status.st_dev, status.st_ino)
+                self.identity = (status.st_dev, status.st_ino)
                 self._state = _state(status)
                 with self.open():
                     return
@@ -88,8 +100,8 @@ class ReopenableFile:
         else:
             self._copy(handle)
 
-    def _copy(self, handle: IO[bytes]) -> None:
-        self.identity = None
+    def _copy(self, handle: IO[bytes]) -> int:
+        """Copy all bytes, and return their number."""
         import tempfile
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
@@ -104,6 +116,7 @@ class ReopenableFile:
         # No caller has to close the input: the file is closed with its last user.
         weakref.finalize(self, spool.close)
         self._spool = spool
+        return spool.tell()
 
     def _stat(self) -> os.stat_result:
         try:

@@ -18,11 +18,12 @@ import pyarrow as pa
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad
 from neardup.exceptions import ParameterError
+from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
 from neardup.readers.streams import printable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.compression import compressed
-from neardup.writers.sink import FileSink, StandardOutput
+from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 
 __all__ = ["Output", "OutputSet", "open_output"]
 
@@ -46,7 +47,7 @@ class Output:
 
     def __init__(
         self,
-        sink: FileSink | StandardOutput,
+        sink: FileSink | AddressSink | StandardOutput,
         format: str,
         compression: str | None,
         workers: int | None,
@@ -164,7 +165,9 @@ class OutputSet:
         workers: int | None = None,
     ) -> Output:
         """Open a further output; see `open_output`."""
-        key = "-" if path is None or os.fspath(path) == "-" else os.path.realpath(path)
+        key = os.fspath(path or "-")
+        if key != "-" and not is_address(key):
+            key = os.path.realpath(key)
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
             raise ParameterError(Message("writers.one_output_only", file=file))
@@ -277,7 +280,8 @@ def open_output(
         raise ParameterError(
             Message("writers.unknown_extension", file=printable(name), found=extension)
         )
-    return Output(FileSink(name, force), chosen, found.compression, workers)
+    sink = AddressSink(name, force) if is_address(name) else FileSink(name, force)
+    return Output(sink, chosen, found.compression, workers)
 
 
 class _ParquetTable:

@@ -10,15 +10,17 @@ import secrets
 import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from neardup._engine.messages import Message, system_words
-from neardup.exceptions import OutputError
+from neardup.exceptions import NeardupError, OutputError
+from neardup.readers.addresses import file_system, is_web, said_of
 from neardup.readers.streams import printable
 
-__all__ = ["FileSink", "StandardOutput", "replace_file"]
+__all__ = ["AddressSink", "FileSink", "StandardOutput", "replace_file"]
 
 
 class StandardOutput:
@@ -159,6 +161,62 @@ class FileSink:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
             self._temporary = None
+
+
+class AddressSink:
+    """A file at an address: written to a temporary file here, and sent on `commit`.
+
+    Parameters
+    ----------
+    address : str
+    force : bool
+        Whether an existing file is replaced.
+    """
+
+    part = None
+
+    def __init__(self, address: str, force: bool) -> None:
+        self.name = address
+        if is_web(address):
+            raise OutputError(Message("writers.read_only_address", file=address))
+        self._system, self._path = file_system(address)
+        with self._errors():
+            if not force and self._system.exists(self._path):
+                raise OutputError(Message("writers.exists", file=address))
+            # Named, since the libraries send files by their names.
+            self._file = tempfile.NamedTemporaryFile(prefix="neardup-")  # noqa: SIM115
+
+    def write(self, data: bytes) -> int:
+        """Write bytes."""
+        with self._errors():
+            return self._file.write(data)
+
+    def finish(self) -> None:
+        """Flush the bytes."""
+        with self._errors():
+            self._file.flush()
+
+    def commit(self) -> None:
+        """Send the file. A store of objects shows all of it or nothing."""
+        with self._errors():
+            self._system.put_file(self._file.name, self._path)
+        self._file.close()
+
+    def abort(self) -> None:
+        """Remove the temporary file."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the library, which may be of any kind, into an OutputError."""
+        try:
+            yield
+        except NeardupError:
+            raise
+        except Exception as error:
+            said = said_of(error)
+            message = Message("writers.cannot_be_written", file=self.name, said=said)
+            raise OutputError(message) from error
 
 
 def replace_file(

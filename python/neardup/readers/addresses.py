@@ -1,0 +1,150 @@
+"""Files at addresses, such as ``s3://bucket/news.jsonl``, by fsspec and what it finds installed.
+
+An input is copied to an unnamed temporary file when it is opened, since a run reads its input more
+than once. Credentials are those that the library of the address finds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from neardup._engine.messages import Message
+from neardup.exceptions import InputError, MissingDependencyError, NeardupError, ParameterError
+
+__all__ = [
+    "address_state",
+    "file_system",
+    "files_at",
+    "is_address",
+    "names_several_at",
+    "opened",
+    "said_of",
+]
+
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+_MAGIC = re.compile(r"[*?\[]")
+
+#: Bytes that are asked for at a time.
+_BLOCK = 8 << 20
+
+
+def is_address(path: str) -> bool:
+    """Return whether a path names a file elsewhere.
+
+    Examples
+    --------
+    >>> is_address("s3://bucket/a.jsonl"), is_address("a.jsonl"), is_address("c:/a.jsonl")
+    (True, False, False)
+    """
+    return _ADDRESS.match(path) is not None
+
+
+def is_web(address: str) -> bool:
+    """Return whether an address is of a web server, which has neither folders nor patterns."""
+    return address.lower().startswith(("http://", "https://"))
+
+
+def file_system(address: str) -> tuple[Any, str]:
+    """Return the file system of an address, and the path there.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the library for it is not installed.
+    ParameterError
+        If there is no library for such addresses.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingDependencyError(Message("readers.needs_fsspec", file=address)) from None
+    try:
+        found: tuple[Any, str] = url_to_fs(address)
+    except ImportError as error:
+        raise MissingDependencyError(
+            Message("readers.needs_library", file=address, said=said_of(error))
+        ) from None
+    except ValueError as error:
+        raise ParameterError(
+            Message("readers.no_such_protocol", file=address, said=said_of(error))
+        ) from None
+    return found
+
+
+def names_several_at(address: str) -> bool:
+    """Return whether an address is a folder or a pattern."""
+    if is_web(address):
+        return False
+    if _MAGIC.search(address):
+        return True
+    system, path = file_system(address)
+    with _refusing(address):
+        return bool(system.isdir(path))
+
+
+def files_at(address: str) -> list[tuple[str, str, bool]]:
+    """Return the files of a folder, or those that match a pattern.
+
+    Each has its address, its path in the folder or its whole address, and whether the pattern
+    names the file itself.
+    """
+    system, path = file_system(address)
+    found: dict[str, tuple[str, str, bool]] = {}
+    with _refusing(address):
+        is_pattern = _MAGIC.search(address) is not None
+        for name in system.glob(path) if is_pattern else [path]:
+            inside = system.find(name)
+            chosen = inside == [name]
+            for file in inside:
+                full = str(system.unstrip_protocol(file))
+                short = full if is_pattern else file[len(path) :].lstrip("/")
+                found.setdefault(full, (full, short, chosen and is_pattern))
+    return sorted(found.values())
+
+
+@contextlib.contextmanager
+def opened(address: str) -> Iterator[tuple[Any, int | None]]:
+    """Open a file; yields its bytes as a file, and its size, None if the server does not tell it.
+
+    Raises
+    ------
+    InputError
+        If it is missing, or the transfer is interrupted.
+    """
+    system, path = file_system(address)
+    with _refusing(address):
+        size = system.info(path).get("size")
+        with system.open(path, "rb", block_size=_BLOCK) as file:
+            yield file, size
+
+
+def address_state(address: str) -> tuple[str, int, int]:
+    """Return the name, the size, and a number that changes when the file does."""
+    system, path = file_system(address)
+    with _refusing(address):
+        size = system.info(path).get("size") or 0
+        return address, int(size), zlib.crc32(str(system.ukey(path)).encode())
+
+
+@contextlib.contextmanager
+def _refusing(address: str) -> Iterator[None]:
+    """Turn errors of the library, which may be of any kind, into an InputError."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(Message("readers.bad_missing", file=address)) from error
+    except Exception as error:
+        raise InputError(
+            Message("readers.cannot_be_fetched", file=address, said=said_of(error))
+        ) from error
+
+
+def said_of(error: BaseException) -> str:
+    """Return what an error of a library says, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,211 @@
+"""Files at addresses: read and written as files here are, and errors name the address."""
+
+import gzip
+import json
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from tests.index.written import families
+
+import neardup
+from neardup import InputError, MissingDependencyError, OutputError, ParameterError
+from neardup.dedup import dedup_files
+from neardup.readers import addresses
+
+ROWS = [{"id": f"d{at}", "text": text} for at, text in enumerate(families(2, 60))]
+LINES = "\n".join(map(json.dumps, ROWS)).encode() + b"\n"
+
+
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    """A file system in memory with three files of a dump, and what a run writes beside it."""
+    monkeypatch.chdir(tmp_path)
+    system = MemoryFileSystem()
+    half = LINES.index(b"\n", len(LINES) // 2) + 1
+    system.pipe_file("/dump/a.jsonl", LINES[:half])
+    system.pipe_file("/dump/part/b.jsonl.gz", gzip.compress(LINES[half:]))
+    system.pipe_file("/dump/_SUCCESS", b"")
+    Path("in.jsonl").write_bytes(LINES)
+    yield system
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["memory://dump/"],
+        ["memory://dump"],
+        ["memory://dump/**"],
+        ["memory://dump/a.jsonl", "memory://dump/part/*.gz"],
+    ],
+)
+def test_what_is_kept_is_the_same_as_of_files_here(memory, names):
+    dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl")
+    result = dedup_files(names, "memory://out/kept.jsonl", removed="memory://out/removed.parquet")
+    assert memory.cat_file("/out/kept.jsonl") == Path("kept.jsonl").read_bytes()
+    assert result.summary.near_duplicates > 5
+    with memory.open("/out/removed.parquet") as file:
+        ids = pq.read_table(file)["id"].to_pylist()
+    here = [json.loads(line)["id"] for line in Path("removed.jsonl").read_text().splitlines()]
+    assert ids == here
+
+
+@pytest.mark.usefixtures("memory")
+def test_other_commands():
+    pairs = neardup.pairs_files(["memory://dump/"], "pairs.jsonl", with_=["memory://dump/a.jsonl"])
+    assert pairs.summary.pairs > 5
+    Path("paper.txt").write_text(ROWS[3]["text"] * 3)
+    report = neardup.check("paper.txt", ["memory://dump/a.jsonl"])
+    assert report.sources
+
+
+def test_names_of_records_have_the_address(memory):
+    memory.pipe_file("/dump/a.jsonl", b'{"text": "a b c"}\n{"text": "a b c"}\nnot json\n')
+    result = dedup_files(["memory://dump/a.jsonl"], "out.jsonl")
+    assert result.removed["id"].to_pylist() == ["memory://dump/a.jsonl:2"]
+    assert str(result.problems[0]).startswith("memory://dump/a.jsonl: record 3:")
+
+
+def test_an_output_that_exists_stays(memory):
+    memory.pipe_file("/out.jsonl", b"before")
+    with pytest.raises(OutputError, match=r"memory://out\.jsonl: exists already"):
+        dedup_files(["in.jsonl"], "memory://out.jsonl")
+    assert memory.cat_file("/out.jsonl") == b"before"
+    dedup_files(["in.jsonl"], "memory://out.jsonl", force=True)
+    assert memory.cat_file("/out.jsonl") != b"before"
+    with pytest.raises(InputError, match="both input and output"):
+        dedup_files(["memory://dump/a.jsonl"], "memory://dump/a.jsonl", force=True)
+    with pytest.raises(ParameterError, match="one output only"):
+        dedup_files(["in.jsonl"], "memory://b.jsonl", removed="memory://b.jsonl")
+
+
+def test_an_error_leaves_nothing(memory, monkeypatch):
+    def refused(*_, **__):
+        raise ConnectionResetError("the peer went away")
+
+    monkeypatch.setattr(MemoryFileSystem, "put_file", refused)
+    before = set(memory.store)
+    with pytest.raises(OutputError, match=r"memory://out.jsonl: cannot be written.*went away"):
+        dedup_files(["in.jsonl"], "memory://out.jsonl")
+    assert set(memory.store) == before
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize(
+    ("name", "error", "says"),
+    [
+        ("memory://none.jsonl", InputError, "memory://none.jsonl: no such file"),
+        ("memory://dump/*.csv", InputError, r"memory://dump/\*.csv: no file matches"),
+        ("nosuch://a.jsonl", ParameterError, "nosuch://a.jsonl: there is no library"),
+        ("memory://dump/_SUCCESS", ParameterError, "extension"),
+    ],
+)
+def test_one_sentence_for_what_is_wrong(name, error, says):
+    with pytest.raises(error, match=says):
+        dedup_files([name], "out.jsonl")
+    assert [path.name for path in Path().iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.usefixtures("memory")
+def test_without_fsspec(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'neardup\[remote\]'"):
+        dedup_files(["memory://dump/"], "out.jsonl")
+
+
+def test_a_run_in_a_work_folder_sees_a_change(memory):
+    state = addresses.address_state("memory://dump/a.jsonl")
+    assert state == addresses.address_state("memory://dump/a.jsonl")
+    memory.pipe_file("/dump/a.jsonl", LINES)
+    assert state != addresses.address_state("memory://dump/a.jsonl")
+    result = dedup_files(["memory://dump/"], "out.jsonl", work="work")
+    assert result.summary.read > len(ROWS)
+
+
+class _Pages(BaseHTTPRequestHandler):
+    """A web server with one whole file, and one that ends early."""
+
+    def do_HEAD(self):
+        self._answer(False)
+
+    def do_GET(self):
+        self._answer(True)
+
+    def _answer(self, has_body):
+        name = self.path.partition("?")[0]
+        if name not in ("/a.jsonl", "/cut.jsonl"):
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(LINES)))
+        self.end_headers()
+        if has_body:
+            self.wfile.write(LINES if name == "/a.jsonl" else LINES[: len(LINES) // 2])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def web():
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_web_server(web):
+    dedup_files(["in.jsonl"], "kept.jsonl")
+    dedup_files([f"{web}/a.jsonl?download=true"], "kept-2.jsonl")
+    assert Path("kept-2.jsonl").read_bytes() == Path("kept.jsonl").read_bytes()
+    for name in ("none.jsonl", "cut.jsonl"):
+        with pytest.raises(InputError, match=rf"{web}/{name}: "):
+            dedup_files([f"{web}/{name}"], "out.jsonl")
+    with pytest.raises(OutputError, match="web server cannot be written to"):
+        dedup_files(["in.jsonl"], f"{web}/out.jsonl")
+    assert not Path("out.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("memory")
+@pytest.mark.filterwarnings("ignore")
+def test_a_store_of_objects(monkeypatch):
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "of-a-test")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        import s3fs
+
+        s3fs.S3FileSystem.clear_instance_cache()
+        system = s3fs.S3FileSystem()
+        system.mkdir("dumps")
+        system.pipe_file("dumps/a/part-0.jsonl", LINES)
+        dedup_files(["in.jsonl"], "kept.jsonl")
+        dedup_files(["s3://dumps/a/"], "s3://dumps/kept.jsonl.zst")
+        dedup_files(["s3://dumps/kept.jsonl.zst"], "again.jsonl", exhaustive=True)
+        assert Path("again.jsonl").read_bytes() == Path("kept.jsonl").read_bytes()
+        words = [sys.executable, "-m", "neardup", "index", "add", "news.db", "s3://dumps/a/"]
+        subprocess.run([*words, "--quiet"], check=True)
+        with neardup.Index("news.db") as index:
+            assert index.stats().documents == len(ROWS)
+        with pytest.raises(OutputError, match="exists already"):
+            dedup_files(["in.jsonl"], "s3://dumps/kept.jsonl.zst")
+        with pytest.raises(InputError, match=r"s3://none/a\.jsonl"):
+            dedup_files(["s3://none/a.jsonl"], "out.jsonl")
+    finally:
+        server.stop()
