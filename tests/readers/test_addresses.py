@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from tests.index.written import families
 
 import neardup
@@ -98,6 +98,17 @@ def test_an_error_leaves_nothing(memory, monkeypatch):
 
 
 @pytest.mark.usefixtures("memory")
+def test_a_transfer_that_breaks_off(monkeypatch):
+    def broken(*_):
+        raise ConnectionResetError("the peer went away")
+
+    monkeypatch.setattr(MemoryFile, "read", broken)
+    with pytest.raises(InputError, match=r"a\.jsonl: cannot be fetched: the peer went away"):
+        dedup_files(["memory://dump/a.jsonl"], "out.jsonl")
+    assert not Path("out.jsonl").exists()
+
+
+@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize(
     ("name", "error", "says"),
     [
@@ -162,7 +173,6 @@ def web():
 
 
 @pytest.mark.usefixtures("memory")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_web_server(web):
     dedup_files(["in.jsonl"], "kept.jsonl")
     dedup_files([f"{web}/a.jsonl?download=true"], "kept-2.jsonl")

@@ -106,6 +106,18 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
     return sorted(found.values())
 
 
+class _Reader:
+    """The bytes of a file; an error of the transfer is no error of where they are written to."""
+
+    def __init__(self, address: str, file: Any) -> None:
+        self._address, self._file = address, file
+
+    def read(self, size: int) -> bytes:
+        with _refusing(self._address):
+            found: bytes = self._file.read(size)
+            return found
+
+
 @contextlib.contextmanager
 def opened(address: str) -> Iterator[tuple[Any, int | None]]:
     """Open a file; yields its bytes as a file, and its size, None if the server does not tell it.
@@ -119,7 +131,7 @@ def opened(address: str) -> Iterator[tuple[Any, int | None]]:
     with _refusing(address):
         size = system.info(path).get("size")
         with system.open(path, "rb", block_size=_BLOCK) as file:
-            yield file, size
+            yield _Reader(address, file), size
 
 
 def address_state(address: str) -> tuple[str, int, int]:

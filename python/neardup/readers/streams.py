@@ -113,6 +113,10 @@ class ReopenableFile:
             reason = Message("readers.cannot_be_kept", said=system_words(error))
             remedy = Message("readers.set_tmpdir")
             raise InputError(refusal(self.name, reason, None, remedy)) from error
+        except BaseException:
+            # A transfer may break off with an error of any kind.
+            spool.close()
+            raise
         # No caller has to close the input: the file is closed with its last user.
         weakref.finalize(self, spool.close)
         self._spool = spool
