@@ -215,12 +215,6 @@ def test_refused():
         open_table(5)
     with pytest.raises(ParameterError, match="Got str instead"):
         open_table("a text")
-    with pytest.raises(ParameterError) as caught:
-        open_table(pl.DataFrame(ROWS).lazy())
-    assert str(caught.value) == (
-        "The 'data' parameter must be an Arrow, pandas or polars table, or a list of str or dict."
-        " Got LazyFrame instead. collect() it first."
-    )
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
             open_table(data)

@@ -21,6 +21,7 @@ from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
 from neardup.readers.columns import check_types, chunk_of, is_text
+from neardup.readers.containers import opened_container
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -42,7 +43,9 @@ class TableSource:
 
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
         self._reader = isinstance(data, pa.RecordBatchReader)
-        self._data = _rereadable(data, parameter)
+        container = opened_container(data)
+        self._kept = None if container is None else container[1]
+        self._data = _rereadable(data if container is None else container[0], parameter)
         self._fields = fields
         self._chunks = _chunks_of(self._data, fields)
         self.records: int = _length(self._data)
@@ -60,6 +63,8 @@ class TableSource:
 
     def kept(self, keep: npt.ArrayLike) -> Any:
         """Return the kept rows in a container of the same kind as the input."""
+        if self._kept is not None:
+            return self._kept(np.asarray(keep, dtype=bool))
         kept = take_kept(self._data, keep)
         return kept.to_reader() if self._reader else kept
 
@@ -80,8 +85,10 @@ def open_table(
     ----------
     data : table, series, list of str or list of dict
         A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
-        pandas or polars DataFrame or Series, anything else with
-        ``__arrow_c_stream__`` (its result is a pyarrow Table), or a list,
+        pandas or polars DataFrame or Series, a LazyFrame of polars, a Dataset,
+        DatasetDict or IterableDataset of Hugging Face, a dataset of pyarrow, a
+        relation of DuckDB or anything else with ``__arrow_c_stream__`` (the
+        result of the last three is a pyarrow Table), or a list,
         tuple, iterator (its result is a list) or NumPy array of str or of
         dict.
     parameter : str, default="data"
@@ -199,8 +206,6 @@ def _rereadable(data: Any, parameter: str) -> Any:
 
 
 def _way_out(data: Any) -> str:
-    if type(data).__name__ == "LazyFrame":
-        return Message("readers.collect_first")
     if isinstance(data, (str, bytes, Mapping)):
         return ""
     return Message("readers.make_a_list") if isinstance(data, Iterable) else ""

@@ -1,0 +1,86 @@
+"""Containers of other libraries: read as tables are, and what is kept comes back in their kind."""
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+from tests.index.written import families
+
+import neardup
+
+TEXTS = families(8, 40)
+TABLE = pa.table({"n": range(len(TEXTS)), "text": TEXTS})
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return neardup.dedup(TABLE)
+
+
+def test_lazy_frames(expected):
+    result = neardup.dedup(pl.from_arrow(TABLE).lazy())
+    assert isinstance(result.kept, pl.LazyFrame)
+    assert result.kept.collect()["n"].to_list() == expected.kept["n"].to_pylist()
+    assert result.removed.equals(expected.removed)
+
+
+@pytest.mark.parametrize("made", [pyarrow.dataset.dataset, duckdb.from_arrow])
+def test_what_comes_back_as_a_table(made, expected):
+    result = neardup.dedup(made(TABLE))
+    assert result.kept.equals(expected.kept)
+    assert result.review().evidence.removals
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    import datasets
+
+    return datasets.Dataset(TABLE)
+
+
+def test_dataset(dataset, expected):
+    result = neardup.dedup(dataset)
+    assert type(result.kept) is type(dataset)
+    assert result.kept["n"][:] == expected.kept["n"].to_pylist()
+    assert result.kept.features == dataset.features
+
+
+def test_a_selection_is_in_its_own_order(dataset):
+    order = list(range(len(TEXTS)))[::-3]
+    result = neardup.dedup(dataset.select(order))
+    same = neardup.dedup(TABLE.take(order))
+    assert result.kept["n"][:] == same.kept["n"].to_pylist()
+    assert result.removed.equals(same.removed)
+
+
+def test_a_format_of_the_user_stays(dataset, expected):
+    result = neardup.dedup(dataset.with_format("numpy"))
+    assert result.kept.format["type"] == "numpy"
+    assert len(result.kept) == len(expected.kept)
+
+
+def test_splits_are_one_collection(dataset, expected):
+    import datasets
+
+    train, test = dataset.select(range(60)), dataset.select(range(60, len(TEXTS)))
+    result = neardup.dedup(datasets.DatasetDict({"train": train, "test": test}))
+    assert type(result.kept) is datasets.DatasetDict
+    numbers = [*result.kept["train"]["n"], *result.kept["test"]["n"]]
+    assert numbers == expected.kept["n"].to_pylist()
+
+
+def test_iterable(dataset, expected):
+    import datasets
+
+    result = neardup.dedup(dataset.to_iterable_dataset())
+    assert isinstance(result.kept, datasets.IterableDataset)
+    assert [row["n"] for row in result.kept] == expected.kept["n"].to_pylist()
+    assert result.kept.features == dataset.features
+
+
+def test_other_functions_take_them_too():
+    frame = pl.from_arrow(TABLE).lazy()
+    assert neardup.pairs(frame).table.num_rows > 10
+    found = neardup.contamination(frame, [TEXTS[0]])
+    assert isinstance(found.kept, pl.LazyFrame)
