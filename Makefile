@@ -12,7 +12,7 @@ DEMO := .demo
 # Tests start Python hundreds of times, which must not compile neardup anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rust test-python lint format bench bench-short accuracy docs clean
+.PHONY: demo test test-fast test-rust test-python lint format docs wheels bench bench-short accuracy clean
 
 demo: .venv/built
 	@rm -rf $(DEMO) && mkdir $(DEMO)
@@ -56,6 +56,20 @@ format: .venv/lint
 docs: .venv/built
 	$(BIN)/python docs/generate_cli_reference.py
 
+# Wheels for Linux, x86-64 and aarch64, by zig, and the source distribution, in dist/; then each is
+# tried where there is no neardup. A quarter of an hour on two cores.
+WHEELS := $(foreach cpu,x86_64 aarch64,$(foreach libc,gnu musl,$(cpu)-unknown-linux-$(libc)))
+wheels: .venv/wheels
+	rm -rf dist
+	rustup target add $(WHEELS)
+	for target in $(WHEELS); do \
+	    case $$target in *musl) least=musllinux_1_2 ;; *) least=manylinux2014 ;; esac; \
+	    PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --target $$target \
+	        --compatibility $$least --out dist || exit 1; \
+	done
+	$(BIN)/maturin sdist --out dist
+	PYTHON=$(CURDIR)/$(BIN)/python tests/try_wheels dist
+
 # An hour on two cores; needs the corpora in ../shared, and Java for Spark. An engine that fails is a
 # row that says so, and the page is made all the same.
 bench: .venv/test
@@ -73,7 +87,7 @@ accuracy: .venv/test
 	$(BIN)/python benchmarks/accuracy.py
 
 clean:
-	rm -rf .venv target $(DEMO) benchmarks/.envs benchmarks/.inputs
+	rm -rf .venv target dist $(DEMO) benchmarks/.envs benchmarks/.inputs
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -90,4 +104,8 @@ clean:
 
 .venv/lint: .venv/pip pyproject.toml
 	$(BIN)/pip install --quiet --group lint
+	@touch $@
+
+.venv/wheels: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --group wheels
 	@touch $@
