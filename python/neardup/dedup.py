@@ -64,6 +64,10 @@ class DedupResult(OneScreen):
     problems: list[Problem]
     _reviewed: Callable[[], Review] | None = field(default=None, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the input, which only a review reads again."""
+        return {**self.__dict__, "_reviewed": None}
+
     def doubtful(self, count: int = _NAMED) -> list[dict[str, Any]]:
         """Return the least similar near-duplicates that were dropped.
 

@@ -8,6 +8,8 @@ REFUSED = {
     "dedup in.jsonl --treshold 0.5": "`neardup dedup` has no option --treshold. Did you mean "
     "--threshold, --removed?",
     "dedup --nosuch": "`neardup dedup` has no option --nosuch. See `neardup dedup --help`.",
+    "dedup --keep x": "`neardup dedup` has no option --keep. Did you mean --priority?",
+    "check a --reference b": "`neardup check` has no option --reference. Did you mean --library?",
     "plan -z": "`neardup plan` has no option -z. See `neardup plan --help`.",
     "plam": "`neardup` has no command plam. Did you mean plan?",
     "nosuch": "`neardup` has no command nosuch. See `neardup --help`.",

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import pickle
 import random
 import re
 import string
@@ -198,6 +199,15 @@ def test_a_notebook_shows_it():
     shown = review._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
     assert html.unescape(shown).count(review.to_html()) == 1
+
+
+def test_a_result_is_pickled_without_its_input():
+    result = dedup(collection(8))
+    same = pickle.loads(pickle.dumps(result))
+    assert same.removed.equals(result.removed)
+    assert same.doubtful() == result.doubtful()
+    with pytest.raises(ParameterError, match="review"):
+        same.review()
 
 
 def test_results_are_shown_on_one_screen():

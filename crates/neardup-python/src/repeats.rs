@@ -18,7 +18,7 @@ use crate::threads::Threads;
 /// The names of the kinds of units.
 const KINDS: [(&str, Kind); 2] = [("sentence", Kind::Sentence), ("paragraph", Kind::Paragraph)];
 
-/// Collects the units of documents, and then returns the places of those that several have.
+/// Collects the units of documents, and then returns the places of units that several have.
 #[pyclass(module = "neardup._core")]
 pub struct Repeats {
     state: State,

@@ -1,7 +1,7 @@
 """Files at addresses, such as ``s3://bucket/news.jsonl``, by fsspec and what it finds installed.
 
 An input is copied to an unnamed temporary file when it is opened, since a run reads its input more
-than once. Credentials are those that the library of the address finds.
+than once. The library of the address finds the credentials.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def names_several_at(address: str) -> bool:
 
 
 def files_at(address: str) -> list[tuple[str, str, bool]]:
-    """Return the files of a folder, or those that match a pattern.
+    """Return the files of a folder, or the files that match a pattern.
 
     Each has its address, its path in the folder or its whole address, and whether the pattern
     names the file itself.

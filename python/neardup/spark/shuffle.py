@@ -104,7 +104,7 @@ class Search:
         try:
             pairs, dropped = self._decide_pairs(repeats, background)
             best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
-            # The documents of another collection stay, whatever they repeat.
+            # The documents of another collection stay, also if they repeat each other.
             same = repeats.filter(F.col("number") >= begin)
             same = same.join(dropped, same["first"] == dropped.number, "left_anti").select(
                 "number",
