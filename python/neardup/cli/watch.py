@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,24 @@ if TYPE_CHECKING:
 
 #: Kinds of problems that are printed; problems of further kinds are only counted.
 _PRINTED = 100
+
+
+#: Stages that have a name in each language.
+_STAGES = (
+    "read and sketch",
+    "join keys",
+    "candidates, verify",
+    "candidates, verify, cluster",
+    "write",
+    "read tests",
+    "find tests",
+    "read units",
+    "find repeats",
+    "add",
+    "export",
+    "load",
+    "check",
+)
 
 
 class Watch(Progress):
@@ -44,14 +63,16 @@ class Watch(Progress):
     def __enter__(self) -> Watch:
         if self._show:
             from rich.console import Console
-            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn
             from rich.progress import Progress as Bars
 
             self._bars = Bars(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=24),
-                TextColumn("{task.completed:,} documents{task.fields[rate]}"),
-                TimeElapsedColumn(),
+                # Blank while the number of documents is not known.
+                TaskProgressColumn(),
+                TextColumn("{task.fields[done]}{task.fields[rate]}"),
+                TextColumn("{task.fields[clock]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
@@ -80,7 +101,9 @@ class Watch(Progress):
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(name, total=documents, rate="")
+            self._task = self._bars.add_task(
+                _named(name), total=documents, done=_done(0), rate="", clock=""
+            )
             self._size = 0
 
     def advance(self, documents: int, size: int = 0) -> None:
@@ -91,7 +114,12 @@ class Watch(Progress):
         self._size += size
         elapsed = self._bars.tasks[-1].elapsed or 0
         rate = f", {self._size / elapsed / 1e6:,.0f} MB/s" if elapsed and self._size else ""
-        self._bars.update(self._task, advance=documents, rate=rate)
+        left = self._bars.tasks[-1].time_remaining
+        clock = str(timedelta(seconds=int(elapsed)))
+        if left is not None:
+            clock = say(Message("cli.time_left", time=str(timedelta(seconds=int(left)))))
+        fields = {"done": _done(self.done), "rate": rate, "clock": clock}
+        self._bars.update(self._task, advance=documents, **fields)
 
     def note(self, line: str) -> None:
         """Print a note, unless the command is quiet."""
@@ -114,6 +142,17 @@ class Watch(Progress):
             self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             print(line, file=sys.stderr)
+
+
+def _named(stage: str) -> str:
+    """Return the name of a stage in the user's language."""
+    if stage not in _STAGES:
+        return stage
+    return say(Message(f"cli.stage_{stage.replace(',', '').replace(' ', '_')}"))
+
+
+def _done(documents: int) -> str:
+    return say(Message("cli.documents_done", count=documents))
 
 
 def print_summary(

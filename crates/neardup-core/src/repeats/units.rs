@@ -53,7 +53,7 @@ pub struct Unit {
 /// use neardup_core::repeats::{Kind, Units};
 ///
 /// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
-/// let found = units.of("转载请注明出处。 THE end. the END!")?;
+/// let found = units.of("转载请注明出处。 THE end! The END.")?;
 /// assert_eq!((found[0].begin, found[0].end), (0, 8));
 /// assert_eq!(found[1].hash, found[2].hash);
 /// # Ok::<(), neardup_core::Error>(())
