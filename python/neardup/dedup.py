@@ -110,14 +110,12 @@ class DedupResult(OneScreen):
         -------
         neardup.review.Review
             The 50 least similar near-duplicates beside what was kept, and the largest groups;
-            ``save`` writes it to a file. It needs the extra ``papers``.
+            ``save`` writes it to a file.
 
         Raises
         ------
         ParameterError
             If the documents are of files, and `dedup_files` was called without `review`.
-        MissingDependencyError
-            If jinja2 is not installed.
         """
         if self._reviewed is None:
             raise ParameterError(Message("runs.no_review"))
@@ -266,10 +264,6 @@ def dedup_files(
     outputs = {"output": output, "removed": removed, "review": review}
     if given["dry_run"]:
         outputs = {"review": review}
-    if review is not None:
-        from neardup.review.page import check_available
-
-        check_available()
     fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
     with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
         check_free(run.sources.sources, fields)

@@ -24,10 +24,10 @@ import neardup
 #: What a command is tried with in a folder with in.jsonl, a.txt, b.txt, a.docx and pairs.tsv;
 #: and whether it works without any extra.
 TRIED = {
-    "check": (["a.txt", "--library", "b.txt"], True),
+    "check": (["a.txt", "--library", "b.txt", "-o", "paper.html"], True),
     "compare": (["a.txt", "b.txt"], True),
     "contamination": (["in.jsonl", "--tests", "in.jsonl", "--report", "f.csv"], True),
-    "dedup": (["in.jsonl", "-o", "out.jsonl"], True),
+    "dedup": (["in.jsonl", "-o", "out.jsonl", "--review", "out.html"], True),
     "evaluate pairs": (["in.jsonl", "--truth", "pairs.tsv", "-o", "out"], False),
     "evaluate published": (["topics", "-o", "out"], False),
     "fingerprint": (["in.jsonl", "-o", "prints.jsonl"], True),
@@ -58,7 +58,6 @@ TRIED = {
 }
 #: Options that need more than their command.
 OPTIONS = [
-    ["check", "a.txt", "--library", "b.txt", "-o", "out.html"],
     ["check", "a.txt", "--library", "n.db"],
     ["check", "a.docx", "--library", "b.txt"],
     ["compare", "a.docx", "b.txt"],

@@ -338,7 +338,7 @@ def test_records_without_a_text_are_left_out_and_counted(tmp_path):
     assert (found.problems, len(found.documents)) == (1, 18)
 
 
-@pytest.mark.parametrize("missing", ["jinja2", "matplotlib", "sklearn"])
+@pytest.mark.parametrize("missing", ["matplotlib", "sklearn"])
 def test_a_missing_package_is_named_before_any_work(missing, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, missing, None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'neardup\[lab\]'"):

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import string
-import sys
 from html.parser import HTMLParser
 from importlib import resources
 
@@ -17,8 +16,7 @@ from hypothesis import strategies as st
 from tests import hostile
 from tests.papers import reports
 
-from neardup import MissingDependencyError, ParameterError, __version__
-from neardup.papers.report import html
+from neardup import ParameterError, __version__
 from neardup.papers.report.escaping import plain, shown
 from neardup.papers.report.evidence import gather
 from neardup.papers.report.html import html_report, summary_page
@@ -422,13 +420,6 @@ def test_colours_can_be_read():
     for name in ("ink", "quiet", "seal"):
         colour = re.search(rf"--{name}: (#\w{{6}})", style)[1]
         assert contrast(colour, "#ffffff") >= 4.5
-
-
-def test_missing_jinja_is_named(monkeypatch):
-    html._environment.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'neardup\[papers\]'"):
-        html_report(REPORTS["empty"])
 
 
 def rebuilt(values):

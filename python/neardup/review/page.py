@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from neardup._engine.summary import Summary
 
-__all__ = ["Review", "check_available"]
+__all__ = ["Review"]
 
 _PACKAGE = "neardup.review"
 
@@ -67,8 +67,6 @@ class Review:
         ------
         ParameterError
             If there is no such language.
-        MissingDependencyError
-            If jinja2 is not installed.
         """
         words = load_words(language or language_of_environment(), _PACKAGE)
         pairs = [
@@ -126,11 +124,6 @@ def _beginning(text: str) -> str:
     return some if len(some) <= _BEGINNING else f"{some[:_BEGINNING]}…"
 
 
-def check_available() -> None:
-    """Raise MissingDependencyError if jinja2 is not installed."""
-    _templates()
-
-
 @lru_cache
 def _templates() -> Environment:
-    return environment(_PACKAGE, missing="runs.review_needs_jinja2")
+    return environment(_PACKAGE)

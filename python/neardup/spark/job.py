@@ -164,7 +164,6 @@ class Job:
         self.shuffled_before = shuffled_bytes(spark)
         self._checkpoint = given["checkpoint"] or _new_checkpoint(spark)
         self._split: int | None = None
-        self._has_others = False
         #: Number of partitions of the kept records if they are moved.
         self._parts = 1
         #: The partitions of `kept` in input order; None if they already are.
@@ -176,7 +175,6 @@ class Job:
         cores = self.spark.sparkContext.defaultParallelism
         files = list(source.files.values())
         if others is not None:
-            self._has_others = True
             self.settings = replace(self.settings, first=OWN)
             source = source.beginning_at(OWN)
             for file in source.files.keys() & others.files.keys():
@@ -296,9 +294,7 @@ class Job:
         )
         return SparkResult(
             kept=kept,
-            removed=removed.orderBy("number").select(
-                *(_REMOVED if self._has_others else _REMOVED[:-1])
-            ),
+            removed=removed.orderBy("number").select(*(_REMOVED if first else _REMOVED[:-1])),
             summary=summary,
             problems=problems,
             checkpoint=checkpoint.path,

@@ -70,8 +70,6 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
     ------
     ParameterError
         If there is no such language, or `date` is not a date.
-    MissingDependencyError
-        If jinja2 is not installed.
 
     Notes
     -----
@@ -164,8 +162,6 @@ def summary_page(
     ------
     ParameterError
         If there is no such language, a link is missing, or `date` is not a date.
-    MissingDependencyError
-        If jinja2 is not installed.
     """
     words = load_words(language)
     _check_date(date)
@@ -331,6 +327,6 @@ def _numbers(passages: Sequence[int]) -> str:
 
 @lru_cache
 def _environment() -> Environment:
-    made = environment(_PACKAGE, missing="papers.jinja2_missing")
+    made = environment(_PACKAGE)
     made.globals["numbers"] = _numbers
     return made

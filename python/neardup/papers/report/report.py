@@ -115,8 +115,6 @@ class Report(OneScreen):
             If there is no such language, or `date` is not a date.
         OutputError
             If the file exists or cannot be written.
-        MissingDependencyError
-            If jinja2 is not installed.
         """
         from neardup.papers.report.html import html_report
 

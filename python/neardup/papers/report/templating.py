@@ -12,8 +12,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup.exceptions import MissingDependencyError
 from neardup.papers.report.escaping import language_of, plain, shown
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ COLOURS, STROKES = 8, 5
 _REPORT = "neardup.papers.report"
 
 
-def environment(package: str, *, missing: str) -> Environment:
+def environment(package: str) -> Environment:
     """Return an environment with the templates of a package.
 
     Parameters
@@ -37,9 +35,6 @@ def environment(package: str, *, missing: str) -> Environment:
     package : str
         The package, with a folder ``templates``. A template that it does not have is that of
         the report.
-    missing : str
-        Code of the message that jinja2 is not installed, which names the part that needs
-        it and the extra.
 
     Returns
     -------
@@ -47,21 +42,14 @@ def environment(package: str, *, missing: str) -> Environment:
         A new one, which the caller may extend. Filters: ``shown``, ``plain``,
         ``language_of``; functions: ``bar``, ``look``.
 
-    Raises
-    ------
-    MissingDependencyError
-        If jinja2 is not installed.
-
     Examples
     --------
-    >>> of_reports = environment("neardup.papers.report", missing="papers.jinja2_missing")
+    >>> of_reports = environment("neardup.papers.report")
     >>> of_reports.from_string("{{ look(9) }} {{ text | plain }}").render(text="a<b")
     'c1 u4 a&lt;b'
     """
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingDependencyError(Message(missing)) from error
+    import jinja2
+
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: _own_or_shared(package, name)),
         autoescape=True,

@@ -150,7 +150,7 @@ def _field(value: str) -> Markup:
 
 @lru_cache
 def _environment() -> Environment:
-    made = environment("neardup.server.pages", missing="server.jinja2_missing")
+    made = environment("neardup.server.pages")
     made.filters |= {"field": _field, "json": _json}
     made.globals |= {
         "asset": asset,

@@ -184,8 +184,8 @@ def evaluate_pairs(
         If results exist and `force` is false, or the folder cannot be written to.
         This is checked before the measurements begin; no file was changed.
     MissingDependencyError
-        If scikit-learn is not installed, or matplotlib or jinja2 is not and results
-        are to be written.
+        If scikit-learn is not installed, or matplotlib is not and results are to be
+        written.
 
     See Also
     --------
@@ -219,7 +219,6 @@ def evaluate_pairs(
     folder = None if output is None else check_path(output, "output")
     if folder is not None:
         require("lab.figures", "lab", "matplotlib")
-        require("lab.page_of_errors", "lab", "jinja2")
     require("lab.metrics", "lab", "sklearn")
     with open_folder(folder, FILES, force=force) as write:
         labelled = read_truth(check_path(truth, "truth"))

@@ -108,4 +108,4 @@ def _words(language: str) -> Words:
 
 @lru_cache
 def _environment() -> Environment:
-    return environment(_PACKAGE, missing="lab.jinja2_missing")
+    return environment(_PACKAGE)
