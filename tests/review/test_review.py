@@ -234,6 +234,13 @@ def test_results_are_shown_on_one_screen():
     assert "&lt;b&gt; repeats &lt;a&gt;" in odd._repr_html_()
 
 
+def test_what_acts_on_a_terminal_is_shown_by_its_number():
+    table = pa.table({"text": [FERRY, f"{FERRY}完"], "id": ["a\x1b[31m", "b\u202e\nc"]})
+    shown = repr(dedup(table))
+    assert r"b\u202e c repeats a\x1b[31m" in shown
+    assert "\x1b" not in shown
+
+
 @pytest.mark.slow
 def test_in_a_browser(tmp_path):
     path = tmp_path / "review.html"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["OneScreen", "rule_of"]
+__all__ = ["OneScreen", "one_line", "rule_of"]
+
+# Controls, marks of direction, and lone surrogates, which no terminal can print.
+_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 #: The most characters of a value.
 _WIDTH = 100
@@ -34,6 +38,17 @@ class OneScreen:
         return f"<table><caption>{type(self).__name__}</caption>{cells}</table>"
 
 
+def one_line(text: str) -> str:
+    """Return a text of an input on one line, with what acts on a terminal shown by its number.
+
+    Examples
+    --------
+    >>> print(one_line("red\\x1b[31m\\n text"))
+    red\\x1b[31m text
+    """
+    return _ACTING.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
+
+
 def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> str:
     """Return what a duplicate is, in a few words.
 
@@ -52,5 +67,5 @@ def _shown(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.3f}".rstrip("0").rstrip(".")
-    text = " ".join(str(value).split())
+    text = one_line(str(value))
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

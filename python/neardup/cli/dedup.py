@@ -139,11 +139,12 @@ def run(
 def _print_doubtful(rows: list[dict[str, Any]]) -> None:
     """Name the least similar removals on standard error."""
     from neardup._engine.messages import Message
+    from neardup._engine.screens import one_line
     from neardup.cli.terminal import say, tell_line
 
     if rows:
         tell_line(say(Message("cli.doubtful_says")))
     for row in rows:
-        told = {name: row[name] for name in ("id", "kept_id")}
+        told = {name: one_line(row[name]) for name in ("id", "kept_id")}
         line = Message("cli.doubtful_row", similarity=f"{row['similarity']:.3f}", **told)
         tell_line(f"         {say(line)}")

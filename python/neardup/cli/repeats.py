@@ -90,6 +90,7 @@ def run(
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
+    from neardup._engine.screens import one_line
     from neardup.cli.terminal import Row, say, tell_line, tell_rows
 
     rows: list[Row] = [
@@ -108,4 +109,4 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     if summary.frequent:
         tell_line(say(Message("cli.frequent_says")))
         for count, text in summary.frequent:
-            tell_line(f"{count:>14,}  {' '.join(text.split())}")
+            tell_line(f"{count:>14,}  {one_line(text)}")
