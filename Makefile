@@ -12,7 +12,7 @@ DEMO := .demo
 # Tests start Python hundreds of times, which must not compile neardup anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rust test-python lint format docs wheels bench bench-short accuracy clean
+.PHONY: demo test test-fast test-rust test-python lint format docs site wheels bench bench-short accuracy clean
 
 demo: .venv/built
 	@rm -rf $(DEMO) && mkdir $(DEMO)
@@ -56,6 +56,17 @@ format: .venv/lint
 docs: .venv/built
 	$(BIN)/python docs/generate_cli_reference.py
 
+# The pages of docs as a website, with the API and two pages that neardup makes, in .site/html; a warning
+# is an error.
+SITE := .site/source
+site: .venv/test .venv/site
+	rm -rf .site && mkdir .site && cp -r docs $(SITE) && mv $(SITE)/site/* $(SITE) && mkdir $(SITE)/made
+	$(BIN)/neardup dedup examples/articles.jsonl -o - --dry-run --review $(SITE)/made/review.html --quiet
+	$(BIN)/neardup check examples/papers/paper.md --library examples/papers/library --no-date \
+	    -o $(SITE)/made/report.html --quiet
+	$(BIN)/sphinx-build -W --keep-going -q -b html $(SITE) .site/html
+	cp .site/html/README.html .site/html/index.html
+
 # Wheels for Linux, x86-64 and aarch64, by zig, and the source distribution, in dist/; then each is
 # tried where there is no neardup. A quarter of an hour on two cores.
 WHEELS := $(foreach cpu,x86_64 aarch64,$(foreach libc,gnu musl,$(cpu)-unknown-linux-$(libc)))
@@ -87,7 +98,7 @@ accuracy: .venv/test
 	$(BIN)/python benchmarks/accuracy.py
 
 clean:
-	rm -rf .venv target dist $(DEMO) benchmarks/.envs benchmarks/.inputs
+	rm -rf .venv target dist .site $(DEMO) benchmarks/.envs benchmarks/.inputs
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -104,6 +115,10 @@ clean:
 
 .venv/lint: .venv/pip pyproject.toml
 	$(BIN)/pip install --quiet --group lint
+	@touch $@
+
+.venv/site: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --group site
 	@touch $@
 
 .venv/wheels: .venv/pip pyproject.toml

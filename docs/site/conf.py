@@ -1,0 +1,116 @@
+"""The site: the pages of docs, the API from docstrings, and pages that neardup makes."""
+
+import logging
+import re
+from pathlib import Path
+
+import jieba
+
+HERE = Path(__file__).parent
+
+# It would say how long its dictionary took to load.
+jieba.setLogLevel(logging.WARNING)
+
+project = "neardup"
+author = "the authors of neardup"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "README"
+html_theme = "furo"
+# Blocks without a language are commands and what they print.
+highlight_language = "text"
+html_title = "neardup"
+html_extra_path = ["made"]
+html_static_path = ["_static"]
+# Before the words of the search.
+html_js_files = [("stemmer.js", {"priority": 100})]
+# Also finds English words, by their stems.
+html_search_language = "zh"
+html_show_sphinx = html_show_copyright = html_copy_source = False
+myst_heading_anchors = 4
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+# Docstrings are in the style of NumPy.
+napoleon_google_docstring = False
+
+#: What the start page has below its own text: the pages in the order of the side bar.
+CONTENTS = """
+
+```{toctree}
+:hidden:
+:caption: Guides
+
+guide/dedup
+guide/repeats
+guide/contamination
+guide/pairs-and-compare
+guide/check
+guide/index
+guide/serve
+guide/recipes
+guide/evaluate
+guide/segmenters
+guide/cluster
+guide/reliability
+```
+
+```{toctree}
+:hidden:
+:caption: 中文
+
+zh/dedup
+zh/check
+zh/index
+zh/serve
+```
+
+```{toctree}
+:hidden:
+:caption: Reference
+
+cli-reference
+python
+api
+methods
+formats
+errors
+glossary
+differences
+choices
+accuracy
+benchmarks
+bibliography
+```
+
+Pages that neardup makes: <a href="review.html">a review of what was removed</a> and
+<a href="report.html">a report of a paper</a>.
+"""
+
+_LINK = re.compile(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
+
+
+def setup(app):
+    """Read the pages as they are on a code host."""
+    app.connect("source-read", read)
+    app.connect("autodoc-process-docstring", number)
+
+
+def number(_app, _what, name, _of, _options, lines):
+    """Make the numbers of references differ between the docstrings of one page."""
+    own = name.rpartition(".")[2]
+    lines[:] = [re.sub(r"\[(\d+)\](?=_|\s)", rf"[{own}-\1]", line) for line in lines]
+
+
+def read(_app, page, source):
+    """Turn links to files outside of the site into their text, and add the side bar."""
+    folder = (HERE / page).parent
+
+    def inside(link):
+        target = (folder / link[2].partition("#")[0]).resolve()
+        if not (target.is_file() and target.is_relative_to(HERE)):
+            return link[1]
+        # A link that is named by its file gets the title of the page.
+        return f"[]({link[2]})" if link[1].endswith(".md") else link[0]
+
+    source[0] = _LINK.sub(inside, source[0])
+    if page == root_doc:
+        source[0] += CONTENTS
