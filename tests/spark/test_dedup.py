@@ -256,7 +256,13 @@ def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
 
 
 def test_a_unit_gets_each_document_once(spark):
-    given = {"recipe": "general", "threshold": None, "max_distance": None, "exhaustive": False}
+    given = {
+        "recipe": "general",
+        "threshold": None,
+        "max_distance": None,
+        "exhaustive": False,
+        "against_only": False,
+    }
     settings = job.settings_of(given, Fields(), lines=False)
     batches = spark.createDataFrame(
         [(0, ["一二三", "四五六", None]), (1, ["seven"])], "batch long, texts array<string>"

@@ -56,7 +56,13 @@ def numbers_in(batches, column):
 
 
 def settings_for(recipe, decide, columns=("text",)):
-    given = {"recipe": recipe, "threshold": None, "max_distance": None, "exhaustive": False}
+    given = {
+        "recipe": recipe,
+        "threshold": None,
+        "max_distance": None,
+        "exhaustive": False,
+        "against_only": False,
+    }
     given |= decide
     settings = settings_of(given, Fields(), lines=False)
     return replace(settings, columns=columns)
