@@ -185,7 +185,7 @@ def by_neardup(texts, items):
 
 
 def by_runs(texts, language):
-    """Return (document, item) of those that have a run of words or characters in common."""
+    """Return (document, item) of the pairs that share a run of words or characters."""
     items_of = {}
     for at, item in enumerate(language.items):
         for run in runs_of(item, language):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
@@ -12,7 +11,8 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters, ContaminationParameters
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Clock, Progress, check_progress, peak_memory
+from neardup._engine.summary import Progress, check_progress
+from neardup._engine.text_pass import TextPass
 from neardup._engine.validation import check_choice, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.readers import Batch, Problem, Sources
+    from neardup.readers import Problem, Sources
     from neardup.writers import Output
     from neardup.writers.cuts import Cuts, Span
 
-#: What stands for an item in a document where it is masked.
+#: Replaces an item in a document where it is masked.
 MASK = "[...]"
 
 #: Fewer documents with a wording are not called many.
@@ -213,8 +213,8 @@ def contamination_files(
     report : str, Path or None, default=None
         File for the findings, as in `ContaminationResult`; format by extension.
     do : 'report', 'drop' or 'mask', optional
-        What happens to a document with an item: nothing, it is not written, or ``[...]`` stands
-        for the item. By default `drop` with an output, else `report`.
+        What happens to a document with an item: nothing, it is not written, or ``[...]`` replaces
+        the item. By default `drop` with an output, else `report`.
     {options}
 
     Returns
@@ -265,7 +265,7 @@ def contamination_files(
         if "report" in outputs:
             write_rows(outputs["report"], result.findings, result.findings.schema)
         search.clock.lap("write")
-        search.measure(summary)
+        search.measure()
     return result
 
 
@@ -289,28 +289,25 @@ class _Finding(NamedTuple):
     text: str
 
 
-class _Search:
+class _Search(TextPass):
     """A search for items: they are read first, then the documents."""
+
+    summary: ContaminationSummary
 
     def __init__(self, tests: Any, given: dict[str, Any], progress: Progress) -> None:
         import pyarrow as pa
 
         from neardup import _core
-        from neardup._engine.ingest import without_too_long
         from neardup.papers.align import aligner
 
-        self.clock = Clock()
-        self.progress = progress
+        super().__init__(ContaminationSummary(), progress)
         self._given = given
-        self._summary = ContaminationSummary()
-        self._problems: list[Problem] = []
         self._found: list[_Finding] = []
         self._ids: list[str] = []
         texts: list[Any] = []
         progress.stage("read tests", None)
         for batch in tests.batches():
-            readable, problems = without_too_long(batch)
-            self._note_problems([*batch.problems, *problems])
+            readable = self.texts_of(batch)
             texts += readable.chunks if isinstance(readable, pa.ChunkedArray) else [readable]
             self._ids += batch.ids.to_pylist()
             progress.advance(len(batch), batch.bytes_read)
@@ -318,57 +315,33 @@ class _Search:
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         self._items = _core.Items(core, array, workers=given["workers"])
         decidable = self._items.are_decidable()
-        self._summary.tests = len(decidable)
-        self._summary.short = decidable.count(False)
+        self.summary.tests = len(decidable)
+        self.summary.short = decidable.count(False)
         if not any(decidable):
             code = "runs.no_tests" if decidable else "runs.no_tests_none"
             least = _core.SHORTEST_ITEM
             raise InputError(Message(code, count=len(decidable), least=least, letters=2 * least))
         self.clock.lap("read tests")
 
-    def _note_problems(self, problems: Sequence[Problem]) -> None:
-        from neardup._engine.ingest import REMEMBERED
-
-        self._summary.problems += len(problems)
-        for problem in problems:
-            self.progress.problem(problem)
-            if len(self._problems) < REMEMBERED:
-                self._problems.append(problem)
-
     def look_through(self, documents: Any) -> None:
         """Look for the items in all documents."""
-        from neardup._engine.prefetch import ahead
-
+        given = self._given
         self.progress.stage("find tests", None)
-        # Closing ends the reading thread also if an error leaves the loop.
-        with closing(ahead(documents.batches())) as coming:
-            for batch in coming:
-                self._look_at(batch)
+        for batch, texts in self.documents(documents):
+            rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
+            for at, item, _, places in rows:
+                begin, end = _span(places, 0)
+                text = texts[at].as_py()[begin : min(end, begin + _SHOWN)]
+                self._found.append(
+                    _Finding(self.summary.read + at, batch.ids[at].as_py(), item, places, text)
+                )
         self.clock.lap("find tests")
-
-    def _look_at(self, batch: Batch) -> None:
-        from neardup._engine.ingest import without_too_long
-
-        texts, problems = without_too_long(batch)
-        self._note_problems([*batch.problems, *problems])
-        given, summary = self._given, self._summary
-        rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
-        for at, item, _, places in rows:
-            begin, end = _span(places, 0)
-            text = texts[at].as_py()[begin : min(end, begin + _SHOWN)]
-            self._found.append(
-                _Finding(summary.read + at, batch.ids[at].as_py(), item, places, text)
-            )
-        summary.read += len(batch)
-        summary.unreadable += texts.null_count
-        summary.bytes_read += batch.bytes_read
-        self.progress.advance(len(batch), batch.bytes_read)
 
     def result(self, kept: Callable[[Any], Any] | None = None) -> ContaminationResult:
         """Judge the findings, now that it is known what many documents share."""
         import numpy as np
 
-        given, summary = self._given, self._summary
+        given, summary = self._given, self.summary
         most = given["common"]
         if most is None:
             most = max(_FEW, summary.read // _MANY)
@@ -389,11 +362,11 @@ class _Search:
         summary.common, summary.tests_found = len(common), len(items)
         summary.findings, summary.contaminated = len(self._found), len(contaminated)
         summary.kept = summary.read - len(contaminated)
-        self.measure(summary)
+        self.measure()
         self._keep = keep
         shares = [cover for cover, is_one in zip(covers, is_found, strict=True) if is_one]
         return ContaminationResult(
-            self._table(shares), keep, None if kept is None else kept(keep), summary, self._problems
+            self._table(shares), keep, None if kept is None else kept(keep), summary, self.problems
         )
 
     def _table(self, covers: list[float | None]) -> pa.Table:
@@ -420,19 +393,9 @@ class _Search:
         """Write the documents: those without items, or all with the items masked."""
         import numpy as np
 
-        from neardup.writers import write_kept
-
-        summary = self._summary
         keep = np.ones_like(self._keep) if masks else self._keep
         cuts = self._cuts(text_field) if masks else None
-        written = write_kept(sources, keep, output, cuts)
-        summary.problems += written.unwritable
-        summary.kept -= written.unwritable
-        self._problems.extend(written.problems)
-        for problem in written.problems:
-            self.progress.problem(problem)
-        for note in written.notes:
-            self.progress.note(note)
+        self.summary.kept -= self.write_records(sources, keep, output, cuts)
 
     def _cuts(self, text_field: str | None) -> Cuts:
         from neardup.writers.cuts import Cuts, joined_spans
@@ -441,14 +404,8 @@ class _Search:
         for one in self._found:
             spans.setdefault(one.document, []).extend(place[:2] for place in one.places)
         joined = {document: joined_spans(some) for document, some in spans.items()}
-        of_each = (joined.get(document, ()) for document in range(self._summary.read))
+        of_each = (joined.get(document, ()) for document in range(self.summary.read))
         return Cuts(of_each, MASK, text_field)
-
-    def measure(self, summary: ContaminationSummary) -> None:
-        """Fill in the costs so far."""
-        summary.seconds = self.clock.seconds()
-        summary.stages = self.clock.stages
-        summary.peak_memory = peak_memory()
 
 
 def _span(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -13,7 +12,8 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Clock, Progress, check_progress, peak_memory
+from neardup._engine.summary import Progress, check_progress
+from neardup._engine.text_pass import TextPass, read_ahead
 from neardup._engine.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
 
@@ -261,16 +261,15 @@ def repeats_files(
     return search.summary
 
 
-class _Search:
+class _Search(TextPass):
     """A search for repeats: units are collected first, then their places are found."""
+
+    summary: RepeatsSummary
 
     def __init__(self, given: dict[str, Any], progress: Progress) -> None:
         from neardup import _core
 
-        self.clock = Clock()
-        self.progress = progress
-        self.summary = RepeatsSummary()
-        self.problems: list[Problem] = []
+        super().__init__(RepeatsSummary(), progress)
         self._documents = given["documents"]
         self._repeats = _core.Repeats(
             unit=given["unit"],
@@ -280,30 +279,12 @@ class _Search:
             workers=given["workers"],
         )
 
-    def _note_problems(self, problems: Iterable[Problem]) -> None:
-        from neardup._engine.ingest import REMEMBERED
-
-        for problem in problems:
-            self.summary.problems += 1
-            self.progress.problem(problem)
-            if len(self.problems) < REMEMBERED:
-                self.problems.append(problem)
-
     def collect(self, source: Any) -> None:
         """Take the units of all documents."""
-        from neardup._engine.ingest import without_too_long
-
-        summary = self.summary
         self.progress.stage("read units", None)
-        for batch in _batches(source):
-            texts, problems = without_too_long(batch)
-            self._note_problems([*batch.problems, *problems])
+        for _, texts in self.documents(source):
             self._repeats.push(texts)
-            summary.read += len(batch)
-            summary.unreadable += texts.null_count
-            summary.bytes_read += batch.bytes_read
-            self.progress.advance(len(batch), batch.bytes_read)
-        summary.units = self._repeats.finish(self._documents)
+        self.summary.units = self._repeats.finish(self._documents)
         self.clock.lap("read units")
 
     def found(
@@ -314,7 +295,7 @@ class _Search:
 
         self.progress.stage("find repeats", None)
         begin = 0
-        for batch in _batches(source):
+        for batch in read_ahead(source):
             end = begin + len(batch)
             columns = self._repeats.before(end)
             documents = columns[0]
@@ -393,33 +374,11 @@ class _Search:
         """Write all records without what `spans` says."""
         import numpy as np
 
-        from neardup.writers import write_kept
         from neardup.writers.cuts import Cuts
 
         self.progress.stage("write", self.summary.read)
         keep = np.ones(self.summary.read, np.bool_)
-        written = write_kept(sources, keep, output, Cuts(iter(spans), "", text_field))
-        self.summary.problems += written.unwritable
-        self.problems.extend(written.problems)
-        for problem in written.problems:
-            self.progress.problem(problem)
-        for note in written.notes:
-            self.progress.note(note)
-
-    def measure(self) -> None:
-        """Fill in the costs."""
-        summary = self.summary
-        summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
-        summary.peak_memory = peak_memory()
-
-
-def _batches(source: Any) -> Iterator[Batch]:
-    """Yield the batches of documents, read ahead."""
-    from neardup._engine.prefetch import ahead
-
-    # Closing ends the reading thread also if an error leaves the loop.
-    with closing(ahead(source.batches())) as coming:
-        yield from coming
+        self.write_records(sources, keep, output, Cuts(iter(spans), "", text_field))
 
 
 def _schemas() -> tuple[pa.Schema, pa.Schema]:

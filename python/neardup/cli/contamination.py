@@ -64,7 +64,7 @@ def run(
         flags.Option(
             "--do",
             help="What happens to a document with an item: report (nothing), drop, or mask "
-            "([...] stands for the item). By default drop with --output, else report.",
+            "([...] replaces the item). By default drop with --output, else report.",
             rich_help_panel=o.OUTPUT,
             show_default=False,
         ),

@@ -100,7 +100,7 @@ class Annotations:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def rows(self, rows: list[Row]) -> list[Row]:
-        """Return records with the fields added to each; those that cannot be written are passed."""
+        """Return records with the fields added to each; problems stay as they are."""
         added = self.take(len(rows)).to_pylist()
         return [
             row if isinstance(row, Problem) else row | fields

@@ -36,7 +36,7 @@ class Cuts:
         Of each record that is written: spans of its text in code points, half-open, disjoint and
         ascending.
     mark : str
-        What stands for each of them.
+        Replaces each of these spans.
     text_field : str or None
         The field of the text, as the user named it.
     """

@@ -3,7 +3,7 @@
 //! Each shingle of a document is looked up among the winnowed shingles of all items, and where
 //! enough shingles of one item are near each other, the item is aligned with that part of the
 //! document. What counts is the *cover*: the share of the item's letters that the document has,
-//! without those that were edited. Two titles of one form align throughout and differ in the
+//! without edited letters. Two titles of one form align throughout and differ in the
 //! words that matter.
 
 use std::ops::Range;

@@ -1,0 +1,96 @@
+"""Passes over the texts of documents that are neither sketched nor compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from neardup._engine.summary import Clock, Progress, peak_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.readers import Batch, Problem, Sources
+    from neardup.writers import Output
+    from neardup.writers.cuts import Cuts
+
+__all__ = ["TextPass", "read_ahead"]
+
+
+class TextPass:
+    """What searches through texts share: reading, problems, writing and costs.
+
+    Parameters
+    ----------
+    summary : object
+        With the counts ``read``, ``unreadable``, ``bytes_read`` and ``problems``, and the costs
+        ``seconds``, ``stages`` and ``peak_memory``.
+    progress : Progress
+    """
+
+    def __init__(self, summary: Any, progress: Progress) -> None:
+        self.clock = Clock()
+        self.progress = progress
+        self.summary = summary
+        self.problems: list[Problem] = []
+
+    def note_problems(self, problems: Iterable[Problem]) -> None:
+        """Count and report problems, and remember the first 10,000."""
+        from neardup._engine.ingest import REMEMBERED
+
+        for problem in problems:
+            self.summary.problems += 1
+            self.progress.problem(problem)
+            if len(self.problems) < REMEMBERED:
+                self.problems.append(problem)
+
+    def texts_of(self, batch: Batch) -> pa.LargeStringArray:
+        """Return the texts of a batch, null where one cannot be used, and note its problems."""
+        from neardup._engine.ingest import without_too_long
+
+        texts, problems = without_too_long(batch)
+        self.note_problems([*batch.problems, *problems])
+        return texts
+
+    def documents(self, source: Any) -> Iterator[tuple[Batch, pa.LargeStringArray]]:
+        """Yield each batch with its texts; afterwards it counts as read."""
+        summary = self.summary
+        for batch in read_ahead(source):
+            texts = self.texts_of(batch)
+            yield batch, texts
+            summary.read += len(batch)
+            summary.unreadable += texts.null_count
+            summary.bytes_read += batch.bytes_read
+            self.progress.advance(len(batch), batch.bytes_read)
+
+    def write_records(
+        self, sources: Sources, keep: NDArray[Any], output: Output, cuts: Cuts | None
+    ) -> int:
+        """Write records; return how many could not be written."""
+        from neardup.writers import write_kept
+
+        written = write_kept(sources, keep, output, cuts)
+        self.summary.problems += written.unwritable
+        self.problems.extend(written.problems)
+        for problem in written.problems:
+            self.progress.problem(problem)
+        for note in written.notes:
+            self.progress.note(note)
+        return written.unwritable
+
+    def measure(self) -> None:
+        """Fill in the costs so far."""
+        summary = self.summary
+        summary.seconds, summary.stages = self.clock.seconds(), self.clock.stages
+        summary.peak_memory = peak_memory()
+
+
+def read_ahead(source: Any) -> Iterator[Batch]:
+    """Yield the batches of a source, which a thread reads ahead."""
+    from neardup._engine.prefetch import ahead
+
+    # Closing ends the reading thread also if an error leaves the loop.
+    with closing(ahead(source.batches())) as coming:
+        yield from coming
