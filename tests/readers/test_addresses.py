@@ -177,9 +177,13 @@ def test_a_web_server(web):
     dedup_files(["in.jsonl"], "kept.jsonl")
     dedup_files([f"{web}/a.jsonl?download=true"], "kept-2.jsonl")
     assert Path("kept-2.jsonl").read_bytes() == Path("kept.jsonl").read_bytes()
-    for name in ("none.jsonl", "cut.jsonl"):
-        with pytest.raises(InputError, match=rf"{web}/{name}: "):
-            dedup_files([f"{web}/{name}"], "out.jsonl")
+    with pytest.raises(InputError, match=rf"{web}/none\.jsonl: no such file"):
+        dedup_files([f"{web}/none.jsonl"], "out.jsonl")
+    with pytest.raises(InputError, match=rf"{web}/cut\.jsonl: "):
+        dedup_files([f"{web}/cut.jsonl"], "out.jsonl")
+    # Nobody listens there.
+    with pytest.raises(InputError, match=r"127\.0\.0\.1:9/a\.jsonl: cannot be fetched: "):
+        dedup_files(["http://127.0.0.1:9/a.jsonl"], "out.jsonl")
     with pytest.raises(OutputError, match="web server cannot be written to"):
         dedup_files(["in.jsonl"], f"{web}/out.jsonl")
     assert not Path("out.jsonl").exists()

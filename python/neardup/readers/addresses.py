@@ -150,6 +150,11 @@ def _refusing(address: str) -> Iterator[None]:
     except NeardupError:
         raise
     except FileNotFoundError as error:
+        cause = error.__cause__
+        if is_web(address) and cause is not None and getattr(cause, "status", 0) != 404:
+            # The library says this of a server that does not answer, too.
+            said = Message("readers.cannot_be_fetched", file=address, said=said_of(cause))
+            raise InputError(said) from error
         raise InputError(Message("readers.bad_missing", file=address)) from error
     except Exception as error:
         raise InputError(
