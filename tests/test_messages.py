@@ -166,6 +166,29 @@ def test_a_message_inside_another_is_said_in_the_same_language():
     assert again == outer
 
 
+def test_parameters_have_the_names_that_the_reader_gives_them():
+    def said(message, language="en"):
+        flags = {"max_distance": "--max-distance", "on_error": "--on-error", "force": "--force"}
+        return in_language(message, language), in_language(message, language, flags)
+
+    bound = Message("options.must_be", parameter="max_distance", expected="small", value=129)
+    assert said(bound) == (
+        "The 'max_distance' parameter must be small. Got 129 instead.",
+        "--max-distance must be small. Got 129 instead.",
+    )
+    assert said(bound, "zh")[1] == "--max-distance 应为small，实为 129。"
+    stopped = Message("readers.stopped", problem=Message("writers.exists", file="a"))
+    assert said(stopped) == (
+        "a: exists already. Choose another name, or replace it with force=True. Stopped, as "
+        "on_error='stop' asks.",
+        "a: exists already. Choose another name, or replace it with --force. Stopped, as "
+        "--on-error stop asks.",
+    )
+    # A command that does not have the parameter.
+    other = Message("readers.name_text_field", parameter="text_field", hint="")
+    assert said(other)[0] == said(other)[1] == "Name the field with text_field=."
+
+
 def test_braces_in_values_are_no_places():
     said = Message("cli.note", note="{0} {file} {")
     assert said == "note: {0} {file} {"

@@ -181,9 +181,9 @@ def contamination(
     from neardup.readers import open_table
 
     given = completed(contamination, options)
-    names = {"text_field": given["text"], "id_field": given["id"]}
+    names = {"text_field": given["text_field"], "id_field": given["id_field"]}
     source = open_table(data, **names)
-    of_tests = {"text_field": given["test_text"], "text_parameter": "test_text"}
+    of_tests = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
     items = open_table(tests, parameter="tests", **of_tests)
     search = _Search(items, given, check_progress(None))
     search.look_through(source)
@@ -247,9 +247,9 @@ def contamination_files(
         }
         of_files = {"format": given["format"], "output_paths": list(places.values())}
         sources = open_sources(
-            paths["inputs"], text_field=given["text"], id_field=given["id"], **of_files
+            paths["inputs"], text_field=given["text_field"], id_field=given["id_field"], **of_files
         )
-        of_tests = {"text_field": given["test_text"], "text_parameter": "test_text"}
+        of_tests = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
         items = open_sources(paths["tests"], **of_tests, **of_files)
         search = _Search(items, given, check_progress(given["progress"]))
         for name in sources.shared_with(items):
@@ -261,7 +261,7 @@ def contamination_files(
         if action != "drop":
             summary.kept = summary.read
         if "output" in outputs:
-            search.write(sources, outputs["output"], given["text"], masks=action == "mask")
+            search.write(sources, outputs["output"], given["text_field"], masks=action == "mask")
         if "report" in outputs:
             write_rows(outputs["report"], result.findings, result.findings.schema)
         search.clock.lap("write")

@@ -57,7 +57,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
             )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    source = data if isinstance(data, Sources) else open_table(data, text_field=given["text"])
+    source = data if isinstance(data, Sources) else open_table(data, text_field=given["text_field"])
     run = {name: given[name] for name in ("workers", "progress")}
     collected = collect(source.batches(), chosen, sketch=False, **run)
     counted = collected.corpus.frequencies()

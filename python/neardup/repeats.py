@@ -167,7 +167,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     from neardup.readers import open_table
 
     given = completed(repeats, options)
-    source = open_table(data, text_field=given["text"], id_field=given["id"])
+    source = open_table(data, text_field=given["text_field"], id_field=given["id_field"])
     search = _Search(given, check_progress(None))
     search.collect(source)
     found = list(search.found(source))
@@ -236,8 +236,8 @@ def repeats_files(
         }
         sources = open_sources(
             paths,
-            text_field=given["text"],
-            id_field=given["id"],
+            text_field=given["text_field"],
+            id_field=given["id_field"],
             format=given["format"],
             output_paths=list(names.values()),
         )
@@ -254,7 +254,7 @@ def repeats_files(
                     if table is not None:
                         table.write_batch(batch)
             if cut is not None:
-                search.write(sources, outputs["remove"], cut, given["text"])
+                search.write(sources, outputs["remove"], cut, given["text_field"])
         search.summary.problems += sources.report_to(search.progress)
         search.clock.lap("write")
         search.measure()

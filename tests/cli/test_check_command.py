@@ -82,8 +82,7 @@ class TestOnePaper:
     )
     def test_limits_out_of_bounds(self, run, option):
         found = run(*ANNA, option, "0", code=2)
-        name = option.removeprefix("--").replace("-", "_")
-        assert f"The '{name}' parameter must be a whole number of at least 1. Got 0" in found.err
+        assert f"{option} must be a whole number of at least 1. Got 0" in found.err
 
     def test_nothing_found(self, run):
         rows = table(run("check", "papers/ben.txt", *LIBRARY).out)
@@ -353,9 +352,9 @@ class TestHowItEnds:
         [
             ((), "--library must name what the papers are compared with; or give --among"),
             (("-l", "nosuch"), "nosuch: no such file or folder"),
-            ((*LIBRARY, "--least", "4"), "'least' parameter must be"),
-            ((*LIBRARY, "--workers", "-1"), "'workers' parameter must be"),
-            ((*LIBRARY, "--language", "fr"), "'language' parameter must be"),
+            ((*LIBRARY, "--least", "4"), "--least must be"),
+            ((*LIBRARY, "--workers", "-1"), "--workers must be"),
+            ((*LIBRARY, "--language", "fr"), "--language must be"),
             (
                 (*LIBRARY, "--fail-above", "30%"),
                 "--fail-above must be a number from 0 to 1, such as 0.3",

@@ -157,7 +157,7 @@ def test_refused_files_of_one_kind_are_one_line(run):
     assert errors(found)[1:] == [
         "neardup: 5 files: skipped: must have a text column 'text', 'content' or 'body'"
         " (dump/0.csv, dump/1.csv, dump/2.csv, …). dump/0.csv: got 'id' instead."
-        " Name the field with text= (--text-field)."
+        " Name the field with --text-field."
     ]
 
 
@@ -167,7 +167,7 @@ def test_on_error_stop_for_a_file_of_a_folder(run, files):
     found = run("dedup", "dump", "-o", "out.jsonl", "--on-error", "stop", code=2)
     assert errors(found) == [
         "neardup: dump/0.xml: skipped: the format is not read."
-        " Stopped, as on_error='stop' (--on-error stop) asks."
+        " Stopped, as --on-error stop asks."
     ]
     assert files() == before
 
@@ -222,15 +222,15 @@ def test_an_empty_file_that_cannot_be_of_its_format(run, files, name):
         (["*.what"], "*.what: must contain files with a known extension"),
         (["in.what"], "in.what: must have a known extension"),
         (["in.jsonl", "--text-field", "txt"], "Got 4 records with 'id', 'text' instead."),
-        (["in.jsonl", "--format", "what"], "'format'"),
-        (["in.jsonl", "--recipe", "nosuch"], "'recipe'"),
+        (["in.jsonl", "--format", "what"], "--format must be"),
+        (["in.jsonl", "--recipe", "nosuch"], "--recipe must be"),
         (["in.jsonl", "--recipe", "nosuch.toml"], "nosuch.toml: cannot be read"),
-        (["in.jsonl", "--threshold", "80"], "'threshold'"),
-        (["in.jsonl", "--threshold", "0"], "'threshold'"),
-        (["in.jsonl", "--threshold", "nan"], "'threshold'"),
-        (["in.jsonl", "--max-distance", "129"], "'max_distance'"),
-        (["in.jsonl", "--max-distance", "-1"], "'max_distance'"),
-        (["in.jsonl", "--workers", "-1"], "'workers'"),
+        (["in.jsonl", "--threshold", "80"], "--threshold must be"),
+        (["in.jsonl", "--threshold", "0"], "--threshold must be"),
+        (["in.jsonl", "--threshold", "nan"], "--threshold must be"),
+        (["in.jsonl", "--max-distance", "129"], "--max-distance must be"),
+        (["in.jsonl", "--max-distance", "-1"], "--max-distance must be"),
+        (["in.jsonl", "--workers", "-1"], "--workers must be"),
         (["-", "-"], "standard input"),
     ],
 )
@@ -248,9 +248,9 @@ def test_inputs_and_options_that_are_none(run, files, arguments, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--priority", "best"], "'priority'"),
-        (["--on-error", "ignore"], "'on_error'"),
-        (["--priority", "field:"], "'priority'"),
+        (["--priority", "best"], "--priority must be"),
+        (["--on-error", "ignore"], "--on-error must be"),
+        (["--priority", "field:"], "--priority must be"),
     ],
 )
 def test_options_of_dedup(run, files, options, words):

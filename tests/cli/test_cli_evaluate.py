@@ -130,14 +130,14 @@ def test_results_are_replaced_only_by_force(run, files, command):
         (("pairs", "in.jsonl", "--truth", "t", "-o", "in.jsonl"), "must be a folder"),
         (("published", ".", "-o", "out"), "at least two documents"),
         (("published", "none", "-o", "out"), "must be a folder of topic files"),
-        (("published", ".", "-o", "out", "--sizes", "1k"), "'sizes' parameter must be whole"),
-        (("published", ".", "-o", "out", "--methods", "best"), "'methods' parameter"),
+        (("published", ".", "-o", "out", "--sizes", "1k"), "--sizes must be whole"),
+        (("published", ".", "-o", "out", "--methods", "best"), "--methods"),
         (
             ("published", ".", "--copies", "edits", "--rate", "0.9"),
-            "'rate' parameter must be a number",
+            "--rate must be a number",
         ),
         (("published", ".", "--rate", "0.05"), "must be left out unless copies='edits'"),
-        (("published", ".", "--copies", "quotes"), "'copies' parameter must be"),
+        (("published", ".", "--copies", "quotes"), "--copies must be"),
         (("nothing",), "has no command nothing"),
     ],
 )

@@ -192,10 +192,10 @@ def test_compare_checks_the_output_before_it_prints(run, files, output):
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        (["-t", "80"], "'threshold' parameter must be a number above 0 and at most 1. Got 80.0"),
-        (["-d", "3"], "'max_distance' parameter must be left out: it is for fingerprints"),
-        (["-d", "129", "-r", "characters"], "'max_distance' parameter must be a whole number"),
-        (["-d", "-1", "-r", "characters"], "'max_distance' parameter must be a whole number"),
+        (["-t", "80"], "--threshold must be a number above 0 and at most 1. Got 80.0"),
+        (["-d", "3"], "--max-distance must be left out: it is for fingerprints"),
+        (["-d", "129", "-r", "characters"], "--max-distance must be a whole number"),
+        (["-d", "-1", "-r", "characters"], "--max-distance must be a whole number"),
     ],
 )
 def test_compare_refuses_wrong_bounds(run, files, bounds, words):

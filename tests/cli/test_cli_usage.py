@@ -62,6 +62,6 @@ def test_the_help_is_printed_without_arguments(run, command):
 def test_pairs_cannot_drop_records(run, files):
     found = run("pairs", "in.jsonl", "-o", "out.csv", "--on-error", "drop", code=2)
     assert found.err == (
-        "neardup: The 'on_error' parameter must be one of keep, stop. Got 'drop' instead.\n"
+        "neardup: --on-error must be one of keep, stop. Got 'drop' instead.\n"
     )
     assert files() == ["in.jsonl"]

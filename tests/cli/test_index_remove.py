@@ -51,8 +51,8 @@ def test_expire(run, index):
     [
         ([], "Give either --before or --older-than"),
         (["--before", "2025-01-01", "--older-than", "3d"], "Give either"),
-        (["--before", "spring"], "'before' parameter must be a time such as"),
-        (["--older-than", "90"], "'older_than' parameter must be"),
+        (["--before", "spring"], "--before must be a time such as"),
+        (["--older-than", "90"], "--older-than must be"),
         (["--older-than", "0d"], "Got '0d' instead"),
     ],
 )

@@ -159,7 +159,7 @@ class TestTimes:
                 "pandas": table.to_pandas(),
                 "polars": pl.from_arrow(table),
             }[kind],
-            at="day",
+            at_field="day",
         )
         found = [one.at for one in index.documents()]
         assert found[0::2] == [one.replace(tzinfo=UTC) for one in at[0::2]]
@@ -167,7 +167,7 @@ class TestTimes:
 
     def test_bad_times_of_a_collection_are_problems(self, index):
         many = rows(FERRY, PEARS, BRIDGE, day=["2024-01-01", "soon", 7])
-        added = index.add_many(many, at="day")
+        added = index.add_many(many, at_field="day")
         assert added.keep.tolist() == [True, False, False]
         assert [one.field for one in added.problems] == ["day", "day"]
         assert [one.record for one in added.problems] == [2, 3]
@@ -228,8 +228,13 @@ class TestAddMany:
             {"key": 7, "words": FERRY, "head": "Ferries", "from": "x", "n": 1, "m": "two"},
             {"key": 8, "words": PEARS, "head": None, "from": None, "n": None, "m": None},
         ]
-        names = {"id": "key", "text": "words", "title": "head", "source": "from"}
-        index.add_many(many, **names, extra=["n", "m"])
+        names = {
+            "id_field": "key",
+            "text_field": "words",
+            "title_field": "head",
+            "source_field": "from",
+        }
+        index.add_many(many, **names, extra_fields=["n", "m"])
         one, other = index.documents()
         assert (one.id, one.text, one.title, one.source) == ("7", FERRY, "Ferries", "x")
         assert one.extra == {"n": 1, "m": "two"}
@@ -237,11 +242,11 @@ class TestAddMany:
 
     def test_a_missing_column(self, index):
         table = pa.table({"id": ["a"], "text": [FERRY]})
-        for name in ("at", "source", "title", "text"):
+        for name in ("at_field", "source_field", "title_field", "text_field"):
             with pytest.raises(InputError, match=r"must have (the|a) (\w+ )?column 'nosuch'"):
                 index.add_many(table, **{name: "nosuch"})
         with pytest.raises(InputError, match="must have the column 'nosuch'"):
-            index.add_many(table, extra=["nosuch"])
+            index.add_many(table, extra_fields=["nosuch"])
         with pytest.raises(InputError, match="text column"):
             index.add_many(pa.table({"id": ["a"], "n": [1]}))
         assert len(index) == 0
@@ -281,10 +286,10 @@ class TestAddMany:
 
         told = Told()
         records = [{"id": "a", "text": FERRY, "from": "x"}, {"id": "b", "text": PEARS, "n": None}]
-        index.add_many(records, at="dat", source="from", extra=["n", "from"], progress=told)
+        index.add_many(records, at_field="dat", source_field="from", extra_fields=["n", "from"], progress=told)
         code = "index.field_without_values"
         assert told.notes == [(code, {"field": "dat"}), (code, {"field": "n"})]
-        index.add_many([], at="dat", progress=told)
+        index.add_many([], at_field="dat", progress=told)
         assert len(told.notes) == 2
 
     def test_files(self, index, make):
@@ -326,7 +331,7 @@ class TestWindows:
 
     def test_many(self, index):
         day = [NOON + DAY + TICK, NOON + DAY, NOON + 2 * DAY + TICK, NOON + 9 * DAY]
-        added = index.add_many(rows(FERRY, FERRY, FERRY, FERRY, day=day), at="day", within="1d")
+        added = index.add_many(rows(FERRY, FERRY, FERRY, FERRY, day=day), at_field="day", within="1d")
         # The second looks back to `old`; the third to the first.
         assert added.keep.tolist() == [True, False, False, True]
         assert added.removed["kept_id"].to_pylist() == ["old", "d0"]
@@ -339,7 +344,7 @@ class TestWindows:
         again = [one | {"id": f"again-{one['id']}"} for one in many]
         for one in many:
             index.remove(one["id"])
-        added = index.add_many(again, at="day", within="3d")
+        added = index.add_many(again, at_field="day", within="3d")
         assert added.keep.tolist() == [match is None for match in one_by_one]
 
     def test_queries(self, index):

@@ -17,12 +17,12 @@ _SPAN = ("soon", 7, "0d", "-1d", "")
 _ZONE = (7, "", "Nowhere/At/All", b"UTC")
 _FIELD = (7, ["text"])
 _FIELDS = {
-    "text": _FIELD,
-    "id": _FIELD,
-    "title": _FIELD,
-    "at": _FIELD,
-    "source": _FIELD,
-    "extra": ("x", 7, [7], None),
+    "text_field": _FIELD,
+    "id_field": _FIELD,
+    "title_field": _FIELD,
+    "at_field": _FIELD,
+    "source_field": _FIELD,
+    "extra_fields": ("x", 7, [7], None),
     "within": _SPAN,
     "at_zone": _ZONE,
     "title_from_first_line": (1, "yes", None),

@@ -37,7 +37,7 @@ def rows(texts):
     ]
 
 
-FIELDS = {"at": "when", "source": "from", "extra": ["n", "title"]}
+FIELDS = {"at_field": "when", "source_field": "from", "extra_fields": ["n", "title"]}
 
 
 def lines_of(index):

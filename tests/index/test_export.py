@@ -123,6 +123,6 @@ def test_what_was_kept_can_be_added_elsewhere(location, tmp_path):
         index.export(tmp_path / "kept.parquet")
         kept = [row.id for row in index.documents("kept")]
     with Index(tmp_path / "b.db", background=families(4, 200)) as copy:
-        added = copy.add_files([tmp_path / "kept.parquet"], at="at")
+        added = copy.add_files([tmp_path / "kept.parquet"], at_field="at")
         assert added.keep.all()
         assert [row.id for row in copy.documents()] == kept

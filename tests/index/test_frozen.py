@@ -94,7 +94,7 @@ def test_it_takes_more(copy, recorded):
     with Index(copy) as index:
         again = [one for one in frozen.records() if one["id"] in before]
         states = {one["id"]: one["state"] for one in recorded["documents"]}
-        added = index.add_many(again, at="day", source="from", extra=["n"])
+        added = index.add_many(again, at_field="day", source_field="from", extra_fields=["n"])
         assert added.problem_count == 0
         assert added.already == sum(state != "freed" for state in states.values())
         assert index.stats().freed == 0

@@ -139,7 +139,7 @@ class TestFields:
             {"id": "c", "text": "two", "from": 7},
             {"id": "d", "text": "three", "from": "x\0y"},
         ]
-        added = index.add_many(many, source="from")
+        added = index.add_many(many, source_field="from")
         assert added.keep.tolist() == [False, True, True]
         (problem,) = added.problems
         assert (problem.record, problem.field) == (1, "from")
@@ -169,7 +169,7 @@ class TestFields:
     def test_extra_of_many(self, index):
         values = [next(iter(extra.values())) for extra in self.bad_extras()[:4]]
         many = [{"id": f"d{at}", "text": str(at), "x": value} for at, value in enumerate(values)]
-        added = index.add_many([*many, {"id": "z", "text": "last", "x": 1}], extra=["x"])
+        added = index.add_many([*many, {"id": "z", "text": "last", "x": 1}], extra_fields=["x"])
         assert added.keep.tolist() == [False] * len(values) + [True]
         assert added.problem_count == len(values)
         assert index.get("z").extra == {"x": 1}
@@ -183,7 +183,7 @@ class TestFields:
     @pytest.mark.parametrize("extra", ["x", 7, [7], None])
     def test_names_of_fields(self, index, extra):
         with pytest.raises(ParameterError, match="'extra'"):
-            index.add_many([{"id": "b", "text": "x"}], extra=extra)
+            index.add_many([{"id": "b", "text": "x"}], extra_fields=extra)
 
 
 class TestSpans:
@@ -195,7 +195,7 @@ class TestSpans:
         assert [match.id for match in index.query(TEXT, within=span)] == ["a"]
         assert index.expire(older_than=span).removed == 0
         many = [{"id": "c", "text": TEXT, "day": "0001-01-01"}]
-        assert index.add_many(many, at="day", within=span).keep.tolist() == [False]
+        assert index.add_many(many, at_field="day", within=span).keep.tolist() == [False]
 
     def test_longer_than_a_span_can_be(self, index):
         for call in (

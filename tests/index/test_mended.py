@@ -78,7 +78,7 @@ def test_a_zone_for_times_without_one(index):
         {"id": "b", "text": "Another text.", "at": "2020-03-30T07:00Z"},
         {"id": "c", "text": "One more text.", "at": datetime(2020, 3, 30, 7)},
     ]
-    index.add_many(rows, at="at", at_zone="Asia/Shanghai")
+    index.add_many(rows, at_field="at", at_zone="Asia/Shanghai")
     index.add("d", "The last text.", at="2020-3-30 7:00", at_zone=zoneinfo.ZoneInfo("Asia/Tokyo"))
     times = {one.id: one.at for one in index.documents()}
     in_china = datetime(2020, 3, 29, 23, tzinfo=UTC)
@@ -152,7 +152,7 @@ def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
         + '{"id": "b9", "text": "no time", "date": 1584000000}\n'
         + good % ("a1", "that is another one")
     )
-    added = index.add_files(["p1.jsonl", "p2.jsonl"], at="date")
+    added = index.add_files(["p1.jsonl", "p2.jsonl"], at_field="date")
     starts = [str(problem).partition(": must")[0] for problem in added.problems]
     assert starts == [
         "p2.jsonl: record 6, field 'id'",

@@ -230,8 +230,8 @@ class TestExpire:
             texts = [base if at % 3 else f"{base}{at}" for at in range(1300)]
             days = [{"day": NOON + at * DAY} for at in range(1300)]
             many = [one | day for one, day in zip(documents(texts), days, strict=True)]
-            index.add_many(many, at="day")
-            index.add_many([{"id": "own", "text": OTHER, "day": NOON + 1200 * DAY}], at="day")
+            index.add_many(many, at_field="day")
+            index.add_many([{"id": "own", "text": OTHER, "day": NOON + 1200 * DAY}], at_field="day")
             removed = index.expire(before=NOON + 1250 * DAY)
             assert removed.removed == 1250 + 1
             assert removed.freed_count == len(removed.freed) == 50

@@ -49,7 +49,7 @@ def counting(monkeypatch):
 def index(location):
     with Index(location, workers=1) as index:
         rows = [{"id": id_, "text": text, "at": "2024-03-01"} for id_, text in TEXTS.items()]
-        index.add_many(rows, at="at")
+        index.add_many(rows, at_field="at")
         yield index
     check_sound(location)
 

@@ -274,7 +274,7 @@ def test_the_same_again_with_other_threads(result, tmp_path):
 
 
 def test_results_are_replaced_only_if_told(result):
-    with pytest.raises(OutputError, match="--force"):
+    with pytest.raises(OutputError, match="force=True"):
         evaluate_pairs(DOCS, PAIRS, result.folder, recipes=["classic"])
 
 
@@ -306,14 +306,14 @@ def test_ids_that_cannot_be(tmp_path, change, said):
         {"workers": -1},
         {"force": 1},
         {"language": "fr"},
-        {"text": 7},
-        {"docs": 7},
-        {"docs": [7]},
+        {"text_field": 7},
+        {"inputs": 7},
+        {"inputs": [7]},
     ],
 )
 def test_bad_parameters_are_refused_by_name(tmp_path, options):
     with pytest.raises(ParameterError) as caught:
-        evaluate_pairs(**{"docs": DOCS} | options, truth=PAIRS, output=tmp_path / "out")
+        evaluate_pairs(**{"inputs": DOCS} | options, truth=PAIRS, output=tmp_path / "out")
     assert next(iter(options)).removesuffix("s") in str(caught.value)
 
 

@@ -104,7 +104,7 @@ def test_dedup_is_the_twin_by_threshold(many, threshold, max_distance, priority,
 def test_dedup_is_the_twin_by_distance(many, max_distance, priority):
     documents = [{"text": text} for text in many]
     result = dedup(
-        documents, max_distance=max_distance, recipe=BY_BITS, priority=priority, text="text"
+        documents, max_distance=max_distance, recipe=BY_BITS, priority=priority, text_field="text"
     )
     judge = Judge(many, BY_BITS, None, max_distance)
     kept, removals = twin.dedup(len(many), judge.similarity, 0.0, order_of(priority, documents))

@@ -66,7 +66,7 @@ def test_a_priority_by_deep_values_is_refused(make):
 
 def test_a_deep_value_in_a_message(make):
     path = make("a.jsonl", f'{{"text":{DEEP}}}\n{{"text":"{TEXT}","id":{DEEP}}}\n')
-    result = neardup.dedup_files([path], "out.jsonl", id="id")
+    result = neardup.dedup_files([path], "out.jsonl", id_field="id")
     assert len(result.problems) == 2
     assert all("nested too deeply" in str(problem) for problem in result.problems)
 
@@ -74,7 +74,7 @@ def test_a_deep_value_in_a_message(make):
 def test_an_index_takes_deep_records_or_says_why(make):
     path = make("a.jsonl", "".join(line(at) for at in range(3)) + line(3, deep="1"))
     with neardup.Index("n.db", must_exist=False) as index:
-        added = index.add_files([path], extra=["n"])
+        added = index.add_files([path], extra_fields=["n"])
         assert (added.new, len(added.problems)) == (1, 3)
 
 

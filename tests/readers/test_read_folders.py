@@ -177,11 +177,11 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     )
     assert said["dump/labels.csv"] == (
         "dump/labels.csv: skipped: must have a text column 'text', 'content' or 'body'."
-        " Got 'id', 'label' instead. Name the field with text= (--text-field)."
+        " Got 'id', 'label' instead. Name the field with text_field=."
     )
     assert said["dump/urls.jsonl"] == (
         "dump/urls.jsonl: skipped: must have a text field 'text', 'content' or 'body'."
-        " Got 1 record with 'url' instead. Name the field with text= (--text-field)."
+        " Got 1 record with 'url' instead. Name the field with text_field=."
     )
     assert said["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
 
@@ -202,7 +202,7 @@ def test_a_field_that_no_data_file_has_is_refused(make):
         open_sources(["dump"], text_field="txt")
     assert str(caught.value) == (
         "dump/a.jsonl: must have a text field 'txt'. Got 1 record with 'text' instead."
-        " Name the field with text= (--text-field). Did you mean 'text'?"
+        " Name the field with text_field=. Did you mean 'text'?"
     )
 
 

@@ -116,7 +116,7 @@ def test_problems_of_one_kind(make):
     lines = [line for line, _ in grouped.lines()]
     assert sorted(map(zh, lines)) == [
         "5 个文件：未读取：应有文本列 'text', 'content' 或 'body'（d/0.csv、d/1.csv、d/2.csv 等）。"
-        "d/0.csv：实为 'id', 'label'。请用 text=（--text-field）指定字段。",
+        "d/0.csv：实为 'id', 'label'。请用 text_field= 指定字段。",
         "a.jsonl：2 条记录应为有效的 JSON（第 7, 8 条）。第 7 条实为 oops。",
         "a.jsonl：5 条记录没有文本字段 'text', 'content' 或 'body'（第 2, 3, 4 条等）。"
         "第 2 条有 'url'。",

@@ -170,7 +170,7 @@ def test_no_record_has_the_text_field(
         open_sources([name], **options)
     said = str(caught.value)
     assert said.startswith(f"{name}: must have a text field {words} with ")
-    way_out = "Name the field with text= (--text-field)."
+    way_out = "Name the field with text_field=."
     assert said.endswith(way_out + (f" Did you mean '{nearest}'?" if nearest else ""))
 
 
@@ -354,7 +354,7 @@ REFUSED = [
         ParameterError,
         "a.xml: must have a known extension: .jsonl, .ndjson, .json, .parquet, .csv, .tsv, .txt,"
         " .md, .markdown, .html, .htm, .docx, .pdf (each also with .gz or .zst)."
-        " Got '.xml' instead. Name the format with format= (--format).",
+        " Got '.xml' instead. Name the format with format=.",
     ),
     (
         ["empty"],
@@ -382,14 +382,14 @@ REFUSED = [
         {"text_field": "body"},
         InputError,
         "numbers.parquet: must have a text column 'body'. Got 'text', 'x' instead."
-        " Name the field with text= (--text-field).",
+        " Name the field with text_field=.",
     ),
     (
         ["numbers.parquet"],
         {"text_field": "x", "id_field": "key"},
         InputError,
         "numbers.parquet: must have the id column 'key'. Got 'text', 'x' instead."
-        " Name the field with id= (--id-field).",
+        " Name the field with id_field=.",
     ),
     (
         ["bad.parquet"],
@@ -402,14 +402,14 @@ REFUSED = [
         {},
         InputError,
         "a.csv: must have a text column 'text', 'content' or 'body'. Got 'x', 'y' instead."
-        " Name the field with text= (--text-field).",
+        " Name the field with text_field=.",
     ),
     (
         ["a.csv"],
         {"text_field": "X"},
         InputError,
         "a.csv: must have a text column 'X'. Got 'x', 'y' instead."
-        " Name the field with text= (--text-field). Did you mean 'x'?",
+        " Name the field with text_field=. Did you mean 'x'?",
     ),
     (
         ["array.json"],

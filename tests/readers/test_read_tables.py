@@ -178,7 +178,7 @@ def test_dicts_none_of_which_has_the_text_field():
             open_table(data)
         assert str(caught.value) == (
             "input: must have a text field 'text', 'content' or 'body'. Got 2 records with"
-            " 'txt', 'n' instead. Name the field with text= (--text-field). Did you mean 'txt'?"
+            " 'txt', 'n' instead. Name the field with text_field=. Did you mean 'txt'?"
         )
     with pytest.raises(InputError, match="must have a text field 'story'"):
         open_table(rows, text_field="story")

@@ -188,13 +188,13 @@ def test_a_table_by_a_column(spark):
     some = texts(6, 400)
     ids = [f"id {at}" for at in range(len(some))]
     table = pa.table({"n": range(len(some)), "key": ids, "body": pa.array(some, pa.string())})
-    expected = neardup.dedup(table, text="body", id="key", recipe="shingle")
+    expected = neardup.dedup(table, text_field="body", id_field="key", recipe="shingle")
     # The order is that of the column, wherever the rows are.
     frame = spark.createDataFrame(table.take(list(range(len(some)))[::-1])).repartition(4)
     result = neardup.spark.dedup(
         frame,
-        text="body",
-        id="key",
+        text_field="body",
+        id_field="key",
         order_by="n",
         recipe="shingle",
         partitions=2,
@@ -468,7 +468,7 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
     with pytest.raises(neardup.ParameterError, match="'df' parameter must be a DataFrame"):
         neardup.spark.dedup([{"text": "x"}])
     with pytest.raises(neardup.InputError, match="must hold text"):
-        neardup.spark.dedup(frame, text="n")
+        neardup.spark.dedup(frame, text_field="n")
 
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
@@ -479,7 +479,7 @@ def test_no_record_has_the_text_field(spark, tmp_path, name, pack):
         neardup.spark.dedup_files([tmp_path / name], tmp_path / "out", spark=spark)
     assert str(caught.value) == (
         f"{tmp_path / name}: must have a text field 'text', 'content' or 'body'. Got 3 records with"
-        " 'txt', 'n' instead. Name the field with text= (--text-field). Did you mean 'txt'?"
+        " 'txt', 'n' instead. Name the field with text_field=. Did you mean 'txt'?"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 

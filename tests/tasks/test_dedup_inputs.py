@@ -39,7 +39,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_kind_comes_back(kind):
     data, expected, listed = KINDS[kind]
-    result = dedup(data, id="id")
+    result = dedup(data, id_field="id")
     assert type(result.kept) is expected
     assert listed(result.kept) == RECORDS[:2]
     removed = result.removed.to_pylist()
@@ -104,7 +104,7 @@ def test_no_documents_under_every_priority(priority):
 
 def test_named_fields():
     table = TABLE.rename_columns(["url", "article", "rank"])
-    result = dedup(table, text="article", id="url")
+    result = dedup(table, text_field="article", id_field="url")
     assert result.removed.column("kept_id").to_pylist() == ["n0", "n1"]
     with pytest.raises(InputError, match="'article', 'rank'"):
         dedup(table)

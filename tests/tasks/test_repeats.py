@@ -261,13 +261,13 @@ def test_bad_records_are_counted_and_written():
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
-        ({"keep": "first"}, ParameterError, r"left out without remove= \(--remove\)"),
+        ({"keep": "first"}, ParameterError, r"left out without remove="),
         ({"remove": "in.jsonl", "force": True}, InputError, r"in\.jsonl"),
         ({"output": "in.jsonl"}, OutputError, "exists already"),
         ({"output": "a.csv", "places": "a.csv"}, ParameterError, "one output only"),
         ({"output": "a.csv", "remove": "b.xyz"}, ParameterError, "xyz"),
         ({"inputs": ["none.jsonl"]}, InputError, r"none\.jsonl"),
-        ({"text": "body", "remove": "out.jsonl"}, InputError, "body"),
+        ({"text_field": "body", "remove": "out.jsonl"}, InputError, "body"),
     ],
 )
 def test_one_sentence_for_what_is_wrong(given, error, says):

@@ -39,10 +39,10 @@ def test_other_recipes_do_not_see_titles():
 def test_titles_of_records(field):
     records = [{"text": TEXT, field: TITLE}, {"text": TEXT}, {"text": TEXT, field: TITLE}]
     options = {"recipe": "improved", "max_distance": 0}
-    options |= {} if field == "title" else {"title": field}
+    options |= {} if field == "title" else {"title_field": field}
     assert dedup(records, **options).keep.tolist() == [True, True, False]
     if field != "title":
-        del options["title"]
+        del options["title_field"]
         assert dedup(records, **options).keep.tolist() == [True, False, False]
 
 

@@ -90,7 +90,7 @@ def test_existing_file_needs_force():
     with pytest.raises(OutputError) as caught:
         open_output("o.jsonl")
     assert str(caught.value) == (
-        "o.jsonl: exists already. Choose another name, or replace it with force=True (--force)."
+        "o.jsonl: exists already. Choose another name, or replace it with force=True."
     )
     os.chmod("o.jsonl", 0o640)
     with open_output("o.jsonl", force=True) as output:

@@ -18,7 +18,7 @@ class DedupOptions:
     recipe : Recipe
     rule : Rule or None
         The definition of a duplicate; None if nothing is compared.
-    text, id, title : str or None
+    text_field, id_field, title_field : str or None
         Fields that the user named.
     title_from_first_line : bool
     on_error : {"keep", "drop", "stop"}
@@ -34,9 +34,9 @@ class DedupOptions:
 
     recipe: Recipe
     rule: Rule | None
-    text: str | None
-    id: str | None
-    title: str | None
+    text_field: str | None
+    id_field: str | None
+    title_field: str | None
     title_from_first_line: bool
     on_error: str
     priority: str
@@ -66,9 +66,9 @@ class DedupOptions:
         return cls(
             recipe=recipe,
             rule=rule(recipe, **bounds, exhaustive=exhaustive) if compares else None,
-            text=options["text"],
-            id=options["id"],
-            title=options["title"],
+            text_field=options["text_field"],
+            id_field=options["id_field"],
+            title_field=options["title_field"],
             title_from_first_line=options["title_from_first_line"],
             on_error=options["on_error"],
             priority=options.get("priority", "first"),
@@ -81,9 +81,9 @@ class DedupOptions:
     def fields(self) -> dict[str, Any]:
         """The fields to read, by the readers' names for them."""
         return {
-            "text_field": self.text,
-            "id_field": self.id,
-            "title_field": self.title,
+            "text_field": self.text_field,
+            "id_field": self.id_field,
+            "title_field": self.title_field,
             "extra_fields": fields_of(self.priority),
         }
 
@@ -97,9 +97,9 @@ class DedupOptions:
             "rule": rule,
             "priority": self.priority,
             "against_only": self.against_only,
-            "text": self.text,
-            "id": self.id,
-            "title": self.title,
+            "text_field": self.text_field,
+            "id_field": self.id_field,
+            "title_field": self.title_field,
             "title_from_first_line": self.title_from_first_line,
         }
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import errno
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def from_plain(stored: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def in_language(said: object, language: str) -> str:
+def in_language(said: object, language: str, flags: Mapping[str, str] | None = None) -> str:
     """Return a message, or the message of an error, in a language.
 
     Parameters
@@ -136,11 +137,22 @@ def in_language(said: object, language: str) -> str:
     said : object
         Any other object, such as a name or another program's error, is returned as a string.
     language : {'zh', 'en'}
+    flags : mapping of str to str, optional
+        What the reader calls a parameter, for a reader who gave a command: ``--threshold``. By
+        default parameters have their names in Python.
+
+    Examples
+    --------
+    >>> said = Message("writers.exists", file="kept.jsonl")
+    >>> print(said)
+    kept.jsonl: exists already. Choose another name, or replace it with force=True.
+    >>> print(in_language(said, "en", {"force": "--force"}))
+    kept.jsonl: exists already. Choose another name, or replace it with --force.
     """
     # Errors and problems have a message.
     said = getattr(said, "message", said)
-    if isinstance(said, Message) and language != "en":
-        return _sentence(said.code, said.values, language)
+    if isinstance(said, Message) and (language != "en" or flags):
+        return _sentence(said.code, said.values, language, flags or {})
     return str(said)
 
 
@@ -176,7 +188,9 @@ def _again(code: str, values: dict[str, Any]) -> Message:
     return Message(code, **values)
 
 
-def _sentence(code: str, values: dict[str, Any], language: str) -> str:
+def _sentence(
+    code: str, values: dict[str, Any], language: str, flags: Mapping[str, str] | None = None
+) -> str:
     area, _, name = code.partition(".")
     try:
         table = _catalogue(language, area)
@@ -184,25 +198,74 @@ def _sentence(code: str, values: dict[str, Any], language: str) -> str:
         # No more files can be opened: show code and values without the sentence.
         return f"{code} {values}"
     template = table[name]
-    if not values:
-        return template.format()
     if values.get("count") == 1:
         template = table.get(f"{name}_one", template)
-    shown = {
-        key: _Part(in_language(value, language)) if isinstance(value, str) else value
+    parameters = _Parameters(language, flags or {})
+    shown: dict[str, Any] = {
+        key: _Part(in_language(value, language, flags), parameters)
+        if isinstance(value, str)
+        else value
         for key, value in values.items()
     }
-    return template.format_map(shown)
+    named = {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
+    return template.format_map(named | shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """What the reader calls parameters: Python's names, or the flags of a command."""
+
+    language: str
+    flags: Mapping[str, str]
+
+    def named(self, name: str) -> str:
+        """Return a parameter as the subject of a sentence."""
+        if name in self.flags:
+            return _sentence("options.named_option", {"name": self.flags[name]}, self.language)
+        return _sentence("options.named_parameter", {"name": name}, self.language)
+
+    def given(self, said: str) -> str:
+        """Return how a parameter is given, as ``force=True`` or just by its name."""
+        name, _, value = said.partition("=")
+        if name not in self.flags:
+            return said if value else f"{name}="
+        given = "" if value == "True" else value.replace("'", "")
+        return f"{self.flags[name]} {given}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """A function that a sentence calls as ``{given[force=True]}``."""
+
+    function: Callable[[str], str]
+
+    def __getitem__(self, said: str) -> str:
+        return self.function(said)
 
 
 class _Part(str):
-    """Words inside a sentence: ``{said:inside}`` makes the first letter lower case."""
+    """Words inside a sentence.
 
-    __slots__ = ()
+    ``{said:inside}`` makes the first letter lower case; ``{parameter:named}`` and
+    ``{parameter:given}`` show the name of a parameter.
+    """
+
+    __slots__ = ("parameters",)
+
+    parameters: _Parameters
+
+    def __new__(cls, words: str, parameters: _Parameters) -> _Part:
+        part = super().__new__(cls, words)
+        part.parameters = parameters
+        return part
 
     def __format__(self, how: str) -> str:
         if how == "inside":
             return self[:1].lower() + self[1:]
+        if how == "named":
+            return self.parameters.named(str(self))
+        if how == "given":
+            return self.parameters.given(str(self))
         return super().__format__(how)
 
 

@@ -43,7 +43,7 @@ from neardup._engine.options import (
     Report,
     SourceField,
     Store,
-    TestText,
+    TestTextField,
     TextField,
     Threshold,
     TitleA,
@@ -61,14 +61,14 @@ from neardup._engine.options import (
 class FieldParameters(TypedDict, total=False):
     """Where the texts of records and their ids are."""
 
-    text: TextField
-    id: IdField
+    text_field: TextField
+    id_field: IdField
 
 
 class TextParameters(FieldParameters, total=False):
     """Where the texts of records are, and their ids and titles."""
 
-    title: TitleField
+    title_field: TitleField
     title_from_first_line: FirstLine
 
 
@@ -165,7 +165,7 @@ class SketchFilesParameters(TextParameters, RunParameters, OutputParameters, tot
 class ContaminationParameters(FieldParameters, total=False):
     """Options of `contamination`."""
 
-    test_text: TestText
+    test_text_field: TestTextField
     cover: Cover
     common: Common
     workers: Workers
@@ -194,7 +194,7 @@ class RepeatsFilesParameters(RepeatsParameters, OutputParameters, total=False):
 class IdfParameters(TypedDict, total=False):
     """Options of `count_idf`."""
 
-    text: TextField
+    text_field: TextField
     recipe: IdfRecipe
     workers: Workers
     progress: ProgressCallbacks
@@ -266,9 +266,9 @@ class AddParameters(QueryParameters, total=False):
 class AddManyParameters(TextParameters, AddParameters, total=False):
     """Options of `Index.add_many`."""
 
-    at: AtField
-    source: SourceField
-    extra: ExtraFields
+    at_field: AtField
+    source_field: SourceField
+    extra_fields: ExtraFields
     progress: ProgressCallbacks
 
 

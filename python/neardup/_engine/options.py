@@ -317,7 +317,7 @@ Report = Annotated[
 ]
 
 # Options of a search for test items.
-TestText = Annotated[
+TestTextField = Annotated[
     str | None,
     _field(
         "Field of the text of a test item. By default text, else content, else body.",

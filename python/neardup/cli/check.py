@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.terminal import say
 
@@ -33,7 +34,7 @@ def run(
     *,
     papers: Annotated[
         list[str],
-        typer.Argument(
+        flags.Argument(
             metavar="PAPER...",
             help="Papers (.docx .pdf .txt .md .html), or folders of papers.",
             show_default=False,
@@ -41,7 +42,7 @@ def run(
     ],
     library: Annotated[
         list[str] | None,
-        typer.Option(
+        flags.Option(
             "--library",
             "-l",
             metavar="DIR|FILE|INDEX",
@@ -53,7 +54,7 @@ def run(
     ] = None,
     among: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--among",
             help="Compare each paper with all the others too.",
             rich_help_panel="Library",
@@ -61,7 +62,7 @@ def run(
     ] = False,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
+        flags.Option(
             "--exclude",
             "-x",
             metavar="FILE",
@@ -73,7 +74,7 @@ def run(
     ] = None,
     least: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--least",
             help="Smallest number of Chinese characters that a passage has in common with its "
             "source; twice as many letters of an alphabet.",
@@ -82,7 +83,7 @@ def run(
     ] = 20,
     ignore_brackets: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--ignore-brackets",
             help="Leave text in brackets out of the comparison, in the papers and in the library: "
             "for texts with commentary in brackets between the lines.",
@@ -91,7 +92,7 @@ def run(
     ] = False,
     max_passages: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--max-passages",
             help="Largest number of passages that a report shows; all of them count.",
             rich_help_panel="Output",
@@ -99,7 +100,7 @@ def run(
     ] = 1000,
     max_source_passages: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--max-source-passages",
             help="Largest number of passages that a report shows for each source.",
             rich_help_panel="Output",
@@ -107,7 +108,7 @@ def run(
     ] = 200,
     max_source_text: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--max-source-text",
             help="Limit on the source text shown beside the passages, in code points.",
             rich_help_panel="Output",
@@ -115,7 +116,7 @@ def run(
     ] = 1_000_000,
     output: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE|DIR",
@@ -127,7 +128,7 @@ def run(
     ] = None,
     json: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--json",
             metavar="FILE|DIR",
             help="The report as JSON, with all offsets; - for standard output. For several "
@@ -138,13 +139,13 @@ def run(
     ] = None,
     language: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--language", help="Language of the report: zh or en.", rich_help_panel="Output"
         ),
     ] = "zh",
     no_date: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--no-date",
             help="Leave today's date out of the report, so that equal reports are equal files.",
             rich_help_panel="Output",
@@ -153,7 +154,7 @@ def run(
     force: o.Force,
     fail_above: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--fail-above",
             metavar="RATE",
             help="Exit with 1 if the total rate of a paper is above this rate, from 0 to 1: 0.3 "

@@ -11,6 +11,7 @@ import typer
 
 from neardup._engine.messages import Message, system_words
 from neardup._engine.option_groups import CompareParameters
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.terminal import tell
 
@@ -29,11 +30,11 @@ _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
 def run(
     context: typer.Context,
-    a: Annotated[str, typer.Argument(metavar="A", help=_FILE, show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help=_FILE, show_default=False)],
+    a: Annotated[str, flags.Argument(metavar="A", help=_FILE, show_default=False)],
+    b: Annotated[str, flags.Argument(metavar="B", help=_FILE, show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Argument(
+        flags.Argument(
             metavar="[OUT]",
             help="File for the edit similarity, with two decimals; for the similarity by the "
             "recipe's measure, if a recipe or a bound is given. Replaces an existing file.",
@@ -43,7 +44,7 @@ def run(
     strip_markup: o.StripMarkup = False,
     encoding: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--encoding",
             help="Encoding of both files, which are then read as plain text. By default detected.",
             rich_help_panel="Input",
@@ -52,7 +53,7 @@ def run(
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),
+        flags.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),
     ] = False,
     **options: Unpack[CompareParameters],
 ) -> None:

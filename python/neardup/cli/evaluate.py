@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
@@ -24,7 +25,7 @@ app = typer.Typer(
 
 Folder = Annotated[
     Path | None,
-    typer.Option(
+    flags.Option(
         "--output",
         "-o",
         metavar="FOLDER",
@@ -41,7 +42,7 @@ def pairs(
     inputs: o.Inputs,
     truth: Annotated[
         Path,
-        typer.Option(
+        flags.Option(
             "--truth",
             metavar="FILE",
             help="The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
@@ -59,7 +60,7 @@ def pairs(
     format: o.Format,
     recipes: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--recipes",
             metavar="NAME,...",
             help="Recipes to compare: names from `neardup recipes` or .toml files, with commas "
@@ -70,13 +71,13 @@ def pairs(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--seed", help="Seed of the resamples of the intervals.", rich_help_panel="Run"
         ),
     ] = 0,
     json: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--json",
             help="Print everything as JSON: the verdict, settings, measures, and each pair with "
             "its evidence.",
@@ -85,7 +86,7 @@ def pairs(
     ] = False,
     language: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--language", help="Language of errors.html: zh or en.", rich_help_panel="Output"
         ),
     ] = "zh",
@@ -112,9 +113,9 @@ def pairs(
             truth,
             output,
             format=format,
-            text=text_field,
-            id=id_field,
-            title=title_field,
+            text_field=text_field,
+            id_field=id_field,
+            title_field=title_field,
             recipes=_listed(recipes),
             seed=seed,
             language=language,
@@ -137,7 +138,7 @@ def published(
     *,
     data: Annotated[
         Path,
-        typer.Argument(
+        flags.Argument(
             metavar="DATA",
             help="Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
             "documents of distractors.jsonl belong to no topic.",
@@ -147,7 +148,7 @@ def published(
     output: Folder = None,
     copies: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--copies",
             help="How copies are made: reposts adds a line at the head, the tail or both; edits "
             "changes characters, words and sentences.",
@@ -156,7 +157,7 @@ def published(
     ] = "reposts",
     methods: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--methods",
             metavar="NAME,...",
             help="Methods to compare at their best cut-offs, with commas between them. By default "
@@ -167,7 +168,7 @@ def published(
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option(
+        flags.Option(
             "--rate",
             help="With --copies edits: share of each copy's characters that edits touch, from 0 "
             "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
@@ -177,7 +178,7 @@ def published(
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--sizes",
             metavar="NUMBER,...",
             help="Numbers of documents to time, with commas between them. By default 1000, 2500 "
@@ -188,7 +189,7 @@ def published(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option("--seed", help="Seed of halves, order and copies.", rich_help_panel="Run"),
+        flags.Option("--seed", help="Seed of halves, order and copies.", rich_help_panel="Run"),
     ] = 0,
     force: o.Force,
     workers: o.Workers,

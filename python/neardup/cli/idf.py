@@ -47,7 +47,7 @@ def run(
 
     with Watch(quiet=quiet) as watch, OutputSet() as outputs:
         file = outputs.open_text(output, force=force)
-        text_field = options["text"]
+        text_field = options["text_field"]
         sources = open_sources(inputs, format=format, text_field=text_field, output_paths=[output])
         options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
         options["progress"] = watch

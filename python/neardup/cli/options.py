@@ -60,6 +60,7 @@ __all__ = [
     "TitleField",
     "Within",
     "Workers",
+    "flags_of",
     "recipe_of",
     "signature_of",
     "typer_signature_of",
@@ -156,6 +157,24 @@ def _panel(annotation: Any) -> int:
     known = get_args(annotation)[-1] if get_origin(annotation) is Annotated else None
     panel = getattr(known, "rich_help_panel", None)
     return _PANELS.index(panel) if panel in _PANELS else -1
+
+
+def flags_of(run: Callable[..., None]) -> dict[str, str]:
+    """Return what the user of a command calls each parameter: a flag, or the name in the help."""
+    # An option of the program itself, before the command.
+    found = {"language": "--language"}
+    for name, parameter in signature_of(run).parameters.items():
+        if get_origin(parameter.annotation) is not Annotated:
+            continue
+        declared = get_args(parameter.annotation)[-1]
+        found[name] = declared.flags[0] if declared.flags else _argument(name, declared)
+    return found
+
+
+def _argument(name: str, declared: flags.Flags) -> str:
+    """Return the name of an argument in the help."""
+    metavar: str = declared.settings.get("metavar") or name.upper()
+    return metavar.strip("[].")
 
 
 def _with_flags(kind: Any, option: Option) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from neardup._engine import interrupt
 from neardup._engine.messages import Message, system_words
-from neardup.cli.options import typer_signature_of
-from neardup.cli.terminal import tell
+from neardup.cli.options import flags_of, typer_signature_of
+from neardup.cli.terminal import choose_flags, tell
 
 
 def reported(run: Callable[..., None]) -> Callable[..., None]:
@@ -23,6 +23,7 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(run)
     def wrapped(*arguments: object, **options: object) -> None:
+        choose_flags(functools.cache(lambda: flags_of(run)))
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)

@@ -15,7 +15,7 @@ EXAMPLES = ("neardup recipes", "neardup recipes news > my-news.toml")
 
 
 def run(
-    name: Annotated[
+    recipe: Annotated[
         str | None,
         flags.Argument(
             metavar="[NAME]",
@@ -27,14 +27,14 @@ def run(
     """List the recipes, or print one as TOML, as a start for your own."""
     from neardup.recipe import NAMES, load_recipe
 
-    if name is not None:
-        recipe = load_recipe(name)
-        print(f"# id {recipe.id}\n{recipe.to_toml()}", end="")
+    if recipe is not None:
+        chosen = load_recipe(recipe)
+        print(f"# id {chosen.id}\n{chosen.to_toml()}", end="")
         return
-    for known in NAMES:
-        recipe = load_recipe(known)
-        default = " (default)" if known == NAMES[0] else ""
-        print(f"{known:<16}{_sketch(recipe.sketch):<14}{recipe.description}{default}")
+    for name in NAMES:
+        known = load_recipe(name)
+        default = " (default)" if name == NAMES[0] else ""
+        print(f"{name:<16}{_sketch(known.sketch):<14}{known.description}{default}")
 
 
 def _sketch(sketch: Sketch) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from neardup._engine.messages import Message
-from neardup.cli import serve_keys
+from neardup.cli import flags, serve_keys
 from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
 from neardup.cli.outcome import typer_command
@@ -24,7 +24,7 @@ def run(
     context: typer.Context,
     index: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--index",
             "-i",
             metavar="LOCATION",
@@ -36,18 +36,18 @@ def run(
     ] = None,
     host: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--host",
             help="Where to listen. Any address but this machine's own needs --keys.",
             rich_help_panel=_SERVICE,
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", help="0 takes a free one.", rich_help_panel=_SERVICE)
+        int, flags.Option("--port", help="0 takes a free one.", rich_help_panel=_SERVICE)
     ] = 8765,
     keys: Annotated[
         Path | None,
-        typer.Option(
+        flags.Option(
             "--keys",
             metavar="FILE",
             help="API keys, made by `neardup serve key create`. Without it, no key is required.",
@@ -57,7 +57,7 @@ def run(
     ] = None,
     library: Annotated[
         list[str] | None,
-        typer.Option(
+        flags.Option(
             "--library",
             "-l",
             metavar="NAME=PATH",
@@ -69,7 +69,7 @@ def run(
     ] = None,
     language: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--language",
             help="Language of the page if the browser asks for no language that it has: zh or en.",
             rich_help_panel=_SERVICE,
@@ -77,7 +77,7 @@ def run(
     ] = "zh",
     proxy: Annotated[
         str,
-        typer.Option(
+        flags.Option(
             "--proxy",
             metavar="ADDRESS,...",
             help="Addresses of trusted proxies: their X-Forwarded-For and X-Forwarded-Proto "
@@ -87,57 +87,57 @@ def run(
     ] = "127.0.0.1,::1",
     max_body_bytes: Annotated[
         int,
-        typer.Option(help="Largest body of a request, but for papers.", rich_help_panel=_LIMITS),
+        flags.Option(help="Largest body of a request, but for papers.", rich_help_panel=_LIMITS),
     ] = 16 << 20,
     max_upload_bytes: Annotated[
-        int, typer.Option(help="Largest paper.", rich_help_panel=_LIMITS)
+        int, flags.Option(help="Largest paper.", rich_help_panel=_LIMITS)
     ] = 64 << 20,
     max_batch: Annotated[
-        int, typer.Option(help="Most documents in one request.", rich_help_panel=_LIMITS)
+        int, flags.Option(help="Most documents in one request.", rich_help_panel=_LIMITS)
     ] = 1000,
     max_text_characters: Annotated[
-        int, typer.Option(help="Longest text, in code points.", rich_help_panel=_LIMITS)
+        int, flags.Option(help="Longest text, in code points.", rich_help_panel=_LIMITS)
     ] = 1_000_000,
     max_in_flight: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             help="Most requests at once in one process; further ones get 429 with Retry-After.",
             rich_help_panel=_LIMITS,
         ),
     ] = 256,
     request_seconds: Annotated[
-        float, typer.Option(help="Longest time for one request.", rich_help_panel=_LIMITS)
+        float, flags.Option(help="Longest time for one request.", rich_help_panel=_LIMITS)
     ] = 30.0,
     client_share: Annotated[
         float,
-        typer.Option(
+        flags.Option(
             help="Largest share of each limit that one client may use, above 0 and at most 1. A "
             "client is an API key, or else an address.",
             rich_help_panel=_LIMITS,
         ),
     ] = 0.5,
     max_jobs: Annotated[
-        int, typer.Option(help="Most checks of papers that wait.", rich_help_panel=_LIMITS)
+        int, flags.Option(help="Most checks of papers that wait.", rich_help_panel=_LIMITS)
     ] = 32,
     job_seconds: Annotated[
-        float, typer.Option(help="How long a report is kept.", rich_help_panel=_LIMITS)
+        float, flags.Option(help="How long a report is kept.", rich_help_panel=_LIMITS)
     ] = 3600.0,
     max_report_bytes: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             help="Stored reports of all checks, after which the oldest are removed.",
             rich_help_panel=_LIMITS,
         ),
     ] = 1 << 30,
     stop_seconds: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             help="Time to finish accepted requests after a stop signal.", rich_help_panel=_LIMITS
         ),
     ] = 30,
     workers: Annotated[
         int,
-        typer.Option(
+        flags.Option(
             "--workers",
             help="Processes. More than one is for an index in PostgreSQL.",
             rich_help_panel=_RUN,
@@ -145,7 +145,7 @@ def run(
     ] = 1,
     access_log: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--access-log",
             help="Log each request. Logged URLs contain ids and searches.",
             rich_help_panel=_RUN,

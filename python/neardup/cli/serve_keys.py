@@ -9,6 +9,7 @@ import typer
 
 from neardup._engine.extras import require
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
 from neardup.cli.usage import Command, Group
@@ -22,11 +23,11 @@ app = typer.Typer(
 
 File = Annotated[
     Path,
-    typer.Option("--keys", metavar="FILE", help="The file of keys.", show_default=False),
+    flags.Option("--keys", metavar="FILE", help="The file of keys.", show_default=False),
 ]
 Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="Who or what the key is for.", show_default=False),
+    flags.Argument(metavar="NAME", help="Who or what the key is for.", show_default=False),
 ]
 
 
@@ -50,7 +51,7 @@ def create(
     keys: File,
     scope: Annotated[
         list[str] | None,
-        typer.Option(
+        flags.Option(
             "--scope",
             metavar="read|write",
             help="What the key allows; give it twice for both. By default read.",

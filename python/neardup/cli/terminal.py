@@ -6,16 +6,27 @@ Results on standard output are the same in every language: programs read them.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from unicodedata import east_asian_width
 
 from neardup._engine.messages import Message, in_language, language_of_environment
 
-__all__ = ["Row", "choose_language", "say", "tell", "tell_line", "tell_note", "tell_rows"]
+__all__ = [
+    "Row",
+    "choose_flags",
+    "choose_language",
+    "say",
+    "tell",
+    "tell_line",
+    "tell_note",
+    "tell_rows",
+]
 
 #: A line of a summary: its name in the catalogue (``cli.summary_`` and this), a count, a note.
 Row = tuple[str, int | str, str]
 
 _chosen: str | None = None
+_flags: Callable[[], Mapping[str, str]] = dict
 
 
 def choose_language(language: str | None) -> None:
@@ -32,9 +43,15 @@ def choose_language(language: str | None) -> None:
     _chosen = language
 
 
+def choose_flags(flags: Callable[[], Mapping[str, str]]) -> None:
+    """Set what returns the flags of the command's parameters; it is called for each message."""
+    global _flags
+    _flags = flags
+
+
 def say(said: object) -> str:
-    """Return a message, or the message of an error, in the user's language."""
-    return in_language(said, _chosen or language_of_environment())
+    """Return a message, or the message of an error, in the user's language and with flags."""
+    return in_language(said, _chosen or language_of_environment(), _flags())
 
 
 def tell(said: object) -> None:

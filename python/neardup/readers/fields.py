@@ -39,7 +39,7 @@ class Fields:
     id: str | None = None
     extra: tuple[str, ...] = ()
     #: The parameter that names the text field, for errors.
-    text_parameter: str = "text"
+    text_parameter: str = "text_field"
 
     def text_of(self, names: Collection[str]) -> str | None:
         """Return the name of the text field of a record or table; None if it has none.
@@ -77,10 +77,7 @@ class Fields:
     def name_text(self, names: Collection[str]) -> Message:
         """Return the advice to name the text field, with the name most similar to it."""
         hint = nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
-        option = f"--{self.text_parameter.replace('_', '-')}-field"
-        return Message(
-            "readers.name_text_field", parameter=self.text_parameter, option=option, hint=hint
-        )
+        return Message("readers.name_text_field", parameter=self.text_parameter, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
     Traceback (most recent call last):
         ...
     neardup.exceptions.InputError: a.jsonl: must have a text field 'text', 'content' or 'body'. \
-Got 1 record with 'txt' instead. Name the field with text= (--text-field). Did you mean 'txt'?
+Got 1 record with 'txt' instead. Name the field with text_field=. Did you mean 'txt'?
     """
     names: dict[str, None] = {}
     count = 0

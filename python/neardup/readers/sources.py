@@ -182,7 +182,7 @@ def open_sources(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
-    text_parameter: str = "text",
+    text_parameter: str = "text_field",
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
@@ -216,7 +216,7 @@ def open_sources(
         the folder is the only input.
     extra_fields : sequence of str
         Further fields to read.
-    text_parameter : str, default="text"
+    text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     output_paths : sequence of str, Path or None
         Outputs of the run; None and ``-`` are standard output.

@@ -77,7 +77,7 @@ def open_table(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
-    text_parameter: str = "text",
+    text_parameter: str = "text_field",
 ) -> TableSource:
     """Open a table or list in memory.
 

@@ -76,7 +76,7 @@ def dedup(
     Examples
     --------
     >>> import neardup.spark
-    >>> result = neardup.spark.dedup(df, text="content", id="url")  # doctest: +SKIP
+    >>> result = neardup.spark.dedup(df, text_field="content", id_field="url")  # doctest: +SKIP
     >>> result.kept.write.parquet("s3a://bucket/clean")  # doctest: +SKIP
     """
     require_spark()
@@ -187,4 +187,4 @@ def _check_against(given: Mapping[str, Any], against: object) -> None:
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:
-    return Fields(text=given["text"], id=given["id"])
+    return Fields(text=given["text_field"], id=given["id_field"])

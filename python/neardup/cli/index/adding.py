@@ -11,12 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-import typer
-
 from neardup._engine.interrupt import Interrupted
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import AddFilesParameters
 from neardup._engine.signatures import completed
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.terminal import Row, tell_rows
@@ -31,7 +30,7 @@ def add(
     inputs: o.Inputs,
     removed: Annotated[
         Path | None,
-        typer.Option(
+        flags.Option(
             "--removed",
             metavar="FILE",
             help="One record for each dropped document of the input: id, kept_id, similarity, "
@@ -42,7 +41,7 @@ def add(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
+        flags.Option(
             "--report",
             metavar="FILE",
             help="Write counts, settings, problems and versions as JSON.",
@@ -105,14 +104,14 @@ def add(
                 "inputs": inputs,
                 "removed": removed,
                 "format": options["format"],
-                "text_field": options["text"],
-                "id_field": options["id"],
-                "title_field": options["title"],
+                "text_field": options["text_field"],
+                "id_field": options["id_field"],
+                "title_field": options["title_field"],
                 "title_from_first_line": options["title_from_first_line"],
-                "at_field": options["at"],
+                "at_field": options["at_field"],
                 "at_zone": options["at_zone"],
-                "source_field": options["source"],
-                "extra_field": options["extra"],
+                "source_field": options["source_field"],
+                "extra_fields": options["extra_fields"],
                 "within": options["within"],
                 "workers": workers,
             }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.terminal import tell
@@ -25,13 +26,13 @@ def query(
     location: io.Location,
     text: Annotated[
         str | None,
-        typer.Argument(
+        flags.Argument(
             metavar="[TEXT]", help="The text itself, or - for standard input.", show_default=False
         ),
     ] = None,
     file: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--file",
             metavar="FILE",
             help="A file with the text.",
@@ -41,7 +42,7 @@ def query(
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--title",
             help="Its title, for recipes that weigh titles.",
             rich_help_panel=o.INPUT,
@@ -50,18 +51,18 @@ def query(
     ] = None,
     encoding: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--encoding",
             help="Encoding of file or standard input. By default detected.",
             rich_help_panel=o.INPUT,
             show_default=False,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="The most answers.", rich_help_panel=o.OUTPUT)] = 10,
+    k: Annotated[int, flags.Option("-k", help="The most answers.", rich_help_panel=o.OUTPUT)] = 10,
     within: o.Within,
     at: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--at",
             metavar="TIME",
             help="End of --within, such as 2024-03-09T08:00:00+08:00; now by default.",
@@ -114,7 +115,7 @@ def query(
 def explain(
     location: io.Location,
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="Id of the document.", show_default=False)
+        str, flags.Argument(metavar="ID", help="Id of the document.", show_default=False)
     ],
     json: io.Json = False,
 ) -> None:
@@ -175,7 +176,7 @@ def clusters(
     location: io.Location,
     output: Annotated[
         Path,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 
@@ -17,7 +16,7 @@ def export(
     location: io.Location,
     output: Annotated[
         Path | None,
-        typer.Option(
+        flags.Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -30,7 +29,7 @@ def export(
     ] = None,
     decisions: Annotated[
         Path | None,
-        typer.Option(
+        flags.Option(
             "--decisions",
             metavar="FILE",
             help="The other documents: id, kept_id, similarity, measure, distance, reason, at.",
@@ -40,7 +39,7 @@ def export(
     ] = None,
     whole: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--whole",
             help="Write the whole index, for `neardup index create --from`.",
             rich_help_panel=o.OUTPUT,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-import typer
-
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import IndexParameters, LoadParameters
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 
@@ -22,7 +21,7 @@ def create(
     format: o.Format,
     source: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--from",
             metavar="FILE",
             help="Take settings and all documents from what `neardup index export --whole` "

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from neardup._engine.interrupt import Interrupted
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli.terminal import tell_note
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 Location = Annotated[
     str,
-    typer.Argument(
+    flags.Argument(
         metavar="LOCATION",
         help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME.",
         show_default=False,
@@ -27,11 +26,11 @@ Location = Annotated[
 ]
 Json = Annotated[
     bool,
-    typer.Option("--json", help="Print as JSON, one object per line.", rich_help_panel="Output"),
+    flags.Option("--json", help="Print as JSON, one object per line.", rich_help_panel="Output"),
 ]
 Reconsider = Annotated[
     bool,
-    typer.Option(
+    flags.Option(
         "--reconsider",
         help="Decide again the documents that were dropped for the removed ones.",
         rich_help_panel="Run",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli.index import options as io
 from neardup.cli.terminal import say, tell, tell_note
 
@@ -20,7 +21,7 @@ def remove(
     location: io.Location,
     ids: Annotated[
         list[str],
-        typer.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
+        flags.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
     ],
     reconsider: io.Reconsider = False,
 ) -> None:
@@ -56,7 +57,7 @@ def keep(
     location: io.Location,
     ids: Annotated[
         list[str],
-        typer.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
+        flags.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
     ],
 ) -> None:
     """Keep dropped documents, even if they repeat others.
@@ -81,7 +82,7 @@ def expire(
     location: io.Location,
     before: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--before",
             metavar="TIME",
             help="Remove what arrived before this moment, exclusive: 2024-03-09 or "
@@ -92,7 +93,7 @@ def expire(
     ] = None,
     older_than: Annotated[
         str | None,
-        typer.Option(
+        flags.Option(
             "--older-than",
             metavar="SPAN",
             help="The same as a span before now, such as 90d.",
@@ -119,7 +120,7 @@ def reconsider(
     location: io.Location,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(
+        flags.Argument(
             metavar="[ID...]",
             help="Only these documents, freed or dropped; by default all freed ones.",
             show_default=False,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from neardup._engine.messages import Message
+from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.terminal import say, tell
@@ -42,7 +43,7 @@ def check(
     full: o.Full,
     repair: Annotated[
         bool,
-        typer.Option(
+        flags.Option(
             "--repair",
             help="Make sketches, keys, states and counters again from the texts, and check with "
             "--full. A document whose text is lost is removed. Copy the index first.",

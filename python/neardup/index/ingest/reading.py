@@ -67,8 +67,10 @@ class Fields:
     @classmethod
     def of(cls, options: Mapping[str, Any], *, needs_ids: bool = False) -> Fields:
         """Return the fields named in options that were checked."""
-        names = {name: options[name] for name in ("text", "id", "title", "at", "source")}
-        return cls(**names, more=options["extra"], zone=options["at_zone"], needs_ids=needs_ids)
+        names = {name: options[f"{name}_field"] for name in ("text", "id", "title", "at", "source")}
+        return cls(
+            **names, more=options["extra_fields"], zone=options["at_zone"], needs_ids=needs_ids
+        )
 
     @property
     def id_name(self) -> str:

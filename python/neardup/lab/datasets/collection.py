@@ -114,16 +114,16 @@ def read_documents(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
+    text_field: str | None = None,
+    id_field: str | None = None,
+    title_field: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Documents, int]:
     """Return the documents of files that have a text, and the number of problems met.
 
     Parameters
     ----------
-    inputs, format, text, id, title
+    inputs, format, text_field, id_field, title_field
         As in :func:`neardup.dedup_files`.
     progress : Progress or None, default=None
         Reports each problem.
@@ -137,7 +137,9 @@ def read_documents(
     from neardup.readers import open_sources
     from neardup.readers.batch import strings
 
-    sources = open_sources(inputs, format=format, text_field=text, id_field=id, title_field=title)
+    sources = open_sources(
+        inputs, format=format, text_field=text_field, id_field=id_field, title_field=title_field
+    )
     ids: list[str] = []
     titles: list[str | None] = []
     texts: list[str] = []

@@ -122,14 +122,14 @@ class PairsEvaluation:
 
 
 def evaluate_pairs(
-    docs: str | Path | Sequence[str | Path],
+    inputs: str | Path | Sequence[str | Path],
     truth: str | Path,
     output: str | Path | None = None,
     *,
     format: str | None = None,
-    text: str | None = None,
-    id: str | None = None,
-    title: str | None = None,
+    text_field: str | None = None,
+    id_field: str | None = None,
+    title_field: str | None = None,
     recipes: Sequence[str | Path | Recipe] | None = None,
     seed: int = 0,
     language: str = "zh",
@@ -141,7 +141,7 @@ def evaluate_pairs(
 
     Parameters
     ----------
-    docs : str, Path or sequence of these
+    inputs : str, Path or sequence of these
         Files or folders with the documents, as :func:`neardup.dedup_files`
         reads them: the whole collection, since what is rare in it matters.
     truth : str or Path
@@ -152,7 +152,7 @@ def evaluate_pairs(
         they are left out one by one; else pairs that share documents.
     output : str or Path or None, default=None
         Folder for the results, created if it is missing. None writes nothing.
-    format, text, id, title
+    format, text_field, id_field, title_field
         As in :func:`neardup.dedup_files`.
     recipes : sequence of str, Path or Recipe, default=None
         Those that are compared. None are all built-in ones but ``bkdr``, which
@@ -212,10 +212,10 @@ def evaluate_pairs(
     check_flag(force, "force")
     check_choice(language, "language", LANGUAGES)
     chosen = _check_recipes(recipes)
-    inputs = [docs] if isinstance(docs, (str, Path)) else docs
-    if not isinstance(inputs, Sequence):
-        raise bad("docs", "expected.paths", docs)
-    inputs = [check_path(path, "docs") for path in inputs]
+    paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
+    if not isinstance(paths, Sequence):
+        raise bad("inputs", "expected.paths", inputs)
+    paths = [check_path(path, "inputs") for path in paths]
     folder = None if output is None else check_path(output, "output")
     if folder is not None:
         require("lab.figures", "lab", "matplotlib")
@@ -225,11 +225,11 @@ def evaluate_pairs(
         progress = progress or Progress()
         progress.stage("documents", None)
         documents, problems = read_documents(
-            inputs,
+            paths,
             format=format,
-            text=check_field(text, "text"),
-            id=check_field(id, "id"),
-            title=check_field(title, "title"),
+            text_field=check_field(text_field, "text_field"),
+            id_field=check_field(id_field, "id_field"),
+            title_field=check_field(title_field, "title_field"),
             progress=progress,
         )
         pairs = _located(labelled, documents)
