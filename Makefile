@@ -42,6 +42,8 @@ lint: .venv/test .venv/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m mypy.stubtest neardup._core
 	cargo fmt --all --check
 	cargo clippy --locked --release --workspace --all-targets -- -D warnings

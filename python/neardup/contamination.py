@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters, ContaminationParameters
@@ -40,7 +40,7 @@ _SHOWN = 200
 #: Findings that the representation of a result names.
 _FIRST = 5
 
-_ACTIONS = ("report", "drop", "mask")
+Action = Literal["report", "drop", "mask"]
 
 
 @dataclass
@@ -197,7 +197,7 @@ def contamination_files(
     output: str | Path | None = None,
     *,
     report: str | Path | None = None,
-    do: str | None = None,
+    do: Action | None = None,
     **options: Unpack[ContaminationFilesParameters],
 ) -> ContaminationResult:
     """Find the items of a test in files, and write the other documents.
@@ -273,7 +273,7 @@ def _action(do: str | None, output: str | Path | None) -> str:
     """Return what happens to documents with an item."""
     if do is None:
         return "report" if output is None else "drop"
-    check_choice(do, "do", _ACTIONS)
+    check_choice(do, "do", get_args(Action))
     if (do == "report") is (output is not None):
         raise ParameterError(
             Message(f"runs.{do}_without" if output is None else "runs.only_report")

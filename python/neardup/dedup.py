@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack, overload
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+    from pyarrow.dataset import Dataset
 
     from neardup._engine.ingest import Collected
     from neardup._engine.pipeline import Decided, Pipeline
@@ -34,8 +35,18 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
+#: The kind of the kept rows: that of the input.
+_Rows = TypeVar("_Rows")
+
+
+class _Relation(Protocol):
+    """A DuckDB relation, by a method that no table has."""
+
+    def to_arrow_table(self) -> pa.Table: ...
+
+
 @dataclass(frozen=True, repr=False)
-class DedupResult(OneScreen):
+class DedupResult(OneScreen, Generic[_Rows]):
     """The result of de-duplication: kept and dropped documents, with the reasons.
 
     Parameters
@@ -56,7 +67,7 @@ class DedupResult(OneScreen):
         Records that could not be read; at most 10,000 are remembered.
     """
 
-    kept: Any
+    kept: _Rows
     removed: pa.Table
     keep: NDArray[np.bool_]
     summary: Summary
@@ -131,8 +142,22 @@ class DedupResult(OneScreen):
             yield "" if at else "most doubtful", told
 
 
+@overload
+def dedup(
+    data: Dataset | _Relation, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[pa.Table]: ...
+
+
+@overload
+def dedup(
+    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[_Rows]: ...
+
+
 @takes_options
-def dedup(data: Any, *, against: Any = None, **options: Unpack[DedupParameters]) -> DedupResult:
+def dedup(
+    data: Any, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[Any]:
     """Drop the near-duplicates of a collection.
 
     Parameters
@@ -221,7 +246,7 @@ def dedup_files(
     against: Sequence[str | Path] | None = None,
     review: str | Path | None = None,
     **options: Unpack[DedupFilesParameters],
-) -> DedupResult:
+) -> DedupResult[None]:
     """Drop the near-duplicates of files, and write the kept records.
 
     Parameters
@@ -301,7 +326,7 @@ def dedup_files(
 
 
 def _reviewer(
-    result: DedupResult, collected: Collected, decided: Decided, source: Any, against: Any
+    result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of what is shown, and reads the texts."""
     from neardup._engine.sketch_file import SavedSketches
@@ -334,7 +359,7 @@ def _decided(
     against: Any = None,
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
-) -> tuple[DedupResult, Collected, Decided]:
+) -> tuple[DedupResult[Any], Collected, Decided]:
     """Read and decide all documents; `kept` returns the rows for a mask."""
     import numpy as np
 

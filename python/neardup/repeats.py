@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.writers import Output
     from neardup.writers.cuts import Span
 
-_KEPT = ("first", "none")
+KeptPlaces = Literal["first", "none"]
 
 #: A Chinese character weighs as much as two letters of an alphabet.
 _DENSE = 2
@@ -186,7 +186,7 @@ def repeats_files(
     *,
     places: str | Path | None = None,
     remove: str | Path | None = None,
-    keep: str | None = None,
+    keep: KeptPlaces | None = None,
     **options: Unpack[RepeatsFilesParameters],
 ) -> RepeatsSummary:
     """Find what recurs across the documents of files, and cut it out.
@@ -223,10 +223,10 @@ def repeats_files(
 
     given = completed(repeats_files, options)
     if keep is None:
-        keep = _KEPT[0]
+        keep = "first"
     elif remove is None:
         raise ParameterError(Message("runs.keep_without_remove"))
-    check_choice(keep, "keep", _KEPT)
+    check_choice(keep, "keep", get_args(KeptPlaces))
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
     names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}

@@ -14,7 +14,7 @@ from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared, sketched
 from neardup._engine.validation import bad, check_path, check_whole, paths_of
 from neardup.exceptions import ParameterError, SketchMismatchError
-from neardup.recipe import CORPUS, Recipe, load_recipe
+from neardup.recipe import CORPUS, AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Fingerprint:
 
 
 def fingerprint(
-    text: str, *, title: str | None = None, recipe: str | Path | Recipe = "characters"
+    text: str, *, title: str | None = None, recipe: AnyRecipe = "characters"
 ) -> Fingerprint | None:
     """Return the fingerprint of one text.
 
@@ -188,7 +188,7 @@ def fingerprint_many(
     texts: Iterable[str],
     *,
     titles: Iterable[str | None] | None = None,
-    recipe: str | Path | Recipe = "characters",
+    recipe: AnyRecipe = "characters",
     workers: int = 0,
 ) -> NDArray[np.uint64]:
     """Return the fingerprints of many texts.
@@ -230,7 +230,7 @@ def fingerprint_many(
 def signature_many(
     texts: Iterable[str],
     *,
-    recipe: str | Path | Recipe = "minhash",
+    recipe: AnyRecipe = "minhash",
     workers: int = 0,
 ) -> NDArray[np.uint32]:
     """Return the MinHash signatures of many texts.
@@ -435,7 +435,7 @@ def _number(words: Sequence[int]) -> int:
     return sum(word << (64 * at) for at, word in enumerate(words))
 
 
-def fingerprinting(recipe: str | Path | Recipe) -> Recipe:
+def fingerprinting(recipe: AnyRecipe) -> Recipe:
     """Return a recipe; raise ParameterError if it does not make fingerprints."""
     chosen = load_recipe(recipe)
     if chosen.sketch.kind != "simhash":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from neardup._engine.memory import check_memory
 from neardup._engine.priority import criteria_of
@@ -28,7 +28,8 @@ from neardup._engine.validation import (
     check_workers,
     check_zone,
 )
-from neardup.recipe import Recipe
+from neardup.readers.formats import FormatName
+from neardup.recipe import AnyRecipe
 
 # Panels of a command's help, in display order.
 INPUT, TEXT, MATCHING, OUTPUT, RUN = "Input", "Text", "Matching", "Output", "Run"
@@ -69,8 +70,9 @@ def _field(help: str, flag: str) -> Option:
     return Option(help, (flag,), INPUT, check=check_field)
 
 
-def _choice(*choices: str) -> Callable[[Any, str], Any]:
-    return lambda value, name: check_choice(value, name, choices)
+def _choice(kind: Any) -> Callable[[Any, str], Any]:
+    """Return the check of a literal type."""
+    return lambda value, name: check_choice(value, name, get_args(kind))
 
 
 def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
@@ -79,13 +81,6 @@ def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
 
 def _check_priority(value: Any, _: str) -> Any:
     criteria_of(value)
-    return value
-
-
-def _check_format(value: Any, _: str) -> Any:
-    from neardup.readers.formats import check_format
-
-    check_format(value)
     return value
 
 
@@ -123,26 +118,30 @@ FirstLine = Annotated[
         check=check_flag,
     ),
 ]
+_OnError = Literal["keep", "drop", "stop"]
 OnError = Annotated[
-    str,
+    _OnError,
     Option(
         "What to do with records that have no readable text: keep them in the output, drop "
         "them from it, or stop at the first one. Such a record is never a duplicate.",
         ("--on-error",),
         INPUT,
         default="keep",
-        check=_choice("keep", "drop", "stop"),
+        command_type=str,
+        check=_choice(_OnError),
     ),
 ]
+_PairsOnError = Literal["keep", "stop"]
 PairsOnError = Annotated[
-    str,
+    _PairsOnError,
     Option(
         "What to do with records that have no readable text: keep, which reports them and "
         "continues, or stop at the first one. Such a record is in no pair.",
         ("--on-error",),
         INPUT,
         default="keep",
-        check=_choice("keep", "stop"),
+        command_type=str,
+        check=_choice(_PairsOnError),
     ),
 ]
 Workers = Annotated[
@@ -173,11 +172,11 @@ _RECIPE = Option(
     default="general",
     command_type=str,
 )
-RecipeName = Annotated[str | Path | Recipe, _RECIPE]
-IdfRecipe = Annotated[str | Path | Recipe, replace(_RECIPE, default="improved")]
-FingerprintRecipe = Annotated[str | Path | Recipe, replace(_RECIPE, default="characters")]
+RecipeName = Annotated[AnyRecipe, _RECIPE]
+IdfRecipe = Annotated[AnyRecipe, replace(_RECIPE, default="improved")]
+FingerprintRecipe = Annotated[AnyRecipe, replace(_RECIPE, default="characters")]
 IndexRecipe = Annotated[
-    str | Path | Recipe | None,
+    AnyRecipe | None,
     replace(
         _RECIPE,
         help=f"{_RECIPE.help} By default general for a new index. It cannot be changed later.",
@@ -271,13 +270,14 @@ ClusterSize = Annotated[
     ),
 ]
 Format = Annotated[
-    str | None,
+    FormatName | None,
     Option(
         "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
         "file's name and content. In a folder, only files of this format are read.",
         ("--format",),
         INPUT,
-        check=_check_format,
+        command_type=str | None,
+        check=_or_none(_choice(FormatName)),
     ),
 ]
 Force = Annotated[
@@ -347,14 +347,16 @@ Common = Annotated[
 ]
 
 # Options of a search for repeats.
+_Unit = Literal["sentence", "paragraph"]
 Unit = Annotated[
-    str,
+    _Unit,
     Option(
         "What is repeated: sentence or paragraph, which is a line.",
         ("--unit",),
         MATCHING,
         default="sentence",
-        check=lambda value, name: check_choice(value, name, ("sentence", "paragraph")),
+        command_type=str,
+        check=_choice(_Unit),
     ),
 ]
 LeastUnit = Annotated[
@@ -426,14 +428,16 @@ Passages = Annotated[
 ]
 
 # Options of an index.
+_Store = Literal["text", "sketch"]
 Store = Annotated[
-    str | None,
+    _Store | None,
     Option(
         "What is kept of a document: text, by default, or sketch. Sketches take less room, but "
         "the similarity is then an estimate, with more wrong verdicts.",
         ("--store",),
         TEXT,
-        check=_or_none(_choice("text", "sketch")),
+        command_type=str | None,
+        check=_or_none(_choice(_Store)),
     ),
 ]
 Expected = Annotated[

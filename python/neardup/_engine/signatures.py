@@ -5,7 +5,8 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from neardup._engine.options import Option
 
@@ -94,7 +95,18 @@ def takes_options(function: _Function) -> _Function:
 @cache
 def _documented(name: str, kind: Any, option: Option) -> str:
     """Return the lines of an option for a docstring."""
-    # Show only the name of a class, without its module.
-    shown = re.sub(r"\b\w+\.", "", inspect.formatannotation(kind)).replace(" | ", " or ")
     help = textwrap.fill(option.help, 84, initial_indent=" " * 4, subsequent_indent=" " * 4)
-    return f"{name} : {shown}, default={option.default!r}\n{help}\n"
+    return f"{name} : {_shown(kind)}, default={option.default!r}\n{help}\n"
+
+
+def _shown(kind: Any) -> str:
+    """Return a type as docstrings show it: ``str or None``, or the values of a literal type."""
+    parts = get_args(kind)
+    if get_origin(kind) is Literal:
+        return f"{{{', '.join(map(repr, parts))}}}"
+    if get_origin(kind) in (Union, UnionType):
+        # Beside any str, single ones are for editors, which complete them.
+        kinds = [one for one in parts if str not in parts or get_origin(one) is not Literal]
+        return " or ".join(map(_shown, kinds))
+    # Only the name of a class, without its module.
+    return re.sub(r"\b\w+\.", "", "None" if kind is NoneType else inspect.formatannotation(kind))

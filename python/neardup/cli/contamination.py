@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters
@@ -84,7 +84,7 @@ def run(
         report = Path("-")
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        result = contamination_files(inputs, tests, output, report=report, do=do, **options)
+        result = contamination_files(inputs, tests, output, report=report, do=cast(Any, do), **options)
     if not quiet:
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:

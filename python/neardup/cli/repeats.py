@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters
@@ -81,7 +81,9 @@ def run(
         output = Path("-")
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        summary = repeats_files(inputs, output, places=places, remove=remove, keep=keep, **options)
+        summary = repeats_files(
+            inputs, output, places=places, remove=remove, keep=cast(Any, keep), **options
+        )
     if not quiet:
         _print(summary, removes=remove is not None)
     if summary.problems:

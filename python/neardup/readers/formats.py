@@ -1,16 +1,17 @@
 """File formats, detected by a file's name and by its first bytes."""
 
 import os
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup._engine.validation import check_choice
 
 __all__ = [
     "FORMATS",
     "PARQUET",
     "TEXT_EXTENSIONS",
     "Format",
+    "FormatName",
     "by_content",
     "by_name",
     "check_format",
@@ -18,7 +19,8 @@ __all__ = [
     "known",
 ]
 
-FORMATS = ("jsonl", "parquet", "csv", "tsv", "text")
+FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
+FORMATS: tuple[str, ...] = get_args(FormatName)
 
 _FORMAT_OF = {
     ".jsonl": "jsonl",
@@ -103,8 +105,8 @@ def extension_of(name: str) -> str:
 
 def check_format(value: str | None) -> None:
     """Raise ParameterError unless `value` is None or one of FORMATS."""
-    if value is not None and value not in FORMATS:
-        raise bad("format", "expected.choice", value, choices=", ".join(FORMATS))
+    if value is not None:
+        check_choice(value, "format", FORMATS)
 
 
 def known() -> Message:

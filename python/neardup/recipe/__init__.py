@@ -1,6 +1,6 @@
 """Recipes: how a text becomes a sketch, and what a duplicate is by default."""
 
-from neardup.recipe.recipe import NAMES, Recipe, load_recipe, recipe_from_table
+from neardup.recipe.recipe import NAMES, AnyRecipe, BuiltIn, Recipe, load_recipe, recipe_from_table
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
@@ -21,6 +21,8 @@ __all__ = [
     "FILES",
     "NAMES",
     "NONE",
+    "AnyRecipe",
+    "BuiltIn",
     "Decide",
     "Normalize",
     "Recipe",

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from neardup._engine.messages import Message, system_words
 from neardup._engine.validation import bad
@@ -31,8 +31,8 @@ from neardup.recipe.stages import (
     Weigh,
 )
 
-#: The built-in recipes, the default first.
-NAMES = (
+#: Names of the built-in recipes, the default first.
+BuiltIn = Literal[
     "general",
     "containment",
     "aligned",
@@ -45,7 +45,8 @@ NAMES = (
     "minhash",
     "news",
     "bkdr",
-)
+]
+NAMES: tuple[str, ...] = get_args(BuiltIn)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,11 @@ class Recipe:
         return tomli_w.dumps(table)
 
 
-def load_recipe(recipe: str | Path | Recipe = NAMES[0]) -> Recipe:
+#: What names a recipe: a built-in name, a .toml file, or the recipe itself.
+AnyRecipe: TypeAlias = BuiltIn | str | Path | Recipe
+
+
+def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
     """Return a recipe by name, from a TOML file, or unchanged.
 
     Parameters
