@@ -84,7 +84,9 @@ def run(
         report = Path("-")
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        result = contamination_files(inputs, tests, output, report=report, do=cast(Any, do), **options)
+        result = contamination_files(
+            inputs, tests, output, report=report, do=cast(Any, do), **options
+        )
     if not quiet:
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:
