@@ -166,8 +166,7 @@ def test_on_error_stop_for_a_file_of_a_folder(run, files):
     before = files()
     found = run("dedup", "dump", "-o", "out.jsonl", "--on-error", "stop", code=2)
     assert errors(found) == [
-        "neardup: dump/0.xml: skipped: the format is not read."
-        " Stopped, as --on-error stop asks."
+        "neardup: dump/0.xml: skipped: the format is not read. Stopped, as --on-error stop asks."
     ]
     assert files() == before
 

@@ -9,8 +9,9 @@ import typer.main
 from tests.cli.conftest import ARTICLES, A, B
 from typer.testing import CliRunner
 
-from neardup import __version__
+from neardup import Index, __version__
 from neardup.cli.program import declared
+from neardup.server.security.keys import create_key
 
 APP = declared()
 GROUP = typer.main.get_command(APP)
@@ -29,12 +30,10 @@ def commands(group, before=""):
 
 COMMAND = dict(commands(GROUP))
 COMMANDS = sorted(COMMAND)
-EXAMPLES = [
-    line
-    for command in GROUP.commands.values()
-    for line in (command.epilog or "").split("\n\n")
-    if line.startswith("neardup ")
-]
+EXAMPLES = {
+    name: [line for line in (command.epilog or "").split("\n\n") if line.startswith("neardup ")]
+    for name, command in COMMAND.items()
+}
 
 
 def test_the_commands():
@@ -110,9 +109,22 @@ def test_the_reference_page_is_the_generated_one(root):
     subprocess.run([sys.executable, script, "--check"], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+@pytest.mark.parametrize(
+    # A service does not end; its tests start many.
+    "line",
+    [line for name, lines in EXAMPLES.items() for line in lines if name != "serve"],
+)
 def test_examples_work(run, line):
     shutil.copy(ARTICLES, "articles.jsonl")
+    if line.startswith("neardup index") and " create " not in line:
+        with Index("news.db") as index:
+            index.add_files(["articles.jsonl"])
+    if line.startswith("neardup evaluate"):
+        shutil.copy(ARTICLES.parent / "evaluate" / "documents.jsonl", "articles.jsonl")
+        shutil.copy(ARTICLES.parent / "evaluate" / "pairs.tsv", "labels.tsv")
+        shutil.copytree(ARTICLES.parent / "evaluate" / "topics", "topics")
+    if line.startswith("neardup serve key"):
+        create_key(Path("keys.json"), "newsroom" if "create" not in line else "other", ["read"])
     texts = {"old": A, "new": A + B, "template": B, "essay": A + B, "essays/a": A, "essays/b": B}
     Path("essays").mkdir()
     for name, text in texts.items():
@@ -124,9 +136,35 @@ def test_examples_work(run, line):
     run(*words[1 : words.index(">") if ">" in words else None])
 
 
-def test_every_single_command_has_examples():
-    commands = {line.split()[1] for line in EXAMPLES}
-    assert commands == {name for name in COMMANDS if " " not in name} - {"serve"}
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples(name):
+    assert 1 <= len(EXAMPLES[name]) <= 4
+    assert all(
+        line.startswith(f"neardup {name} ") or line == f"neardup {name}" for line in EXAMPLES[name]
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("dedup --recipe k", ["keywords"]),
+        ("recipes new", ["news"]),
+        ("dedup --on-error ", ["keep", "drop", "stop"]),
+        ("pairs --on-error ", ["keep", "stop"]),
+        ("dedup --engine s", ["single", "spark"]),
+        ("index create news.db --store ", ["text", "sketch"]),
+        ("check --language ", ["zh", "en"]),
+        # The shell itself completes names of files.
+        ("dedup art", []),
+        ("dedup --recipe mine.t", []),
+    ],
+)
+def test_a_shell_completes_names_and_choices(line, names, monkeypatch):
+    monkeypatch.setenv("_NEARDUP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"neardup {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" "))))
+    found = CliRunner().invoke(APP, [], prog_name="neardup")
+    assert found.output.split() == names
 
 
 def test_version(run):

@@ -51,6 +51,4 @@ def test_errors_in_chinese(run):
 
 def test_a_language_that_is_none(run):
     found = run("--language", "fr", "recipes", code=2)
-    assert found.err == (
-        "neardup: --language must be one of zh, en. Got 'fr' instead.\n"
-    )
+    assert found.err == ("neardup: --language must be one of zh, en. Got 'fr' instead.\n")

@@ -286,7 +286,9 @@ class TestAddMany:
 
         told = Told()
         records = [{"id": "a", "text": FERRY, "from": "x"}, {"id": "b", "text": PEARS, "n": None}]
-        index.add_many(records, at_field="dat", source_field="from", extra_fields=["n", "from"], progress=told)
+        index.add_many(
+            records, at_field="dat", source_field="from", extra_fields=["n", "from"], progress=told
+        )
         code = "index.field_without_values"
         assert told.notes == [(code, {"field": "dat"}), (code, {"field": "n"})]
         index.add_many([], at_field="dat", progress=told)
@@ -331,7 +333,9 @@ class TestWindows:
 
     def test_many(self, index):
         day = [NOON + DAY + TICK, NOON + DAY, NOON + 2 * DAY + TICK, NOON + 9 * DAY]
-        added = index.add_many(rows(FERRY, FERRY, FERRY, FERRY, day=day), at_field="day", within="1d")
+        added = index.add_many(
+            rows(FERRY, FERRY, FERRY, FERRY, day=day), at_field="day", within="1d"
+        )
         # The second looks back to `old`; the third to the first.
         assert added.keep.tolist() == [True, False, False, True]
         assert added.removed["kept_id"].to_pylist() == ["old", "d0"]

@@ -50,7 +50,9 @@ def test_a_dump_does_not_tell_where_they_stood(tmp_path, monkeypatch):
     for most in (1, 500_000):
         monkeypatch.setattr(postings, "MOST_RECENT", most)
         with neardup.Index(tmp_path / f"{most}.db", workers=1) as index:
-            index.add_many([{**record, "at": "2024-01-01"} for record in records(30)], at_field="at")
+            index.add_many(
+                [{**record, "at": "2024-01-01"} for record in records(30)], at_field="at"
+            )
             index.dump(tmp_path / f"{most}.jsonl")
         lines = (tmp_path / f"{most}.jsonl").read_bytes().splitlines()
         # The first line has the moment of making.

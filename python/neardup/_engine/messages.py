@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 __all__ = [
     "LANGUAGES",
+    "Language",
     "Message",
     "from_plain",
     "in_language",
@@ -28,7 +29,8 @@ __all__ = [
 ]
 
 #: The languages of the catalogues.
-LANGUAGES = ("zh", "en")
+Language = Literal["zh", "en"]
+LANGUAGES: tuple[str, ...] = get_args(Language)
 
 #: Environment variables that set the language, in the order of POSIX.
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")

@@ -127,7 +127,6 @@ OnError = Annotated[
         ("--on-error",),
         INPUT,
         default="keep",
-        command_type=str,
         check=_choice(_OnError),
     ),
 ]
@@ -140,7 +139,6 @@ PairsOnError = Annotated[
         ("--on-error",),
         INPUT,
         default="keep",
-        command_type=str,
         check=_choice(_PairsOnError),
     ),
 ]
@@ -276,7 +274,6 @@ Format = Annotated[
         "file's name and content. In a folder, only files of this format are read.",
         ("--format",),
         INPUT,
-        command_type=str | None,
         check=_or_none(_choice(FormatName)),
     ),
 ]
@@ -355,7 +352,6 @@ Unit = Annotated[
         ("--unit",),
         MATCHING,
         default="sentence",
-        command_type=str,
         check=_choice(_Unit),
     ),
 ]
@@ -436,7 +432,6 @@ Store = Annotated[
         "the similarity is then an estimate, with more wrong verdicts.",
         ("--store",),
         TEXT,
-        command_type=str | None,
         check=_or_none(_choice(_Store)),
     ),
 ]

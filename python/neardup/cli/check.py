@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neardup._engine.messages import Message
+from neardup._engine.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.terminal import say
@@ -138,7 +138,7 @@ def run(
         ),
     ] = None,
     language: Annotated[
-        str,
+        Language,
         flags.Option(
             "--language", help="Language of the report: zh or en.", rich_help_panel="Output"
         ),

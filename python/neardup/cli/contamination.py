@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.contamination import Action
 
 if TYPE_CHECKING:
     from neardup.contamination import ContaminationSummary
@@ -60,7 +61,7 @@ def run(
         ),
     ] = None,
     do: Annotated[
-        str | None,
+        Action | None,
         flags.Option(
             "--do",
             help="What happens to a document with an item: report (nothing), drop, or mask "
@@ -84,9 +85,7 @@ def run(
         report = Path("-")
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        result = contamination_files(
-            inputs, tests, output, report=report, do=cast(Any, do), **options
-        )
+        result = contamination_files(inputs, tests, output, report=report, do=do, **options)
     if not quiet:
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.on_spark import Engine
 
 if TYPE_CHECKING:
     from neardup._engine.summary import Summary
@@ -73,7 +74,7 @@ def run(
     strip_markup: o.StripMarkup = False,
     fail_on_duplicates: o.FailOnDuplicates = False,
     engine: Annotated[
-        str,
+        Engine,
         flags.Option(
             "--engine",
             help="Where to run: single (this machine) or spark (a cluster). Spark writes each "

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.messages import Message
+from neardup._engine.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
-from neardup.cli.usage import Command, Group
+from neardup.cli.usage import Command, Group, epilog_of
 
 NAME = "evaluate"
 
@@ -85,7 +85,7 @@ def pairs(
         ),
     ] = False,
     language: Annotated[
-        str,
+        Language,
         flags.Option(
             "--language", help="Language of errors.html: zh or en.", rich_help_panel="Output"
         ),
@@ -226,8 +226,25 @@ def published(
         raise SystemExit(2)
 
 
-for _command in (pairs, published):
-    app.command(name=_command.__name__, cls=Command, no_args_is_help=True)(typer_command(_command))
+for _command, _examples in (
+    (
+        pairs,
+        (
+            "neardup evaluate pairs articles.jsonl --truth labels.tsv",
+            "neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/ --language en",
+        ),
+    ),
+    (
+        published,
+        (
+            "neardup evaluate published topics/ -o results/",
+            "neardup evaluate published topics/ --copies edits --methods classic,general",
+        ),
+    ),
+):
+    app.command(
+        name=_command.__name__, cls=Command, no_args_is_help=True, epilog=epilog_of(_examples)
+    )(typer_command(_command))
 
 
 def _listed(names: str | None) -> list[str] | None:

@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 __all__ = ["Argument", "Flags", "Option", "plain_values"]
 
@@ -34,6 +34,23 @@ class Flags(ABC):
         """The group in the command's help."""
         panel: str | None = self.settings.get("rich_help_panel")
         return panel
+
+    def annotated(self, kind: Any, command_type: Any = None) -> Any:
+        """Return the annotation of a parameter, as commands read it.
+
+        Values of a literal type are read as text, so that a wrong one gets the message of the
+        function; shells complete them.
+        """
+        values = _literals(kind)
+        if not values:
+            return Annotated[command_type or kind, self]
+
+        def starting(incomplete: str) -> list[str]:
+            return [value for value in values if value.startswith(incomplete)]
+
+        text: Any = str if NoneType not in get_args(kind) else str | None
+        completed = type(self)(*self.flags, **self.settings, autocompletion=starting)
+        return Annotated[command_type or text, completed]
 
     @abstractmethod
     def for_typer(self) -> Any:
@@ -149,6 +166,13 @@ def _fill(places: list[str], kinds: dict[str, Any], given: dict[str, list[str]])
         if taken:
             given[name] = taken
     return not words
+
+
+def _literals(kind: Any) -> list[str]:
+    """Return the values of the literal types in a type."""
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    return [value for part in get_args(kind) for value in _literals(part)]
 
 
 def _item(kind: Any) -> Any:

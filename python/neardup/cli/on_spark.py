@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import DedupFilesParameters, SparkFilesParameters
@@ -17,7 +17,7 @@ from neardup.exceptions import ParameterError
 if TYPE_CHECKING:
     from neardup.spark import SparkSummary
 
-_ENGINES = ("single", "spark")
+Engine = Literal["single", "spark"]
 
 
 def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
@@ -28,7 +28,7 @@ def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
     ParameterError
         If the engine is not known, or an option of a cluster is given without one.
     """
-    is_spark = bool(check_choice(engine, "engine", _ENGINES) == "spark")
+    is_spark = bool(check_choice(engine, "engine", get_args(Engine)) == "spark")
     for name, value in of_cluster.items():
         if value is not None and not is_spark:
             raise ParameterError(Message("cli.for_a_cluster", parameter=name, value=repr(value)))

@@ -128,6 +128,8 @@ def signature_of(run: Callable[..., None]) -> inspect.Signature:
                 parameter = parameter.replace(
                     default=known.default, annotation=_with_flags(kind, known)
                 )
+            elif isinstance(known, flags.Flags):
+                parameter = parameter.replace(annotation=known.annotated(kind))
         parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
     # Panels are shown in the order of their first options.
     parameters.sort(key=lambda parameter: _panel(parameter.annotation))
@@ -185,7 +187,7 @@ def _with_flags(kind: Any, option: Option) -> Any:
         metavar=option.metavar,
         show_default=option.default is not None,
     )
-    return Annotated[option.command_type or kind, declared]
+    return declared.annotated(kind, option.command_type)
 
 
 def recipe_of(recipe: str | Path | Recipe, strip_markup: bool = False) -> Recipe:

@@ -10,7 +10,7 @@ import typer
 
 from neardup.cli.outcome import reported, typer_command
 from neardup.cli.terminal import choose_language, tell
-from neardup.cli.usage import Command, Group, UsageError, explained, is_help
+from neardup.cli.usage import Command, Group, UsageError, epilog_of, explained, is_help
 
 #: All commands and groups of commands, in the order of the help.
 NAMES = (
@@ -108,8 +108,7 @@ def declared(only: str | None = None, *, is_list: bool = False) -> typer.Typer:
             name=command.NAME,
             cls=Command,
             no_args_is_help=command.NEEDS_ARGUMENTS,
-            # A blank line between two lines keeps them apart in the help.
-            epilog="\n\n".join(("Examples:", *command.EXAMPLES)),
+            epilog=epilog_of(command.EXAMPLES),
         )(typer_command(command.run))
     return app
 

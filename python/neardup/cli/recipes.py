@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from neardup.cli import flags
+from neardup.recipe import BuiltIn
 
 if TYPE_CHECKING:
     from neardup.recipe import Sketch
@@ -16,7 +17,7 @@ EXAMPLES = ("neardup recipes", "neardup recipes news > my-news.toml")
 
 def run(
     recipe: Annotated[
-        str | None,
+        BuiltIn | str | None,
         flags.Argument(
             metavar="[NAME]",
             help="Print this recipe as TOML: a built-in one, or a .toml file.",

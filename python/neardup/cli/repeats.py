@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.repeats import KeptPlaces
 
 if TYPE_CHECKING:
     from neardup.repeats import RepeatsSummary
@@ -58,7 +59,7 @@ def run(
         ),
     ] = None,
     keep: Annotated[
-        str | None,
+        KeptPlaces | None,
         flags.Option(
             "--keep",
             help="With --remove: first (a repeat stays at its first place) or none. By default "
@@ -81,9 +82,7 @@ def run(
         output = Path("-")
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        summary = repeats_files(
-            inputs, output, places=places, remove=remove, keep=cast(Any, keep), **options
-        )
+        summary = repeats_files(inputs, output, places=places, remove=remove, keep=keep, **options)
     if not quiet:
         _print(summary, removes=remove is not None)
     if summary.problems:

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.messages import Message
+from neardup._engine.messages import Language, Message
 from neardup.cli import flags, serve_keys
 from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
-from neardup.cli.usage import Group
+from neardup.cli.usage import Group, epilog_of
 
 NAME = "serve"
 
@@ -68,7 +68,7 @@ def run(
         ),
     ] = None,
     language: Annotated[
-        str,
+        Language,
         flags.Option(
             "--language",
             help="Language of the page if the browser asks for no language that it has: zh or en.",
@@ -213,6 +213,13 @@ app = typer.Typer(
     invoke_without_command=True,
     no_args_is_help=True,
     callback=typer_command(run),
+    epilog=epilog_of(
+        (
+            "neardup serve --index news.db",
+            "neardup serve --index news.db --library theses=essays/ --language en",
+            "neardup serve --index news.db --host 0.0.0.0 --keys keys.json",
+        )
+    ),
 )
 app.add_typer(serve_keys.app, name="key")
 

@@ -12,7 +12,7 @@ from neardup._engine.messages import Message
 from neardup.cli import flags
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
-from neardup.cli.usage import Command, Group
+from neardup.cli.usage import Command, Group, epilog_of
 
 app = typer.Typer(
     name="key",
@@ -86,5 +86,18 @@ def revoke(name: Name, keys: File) -> None:
     tell(Message("cli.key_revoked", name=key.name, last=key.last))
 
 
-for _name, _command in (("create", create), ("list", list_), ("revoke", revoke)):
-    app.command(name=_name, cls=Command, no_args_is_help=True)(typer_command(_command))
+for _name, _command, _examples in (
+    (
+        "create",
+        create,
+        (
+            "neardup serve key create newsroom --keys keys.json",
+            "neardup serve key create crawler --keys keys.json --scope read --scope write",
+        ),
+    ),
+    ("list", list_, ("neardup serve key list --keys keys.json",)),
+    ("revoke", revoke, ("neardup serve key revoke newsroom --keys keys.json",)),
+):
+    app.command(name=_name, cls=Command, no_args_is_help=True, epilog=epilog_of(_examples))(
+        typer_command(_command)
+    )

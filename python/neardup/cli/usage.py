@@ -7,6 +7,7 @@ one line with a way out, in the user's language.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -15,10 +16,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from neardup._engine.messages import Message
 
-__all__ = ["Command", "Group", "UsageError", "explained", "is_help"]
+__all__ = ["Command", "Group", "UsageError", "epilog_of", "explained", "is_help"]
 
 #: The class of all usage errors. Typer has it from Click, or from a copy of Click.
 UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def epilog_of(examples: Iterable[str]) -> str:
+    """Return what the help of a command ends with."""
+    # A blank line between two lines keeps them apart.
+    return "\n\n".join(("Examples:", *examples))
 
 
 class _InContext:
