@@ -58,7 +58,10 @@ def test_published(run):
     options = ["--methods", "classic,characters", "--sizes", "10,20"]
     edits = ["--copies", "edits", "--rate", "0.05"]
     found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
-    first, rows = (part.splitlines() for part in found.out.split("\n\n"))
+    verdict, first, rows, columns = (part.splitlines() for part in found.out.split("\n\n"))
+    assert verdict[0].startswith("Best on these copies: characters, F1 ")
+    assert verdict[1].startswith("Reproduced on these texts: ")
+    assert {row.split()[0] for row in columns} >= {"precision", "recall", "strict", "seconds"}
     assert first[0] == "As published: documents by topic, copies are edits"
     names = [row.split()[0] for row in first[2:7]]
     assert names == ["Shingle,", "Shingle,", "traditional,", "traditional,", "improved"]

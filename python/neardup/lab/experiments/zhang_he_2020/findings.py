@@ -1,18 +1,54 @@
-"""Which results of Zhang and He (2020) are reproduced, and which are not."""
+"""What the experiment says: which method is best, and what of Zhang and He (2020) is reproduced."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from neardup.lab.experiments.zhang_he_2020.results import Run
+from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, PublishedResult, Run
+from neardup.recipe import NAMES
 
-__all__ = ["PUBLISHED", "findings"]
+__all__ = ["PUBLISHED", "findings", "verdict"]
 
 #: Precision and recall of `improved` in the paper; it gives none that can be set beside the others.
 PUBLISHED = (0.953, 0.940)
 #: A figure at most this much below the paper's counts as reproduced.
 _MARGIN = 0.03
+#: With fewer copies than this, a difference of a few copies decides.
+_FEW = 100
+
+
+def verdict(result: PublishedResult) -> list[str]:
+    """Return what the experiment says, one sentence or two each.
+
+    The best of several equal methods is the default, then the first.
+
+    Parameters
+    ----------
+    result : PublishedResult
+
+    Returns
+    -------
+    list of str
+        Plain text; the first names the best method and its cut-off.
+    """
+    default, own = NAMES[0], {run.name: run for run in result.chosen(DEFAULT)}
+    best = max(result.chosen(), key=lambda run: (run.overall.scores.f1, run.name == default))
+    lines = [
+        f"Best on these copies: {best.name}, F1 {best.overall.scores.f1:.3f} with the cut-off "
+        f"{best.bound}, and {own[best.name].overall.scores.f1:.3f} with its own, "
+        f"{own[best.name].bound}."
+    ]
+    if best.name != default and default in own:
+        usual = own[default]
+        said = f"The default, {usual.label}, has F1 {usual.overall.scores.f1:.3f}."
+        lines.append(said)
+    said = findings(result.paper_methods, markdown=False)
+    count = sum(line.startswith("Reproduced") for line in said)
+    lines.append(f"Reproduced on these texts: {count} of the paper's {len(said)} results.")
+    if result.true_pairs < _FEW:
+        lines.append(f"{result.true_pairs} copies are few: one more or less moves the figures.")
+    return lines
 
 
 def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
@@ -62,8 +98,8 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         ),
         (
             not slower,
-            f"`improved` fastest: {improved.seconds:.2f} s against "
-            + _listed(f"{run.seconds:.2f} s ({run.name})" for run in runs if run is not improved),
+            f"`improved` fastest: {improved.seconds:.3g} s against "
+            + _listed(f"{run.seconds:.3g} s ({run.name})" for run in runs if run is not improved),
         ),
     ]
     lines = [f"**{'Reproduced' if is_so else 'Not reproduced'}**: {what}." for is_so, what in said]

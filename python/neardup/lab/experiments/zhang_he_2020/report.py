@@ -11,7 +11,7 @@ from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.datasets.split import REPOSTS
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
-from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
+from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings, verdict
 from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, Point, PublishedResult, Run
 from neardup.lab.metrics import Scores, bootstrap_interval, f1_of_sums
 from neardup.lab.report import (
@@ -27,6 +27,16 @@ __all__ = ["FILES", "files_of", "markdown", "tables", "terminal"]
 
 #: Names of all files of the results.
 FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
+
+#: Columns of the tables in a terminal.
+_COLUMNS = """\
+precision         share of the pairs found that are a copy and its original; above, of documents
+recall            share of the copies that are found
+paper's           precision and recall that the paper reports; it says that the others are behind
+with distractors  precision and recall of all documents at once, not the mean of the topics
+own, best         the recipe's cut-off, and the one that is best on other texts with other copies
+strict            precision if texts that repeat each other by themselves count as wrong
+seconds           sketching, search and verification; the median of three runs"""
 
 _HOW = """\
 ## How it was done
@@ -92,7 +102,7 @@ def files_of(result: PublishedResult) -> dict[str, bytes]:
 
 
 def terminal(result: PublishedResult) -> str:
-    """Return plain tables: as published, then all methods at the best and at their own cut-offs."""
+    """Return the verdict and plain tables: as published, then all methods at two cut-offs."""
     header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
     rows = [
         {**_row(run), "method": run.name, "cut-off": f"{of} {run.bound}"}
@@ -100,12 +110,16 @@ def terminal(result: PublishedResult) -> str:
         for run in result.chosen(choice)
     ]
     parts = [
+        *verdict(result),
+        "",
         f"As published: documents by topic, copies are {result.copies}",
         plain_table(_AS_PUBLISHED, _as_published(result)),
         *findings(result.paper_methods, markdown=False),
         "",
         "All methods: pairs",
-        plain_table(header, ([row[name] for name in header] for row in rows)),
+        plain_table(header, ([row[name].strip("`") for name in header] for row in rows)),
+        "",
+        _COLUMNS,
     ]
     return "\n".join(parts)
 
@@ -118,6 +132,7 @@ def markdown(result: PublishedResult) -> str:
         f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
         f"pairs of an original and its copy, {_made(result)}. "
         f"Seed {result.seed}, neardup {neardup.__version__}.",
+        "\n".join(f"- {line}" for line in verdict(result)),
         "## As published",
         _PAPER,
         "Precision and recall of documents, the mean of the topics; *with distractors* counts "
