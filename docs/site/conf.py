@@ -61,6 +61,7 @@ zh/dedup
 zh/check
 zh/index
 zh/serve
+zh/evaluate
 ```
 
 ```{toctree}

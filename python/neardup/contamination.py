@@ -11,7 +11,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters, ContaminationParameters
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Progress, check_progress
+from neardup._engine.summary import Progress, check_progress, share_of
 from neardup._engine.text_pass import TextPass
 from neardup._engine.validation import check_choice, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
@@ -326,7 +326,7 @@ class _Search(TextPass):
     def look_through(self, documents: Any) -> None:
         """Look for the items in all documents."""
         given = self._given
-        self.progress.stage("find tests", None)
+        self.progress.stage("find tests", None, share_of(documents))
         for batch, texts in self.documents(documents):
             rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
             for at, item, _, places in rows:

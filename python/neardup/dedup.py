@@ -302,8 +302,7 @@ def dedup_files(
             more = _annotations(fields, run.pipeline, collected, decided, mask)
         written = KeptReport()
         if not given["dry_run"]:
-            progress.stage("write", int(mask.sum()))
-            written = write_kept(run.sources, mask, run.outputs["output"], more)
+            written = write_kept(run.sources, mask, run.outputs["output"], more, progress)
         summary.kept -= written.unwritable
         summary.left_out = written.unwritable
         summary.problems += written.unwritable + run.sources.report_to(progress)

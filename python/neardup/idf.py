@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import IdfParameters
 from neardup._engine.signatures import completed, takes_options
+from neardup._engine.summary import share_of
 from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, load_recipe
 from neardup.recipe.assets import units_name
@@ -59,7 +60,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     chosen = chosen.replace(weigh={"idf": CORPUS})
     source = data if isinstance(data, Sources) else open_table(data, text_field=given["text_field"])
     run = {name: given[name] for name in ("workers", "progress")}
-    collected = collect(source.batches(), chosen, sketch=False, **run)
+    collected = collect(source.batches(), chosen, sketch=False, share=share_of(source), **run)
     counted = collected.corpus.frequencies()
     assert counted is not None, "the recipe counts its corpus"
     documents, words = counted

@@ -12,7 +12,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Progress, check_progress
+from neardup._engine.summary import Progress, check_progress, share_of
 from neardup._engine.text_pass import TextPass, read_ahead
 from neardup._engine.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
@@ -281,7 +281,7 @@ class _Search(TextPass):
 
     def collect(self, source: Any) -> None:
         """Take the units of all documents."""
-        self.progress.stage("read units", None)
+        self.progress.stage("read units", None, share_of(source))
         for _, texts in self.documents(source):
             self._repeats.push(texts)
         self.summary.units = self._repeats.finish(self._documents)
@@ -293,7 +293,7 @@ class _Search(TextPass):
         """Yield the repeats and the places of each batch, and store what to cut in `spans`."""
         import numpy as np
 
-        self.progress.stage("find repeats", None)
+        self.progress.stage("find repeats", None, share_of(source))
         begin = 0
         for batch in read_ahead(source):
             end = begin + len(batch)
@@ -376,7 +376,6 @@ class _Search(TextPass):
 
         from neardup.writers.cuts import Cuts
 
-        self.progress.stage("write", self.summary.read)
         keep = np.ones(self.summary.read, np.bool_)
         self.write_records(sources, keep, output, Cuts(iter(spans), "", text_field))
 

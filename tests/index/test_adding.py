@@ -261,7 +261,7 @@ class TestAddMany:
             def __init__(self):
                 self.stages, self.rows, self.problems = [], 0, 0
 
-            def stage(self, name, _total):
+            def stage(self, name, *_):
                 self.stages.append(name)
 
             def advance(self, rows, _read=0):

@@ -171,7 +171,7 @@ class Told(Progress):
     def __init__(self):
         self.stages, self.done = [], []
 
-    def stage(self, name, documents):
+    def stage(self, name, documents, _share=None):
         self.stages.append((name, documents))
 
     def advance(self, documents, size=0):

@@ -212,6 +212,13 @@ def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_result_on_one_screen(result):
+    lines = repr(result).splitlines()
+    assert lines[0] == "PublishedResult"
+    assert len(lines) < 20
+    assert any(line.startswith("  F1 of pairs") for line in lines)
+
+
 def test_the_report(result):
     text = (result.folder / "report.md").read_text("utf-8")
     images = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)

@@ -23,7 +23,7 @@ class Told(Progress):
     def __init__(self):
         self.problems, self.stages, self.notes = [], [], []
 
-    def stage(self, name, documents):
+    def stage(self, name, documents, _share=None):
         self.stages.append((name, documents))
 
     def note(self, line):

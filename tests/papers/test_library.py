@@ -24,7 +24,7 @@ class Told(Progress):
     def __init__(self):
         self.problems, self.stages, self.done = [], [], 0
 
-    def stage(self, name, documents):
+    def stage(self, name, documents, _share=None):
         self.stages.append((name, documents))
 
     def advance(self, documents, size=0):

@@ -15,13 +15,16 @@ import pyarrow as pa
 import pytest
 from tests import hostile
 from tests.browser import Tabs, running
+from tests.conftest import ROOT
 from tests.index.written import families
 
 import neardup
 from neardup import ParameterError, dedup, dedup_files
+from neardup.lab import evaluate_pairs
 from neardup.papers.report.words import load_words
 from neardup.review.evidence import LONGEST, REMOVALS
 
+LABELLED = ROOT / "examples" / "evaluate"
 FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐，末班时间推迟到夜里十一点。"
 
 
@@ -210,7 +213,7 @@ def test_a_result_is_pickled_without_its_input():
         same.review()
 
 
-def test_results_are_shown_on_one_screen():
+def test_results_are_shown_on_one_screen(tmp_path):
     texts = collection(7) * 20
     tests = [FERRY]
     results = {
@@ -219,7 +222,13 @@ def test_results_are_shown_on_one_screen():
         "RepeatsResult": neardup.repeats(texts),
         "ContaminationResult": neardup.contamination(texts, tests),
         "Comparison": neardup.compare(texts[0], texts[1], passages=True),
+        "PairsEvaluation": evaluate_pairs(LABELLED / "documents.jsonl", LABELLED / "pairs.tsv"),
     }
+    with neardup.Index(tmp_path / "n.db") as index:
+        results["Added"] = index.add_many(
+            [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+        )
+        results["Stats"] = index.stats()
     for name, result in results.items():
         shown = repr(result)
         lines = shown.splitlines()

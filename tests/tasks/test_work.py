@@ -41,7 +41,7 @@ class Killing(Progress):
     left = {count}
     name = None
 
-    def stage(self, name, documents):
+    def stage(self, name, documents, _share=None):
         self.name = name
         self.told("stage " + name)
 
@@ -66,7 +66,7 @@ class Interrupting(Progress):
         self.moment, self.left, self.name = moment, count, ""
         self.notes = []
 
-    def stage(self, name, _):
+    def stage(self, name, *_):
         self.name = name
         self.told(f"stage {name}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -86,6 +86,7 @@ def collect(
     memory: _core.Memory | None = None,
     ids: Ids | None = None,
     progress: Progress | None = None,
+    share: Callable[[], float] | None = None,
 ) -> Collected:
     """Read all batches into a corpus, those of another collection `against` first.
 
@@ -113,7 +114,7 @@ def collect(
     )
     collected = Collected(recipe, corpus, ids=ids or Ids())
     uses_titles = recipe.weigh.scheme == "improved"
-    progress.stage("read and sketch", None)
+    progress.stage("read and sketch", None, share)
 
     def push(batch: Batch) -> None:
         texts, units, problems = readable(batch, recipe, core)

@@ -16,6 +16,7 @@ from neardup._engine.memory import check_memory
 from neardup._engine.priority import criteria_of
 from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import (
+    FormatName,
     bad,
     check_choice,
     check_field,
@@ -28,7 +29,6 @@ from neardup._engine.validation import (
     check_workers,
     check_zone,
 )
-from neardup.readers.formats import FormatName
 from neardup.recipe import AnyRecipe
 
 # Panels of a command's help, in display order.
@@ -297,7 +297,10 @@ WorkFolder = Annotated[
 ProgressCallbacks = Annotated[
     Progress | None,
     Option(
-        "Object whose methods stage, advance, note and problem are called during the run.",
+        "Object whose methods are called during the run: stage(name, documents, share), "
+        "advance(documents, size), note(line) and problem(problem). The number of documents is "
+        "None while it is not known; share() then returns how much of the files was read, from 0 "
+        "to 1.",
         check=lambda value, _: check_progress(value),
     ),
 ]

@@ -20,7 +20,7 @@ from neardup._engine.sketch_file import (
     documents,
     write_sketches,
 )
-from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory
+from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory, share_of
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
 
@@ -133,6 +133,7 @@ class Pipeline:
                 memory=memory,
                 ids=Ids(options.memory // 32, path),
                 progress=self.progress,
+                share=share_of(against, source),
             )
             collected.order = _order(options.priority, collected)
             # These were collected only for the order.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,8 +167,13 @@ _CALLBACKS = ("stage", "advance", "note", "problem")
 class Progress:
     """Progress callbacks of a run; the defaults do nothing."""
 
-    def stage(self, name: str, documents: int | None) -> None:
-        """Begin a stage over this many documents; None if the number is unknown."""
+    def stage(
+        self, name: str, documents: int | None, share: Callable[[], float] | None = None
+    ) -> None:
+        """Begin a stage over this many documents; None if the number is unknown.
+
+        While files are read, `share` returns how much of their stored bytes was read, from 0 to 1.
+        """
 
     def advance(self, documents: int, size: int = 0) -> None:
         """Report progress by this many documents, of `size` bytes."""
@@ -176,6 +183,13 @@ class Progress:
 
     def problem(self, problem: Problem | str) -> None:
         """Report a problem in the input."""
+
+
+def share_of(*sources: Any) -> Callable[[], float] | None:
+    """Return what says how much of the sources was read; None if none of them are files."""
+    files = [source for source in sources if hasattr(source, "done")]
+    size = max(1, sum(source.size for source in files))
+    return (lambda: sum(source.done for source in files) / size) if files else None
 
 
 def check_progress(value: Any) -> Progress:
@@ -189,10 +203,21 @@ def check_progress(value: Any) -> Progress:
     if value is None:
         return Progress()
     has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)
-    if isinstance(value, type) or not has_all:
+    if isinstance(value, type) or not has_all or not _takes(value.stage, "read", None, None):
         raise bad("progress", "expected.progress", value)
     callbacks: Progress = value
     return callbacks
+
+
+def _takes(function: Callable[..., Any], *arguments: Any) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:
+        # Of a compiled function, nothing is known.
+        return True
+    return True
 
 
 class Clock:

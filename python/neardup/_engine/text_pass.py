@@ -71,7 +71,7 @@ class TextPass:
         """Write records; return how many could not be written."""
         from neardup.writers import write_kept
 
-        written = write_kept(sources, keep, output, cuts)
+        written = write_kept(sources, keep, output, cuts, self.progress)
         self.summary.problems += written.unwritable
         self.problems.extend(written.problems)
         for problem in written.problems:

@@ -13,10 +13,13 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
+
+#: Formats of files; here, since what reads them is loaded only when a run begins.
+FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
 
 _SHOWN = 60
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ class Watch(Progress):
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
+        self._share: Callable[[], float] | None = None
         self.problems = 0
         #: The first problems as lines, for a report.
         self.lines: list[str] = []
@@ -69,7 +71,7 @@ class Watch(Progress):
             self._bars = Bars(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=24),
-                # Blank while the number of documents is not known.
+                # Blank while neither the size nor the number of documents is known.
                 TaskProgressColumn(),
                 TextColumn("{task.fields[done]}{task.fields[rate]}"),
                 TextColumn("{task.fields[clock]}"),
@@ -95,14 +97,17 @@ class Watch(Progress):
             name = "cli.more_problems_in_report" if self._has_report else "cli.more_problems"
             tell(Message(name, count=rest))
 
-    def stage(self, name: str, documents: int | None) -> None:
-        """Start a bar for a stage."""
-        self.done = 0
+    def stage(
+        self, name: str, documents: int | None, share: Callable[[], float] | None = None
+    ) -> None:
+        """Start a bar for a stage; it shows the share if there is one, else the documents."""
+        self.done, self._share = 0, share
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
+            total = documents if share is None else 1
             self._task = self._bars.add_task(
-                _named(name), total=documents, done=_done(0), rate="", clock=""
+                _named(name), total=total, done=_done(0), rate="", clock=""
             )
             self._size = 0
 
@@ -119,7 +124,10 @@ class Watch(Progress):
         if left is not None:
             clock = say(Message("cli.time_left", time=str(timedelta(seconds=int(left)))))
         fields = {"done": _done(self.done), "rate": rate, "clock": clock}
-        self._bars.update(self._task, advance=documents, **fields)
+        if self._share is not None:
+            self._bars.update(self._task, completed=self._share(), **fields)
+        else:
+            self._bars.update(self._task, advance=documents, **fields)
 
     def note(self, line: str) -> None:
         """Print a note, unless the command is quiet."""

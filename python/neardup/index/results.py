@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from neardup._engine.screens import OneScreen, rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,8 +195,8 @@ class Cluster:
     number: int
 
 
-@dataclass(frozen=True)
-class Added:
+@dataclass(frozen=True, repr=False)
+class Added(OneScreen):
     """The result of adding several documents.
 
     Parameters
@@ -222,6 +225,13 @@ class Added:
     problem_count: int
     problems: list[Problem]
 
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        yield "new", self.new
+        yield "already there", self.already
+        yield "kept", int(self.keep.sum())
+        yield "dropped", self.removed.num_rows
+        yield "problems", self.problem_count
+
 
 @dataclass(frozen=True)
 class Removed:
@@ -243,8 +253,8 @@ class Removed:
     freed_count: int
 
 
-@dataclass(frozen=True)
-class Stats:
+@dataclass(frozen=True, repr=False)
+class Stats(OneScreen):
     """The size and the settings of an index.
 
     Parameters
@@ -294,3 +304,9 @@ class Stats:
     first: datetime | None
     last: datetime | None
     created: datetime
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
+        for name, value in vars(self).items():
+            if name not in ("measure", "threshold", "max_distance") and value is not None:
+                yield name, value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,8 +158,10 @@ class _Silent(Progress):
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
-    def stage(self, name: str, documents: int | None) -> None:
-        self._progress.stage(name, documents)
+    def stage(
+        self, name: str, documents: int | None, share: Callable[[], float] | None = None
+    ) -> None:
+        self._progress.stage(name, documents, share)
 
     def advance(self, documents: int, size: int = 0) -> None:
         self._progress.advance(documents, size)

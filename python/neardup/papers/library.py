@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from neardup._engine.messages import Message
-from neardup._engine.summary import Progress, check_progress
+from neardup._engine.summary import Progress, check_progress, share_of
 from neardup._engine.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
@@ -165,7 +165,7 @@ class _Files(Library):
         sketches: list[bytes] = []
         core, _ = aligner()
         sources = open_sources(inputs, only_text_in_folders=True)
-        progress.stage("library", None)
+        progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
             for problem in batch.problems:
                 self.problems += 1

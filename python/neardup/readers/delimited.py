@@ -45,6 +45,7 @@ class Delimited:
         self.name = source_file.name
         self.format = format
         self.source_file = source_file
+        self.size = source_file.size
         self._compression = compression
         self._delimiter = _DELIMITER[format]
         # The module's limit of 128 KiB catches unclosed quotes, but articles can be
@@ -64,6 +65,11 @@ class Delimited:
             reason = Message("readers.header_row", reason=first.reason)
             raise InputError(refusal(self.name, reason, found, _way_out(first.reason)))
         return first.values, first.raw
+
+    def done(self, records: int) -> float:
+        """Return the share of the file that was read, from 0 to 1."""
+        del records
+        return self.source_file.done / max(1, self.size)
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since the first pass."""

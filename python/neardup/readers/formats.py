@@ -1,17 +1,16 @@
 """File formats, detected by a file's name and by its first bytes."""
 
 import os
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import check_choice
+from neardup._engine.validation import FormatName, check_choice
 
 __all__ = [
     "FORMATS",
     "PARQUET",
     "TEXT_EXTENSIONS",
     "Format",
-    "FormatName",
     "by_content",
     "by_name",
     "check_format",
@@ -19,7 +18,6 @@ __all__ = [
     "known",
 ]
 
-FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
 FORMATS: tuple[str, ...] = get_args(FormatName)
 
 _FORMAT_OF = {

@@ -66,6 +66,7 @@ class JsonLines:
     def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
         self.name = source_file.name
         self.source_file = source_file
+        self.size = source_file.size
         self._compression = compression
         if extension_of(source_file.name) == ".json":
             self._check_lines()
@@ -85,6 +86,11 @@ class JsonLines:
         convert = "unpack_and_convert_with" if self._compression else "convert_with"
         remedy = Message(f"readers.{convert}", command=f"jq -c '{program}' {self.name}")
         raise InputError(refusal(self.name, Message("readers.must_hold_objects"), found, remedy))
+
+    def done(self, records: int) -> float:
+        """Return the share of the file that was read, from 0 to 1."""
+        del records
+        return self.source_file.done / max(1, self.size)
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since the first pass."""

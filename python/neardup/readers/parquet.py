@@ -38,11 +38,13 @@ class Parquet:
     def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
         self.name = source_file.name
         self.source_file = source_file
+        self.size = source_file.size
         self._compression = compression
         with self._open() as file:
             self.schema: pa.Schema = file.schema_arrow
             # Access it here, where an error is an error of the file.
             _ = self.schema.names
+            self._rows: int = file.metadata.num_rows
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
@@ -57,6 +59,10 @@ class Parquet:
                 reason = Message("readers.must_be_parquet")
                 raise InputError(refusal(self.name, reason, None, remedy)) from error
             yield file
+
+    def done(self, records: int) -> float:
+        """Return the share of the file that was read, from 0 to 1."""
+        return min(1.0, records / max(1, self._rows))
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since the first pass."""

@@ -5,7 +5,7 @@ the kept records calls `kept_bytes`, for the raw records, if the formats agree, 
 else `rows`, for the records as Python dicts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,12 +28,15 @@ class Keep:
     """The part of a keep mask that belongs to one source, taken in order.
 
     Raises InputError as soon as the number of records differs from that of the first
-    pass.
+    pass. `advance` is called with the number of kept records of each part.
     """
 
-    def __init__(self, mask: npt.NDArray[np.bool_], source: str) -> None:
+    def __init__(
+        self, mask: npt.NDArray[np.bool_], source: str, advance: Callable[[int], None]
+    ) -> None:
         self._mask = mask
         self._source = source
+        self._advance = advance
         self._taken = 0
 
     def take(self, count: int) -> npt.NDArray[np.bool_]:
@@ -41,7 +44,9 @@ class Keep:
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
             self._complain(Message("readers.more"))
-        return self._mask[begin : self._taken]
+        flags = self._mask[begin : self._taken]
+        self._advance(int(np.count_nonzero(flags)))
+        return flags
 
     def close(self) -> None:
         """Check that every flag was taken."""
@@ -62,12 +67,21 @@ class Source(Protocol):
     name: str
     format: str
 
+    @property
+    def size(self) -> int:
+        """Stored bytes, compressed or not."""
+        ...
+
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
         """Read the texts, in chunks of about `size` bytes."""
         ...
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records, in the order and number of `chunks`."""
+        ...
+
+    def done(self, records: int) -> float:
+        """Return the share of the source that was read with this many records, from 0 to 1."""
         ...
 
     def check_unchanged(self) -> None:

@@ -70,6 +70,18 @@ class Sources:
         self.counts: list[int] | None = None
         self.problems: list[Problem] = []
         self.notes: list[Message] = []
+        self._sizes = [source.size for source in sources]
+        self._done = 0.0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files as they are stored, compressed or not."""
+        return sum(self._sizes)
+
+    @property
+    def done(self) -> float:
+        """How many of these bytes the latest `batches` has read, about."""
+        return self._done
 
     @property
     def problem_lines(self) -> list[Message]:
@@ -155,13 +167,17 @@ class Sources:
             passed_over += selection.problems
         if passed_over:
             yield without_records(passed_over, self.fields.extra)
-        for source in self.sources:
+        before = 0
+        for source, stored in zip(self.sources, self._sizes, strict=True):
+            self._done = before
+            before += stored
             source.check_unchanged()
             count = 0
             problems = False
             for chunk in source.chunks(self.fields, titles, size):
                 count += len(chunk.ids)
                 problems = problems or bool(chunk.problems)
+                self._done = before - stored + stored * source.done(count)
                 yield chunk
             source.check_unchanged()
             counts.append(count)

@@ -80,6 +80,8 @@ class ReopenableFile:
         self._spool: BinaryIO | None = None
         #: What tells whether two paths lead to one file; None for what is read once.
         self.identity: tuple[int, int] | str | None = None
+        #: Stored bytes, and how many of them the latest `chunks` has read.
+        self.size = self.done = 0
         if handle is None and is_address(path):
             with opened(path) as (file, size):
                 copied = self._copy(file)
@@ -93,6 +95,7 @@ class ReopenableFile:
             if stat.S_ISREG(status.st_mode):
                 self.identity = (status.st_dev, status.st_ino)
                 self._state = _state(status)
+                self.size = status.st_size
                 with self.open():
                     return
             with self._open_path() as pipe:
@@ -120,7 +123,8 @@ class ReopenableFile:
         # No caller has to close the input: the file is closed with its last user.
         weakref.finalize(self, spool.close)
         self._spool = spool
-        return spool.tell()
+        self.size = spool.tell()
+        return self.size
 
     def _stat(self) -> os.stat_result:
         try:
@@ -172,6 +176,7 @@ class ReopenableFile:
         StreamDamaged
             After all bytes before the damage.
         """
+        self.done = 0
         with self.open() as handle:
             if compression is None:
                 while chunk := self._read(handle, size):
@@ -196,7 +201,9 @@ class ReopenableFile:
 
     def _read(self, handle: BinaryIO, size: int) -> bytes:
         try:
-            return handle.read(size)
+            read = handle.read(size)
+            self.done += len(read)
+            return read
         except OSError as error:
             where = Message("readers.where_said", said=_said(error))
             raise StreamDamaged(Message("readers.must_be_readable", where=where)) from error

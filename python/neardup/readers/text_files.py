@@ -67,6 +67,15 @@ class TextFiles:
                 files.append(TextFile(key, source_file, compression))
         return cls(name, files)
 
+    @property
+    def size(self) -> int:
+        """Stored bytes of all files."""
+        return sum(file.source_file.size for file in self.files if file.source_file is not None)
+
+    def done(self, records: int) -> float:
+        """Return the share of the files that were read, from 0 to 1."""
+        return records / max(1, len(self.files))
+
     def check_unchanged(self) -> None:
         """Raise InputError if a file changed since the first pass."""
         for file in self.files:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from neardup import _core
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
 from neardup._engine.rule import rule
+from neardup._engine.screens import OneScreen, rule_of
 from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
 from neardup._engine.validation import check_whole
 from neardup.exceptions import ParameterError
@@ -73,8 +74,8 @@ class SparkSummary(Summary):
         return self.shuffled_bytes / max(self.read + self.against, 1)
 
 
-@dataclass(frozen=True)
-class SparkResult:
+@dataclass(frozen=True, repr=False)
+class SparkResult(OneScreen):
     """The result of a job: what was kept, what was dropped, and why.
 
     Parameters
@@ -108,7 +109,14 @@ class SparkResult:
     measure: str
     threshold: float | None
     max_distance: int | None
-    _close: Callable[[], None] = field(repr=False, compare=False)
+    _close: Callable[[], None] = field(compare=False)
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
+            yield name, getattr(self.summary, name)
+        yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
+        yield "problems", len(self.problems)
+        yield "checkpoint", self.checkpoint
 
     def close(self) -> None:
         """Remove the checkpoint; then `kept` and `removed` can no longer be read."""

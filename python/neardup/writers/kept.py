@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup._engine.messages import Message
+from neardup._engine.summary import check_progress
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem, refusal, show
 from neardup.readers.delimited import Delimited
@@ -30,6 +31,7 @@ from neardup.writers.output import Output
 from neardup.writers.schema_inference import InferredType
 
 if TYPE_CHECKING:
+    from neardup._engine.summary import Progress
     from neardup.readers.source import Row
 
 __all__ = ["Edits", "KeptReport", "fixed_names", "write_kept"]
@@ -69,7 +71,11 @@ class KeptReport:
 
 
 def write_kept(
-    sources: Sources, keep: npt.ArrayLike, output: Output, edits: Edits | None = None
+    sources: Sources,
+    keep: npt.ArrayLike,
+    output: Output,
+    edits: Edits | None = None,
+    progress: Progress | None = None,
 ) -> KeptReport:
     """Write the kept records of all sources.
 
@@ -83,6 +89,8 @@ def write_kept(
         An open output, which the caller commits.
     edits : Edits, optional
         What is added to the records, or replaced in them.
+    progress : Progress or None, default=None
+        Is told the stage ``write``, and the kept records as they are written.
 
     Returns
     -------
@@ -118,6 +126,8 @@ def write_kept(
     for source in sources.sources:
         source.check_unchanged()
     report = KeptReport()
+    progress = check_progress(progress)
+    progress.stage("write", int(np.count_nonzero(mask)))
     write: _Lines | _Cells | _Tables
     if output.format == "jsonl":
         write = _Lines(output, report, edits)
@@ -129,7 +139,7 @@ def write_kept(
     for source, count in zip(sources.sources, counts, strict=True):
         flags = mask[begin : begin + count]
         begin += count
-        part = Keep(flags, source.name)
+        part = Keep(flags, source.name, progress.advance)
         write.source(source, part)
         part.close()
         source.check_unchanged()

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, share_of
 from neardup.exceptions import InputError
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
@@ -124,7 +124,7 @@ def add_source(
             for begin in range(0, max(len(incoming), 1), size):
                 yield incoming.part(begin, begin + size).prepare()
 
-    progress.stage("add", None)
+    progress.stage("add", None, share_of(source))
     # Closing also ends the reading thread if an error leaves the loop.
     with closing(ahead(prepared())) as batches:
         for batch in batches:

@@ -278,11 +278,14 @@ class _Watched(Progress):
     def __init__(self, libraries: Libraries, place: _Place) -> None:
         self._libraries, self._place = libraries, place
         self._documents: int | None = None
+        self._share: Callable[[], float] | None = None
         self._done = 0
 
-    def stage(self, name: str, documents: int | None) -> None:
+    def stage(
+        self, name: str, documents: int | None, share: Callable[[], float] | None = None
+    ) -> None:
         del name
-        self._documents = documents
+        self._documents, self._share = documents, share
         self._done = 0
 
     def advance(self, documents: int, size: int = 0) -> None:
@@ -290,7 +293,9 @@ class _Watched(Progress):
         if self._libraries._closed:
             raise _Closing
         self._done += documents
-        if self._documents:
+        if self._share is not None:
+            self._place.progress = min(1.0, self._share())
+        elif self._documents:
             self._place.progress = min(1.0, self._done / self._documents)
 
 

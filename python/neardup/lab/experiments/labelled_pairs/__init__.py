@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup._engine.extras import require
 from neardup._engine.messages import LANGUAGES, Message
+from neardup._engine.screens import OneScreen
 from neardup._engine.validation import (
     bad,
     check_choice,
@@ -38,7 +39,7 @@ from neardup.lab.experiments.labelled_pairs.measures import (
 )
 from neardup.lab.experiments.labelled_pairs.pairs import Pairs, sharing_documents
 from neardup.lab.experiments.labelled_pairs.ranking import MeasureResult, ranked
-from neardup.lab.experiments.labelled_pairs.settings import Choice, choose
+from neardup.lab.experiments.labelled_pairs.settings import Choice, choose, sentences
 from neardup.lab.report import open_folder
 from neardup.recipe import NAMES, Recipe, load_recipe
 
@@ -51,8 +52,8 @@ __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 _SEGMENTED = "bkdr"
 
 
-@dataclass(frozen=True)
-class PairsEvaluation:
+@dataclass(frozen=True, repr=False)
+class PairsEvaluation(OneScreen):
     """Evaluation of measures, recipes and thresholds on labelled pairs.
 
     Parameters
@@ -92,6 +93,18 @@ class PairsEvaluation:
     contradictions: int
     problems: int
     folder: Path | None
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        duplicates = int(self.is_true.sum())
+        yield "documents", len(self.documents)
+        yield "labels", f"{duplicates:,} duplicates, {len(self.is_true) - duplicates:,} others"
+        yield "verdict", sentences(self.choice)[0]
+        for name, setting in (("default", self.choice.default), ("best", self.choice.best)):
+            low, high = setting.accuracy.f1
+            rule = f"{setting.measured.name} {setting.measured.bound(setting.cut_off)}"
+            yield name, f"F1 {setting.accuracy.scores.f1:.3f} ({low:.3f} to {high:.3f}), {rule}"
+        yield "errors", sum(len(self.mistakes(found=found)) for found in (True, False))
+        yield "folder", self.folder or "-"
 
     @property
     def is_true(self) -> npt.NDArray[np.bool_]:

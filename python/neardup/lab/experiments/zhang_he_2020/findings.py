@@ -41,8 +41,7 @@ def verdict(result: PublishedResult) -> list[str]:
     ]
     if best.name != default and default in own:
         usual = own[default]
-        said = f"The default, {usual.label}, has F1 {usual.overall.scores.f1:.3f}."
-        lines.append(said)
+        lines.append(f"The default, {usual.label}, has F1 {usual.overall.scores.f1:.3f}.")
     said = findings(result.paper_methods, markdown=False)
     count = sum(line.startswith("Reproduced") for line in said)
     lines.append(f"Reproduced on these texts: {count} of the paper's {len(said)} results.")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from neardup._engine.screens import OneScreen
 from neardup.lab.experiments.zhang_he_2020.methods import Found, Method
 from neardup.lab.experiments.zhang_he_2020.scoring import Places, Scorer, Tally
 from neardup.lab.metrics import Scores
@@ -127,8 +130,8 @@ class Point:
     scores: Scores
 
 
-@dataclass(frozen=True)
-class PublishedResult:
+@dataclass(frozen=True, repr=False)
+class PublishedResult(OneScreen):
     """What the experiment measured.
 
     Parameters
@@ -180,6 +183,14 @@ class PublishedResult:
     sizes: tuple[Run, ...]
     rates: tuple[Point, ...]
     folder: Path | None
+
+    def _facts(self) -> Iterator[tuple[str, Any]]:
+        yield "documents", self.documents
+        yield "topics", ", ".join(self.topics)
+        yield "copies", f"{self.true_pairs:,}, {self.copies}"
+        for at, run in enumerate(sorted(self.chosen(), key=lambda run: -run.overall.scores.f1)):
+            yield "" if at else "F1 of pairs", f"{run.overall.scores.f1:.3f} {run.label}"
+        yield "folder", self.folder or "-"
 
     @property
     def paper_methods(self) -> tuple[Run, ...]:
