@@ -32,6 +32,15 @@ def test_what_comes_back_as_a_table(made, expected):
     assert result.review().evidence.removals
 
 
+def test_a_frame_of_daft(expected):
+    daft = pytest.importorskip("daft", reason="needs Daft")
+    result = neardup.dedup(daft.from_arrow(TABLE).where(daft.col("n") >= 0), against=TABLE[:3])
+    assert isinstance(result.kept, daft.DataFrame)
+    kept = result.kept.to_pydict()["n"]
+    assert kept == [n for n in expected.kept["n"].to_pylist() if n > 2]
+    assert result.review().evidence.removals
+
+
 @pytest.fixture(scope="module")
 def dataset():
     import datasets

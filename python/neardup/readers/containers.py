@@ -93,10 +93,26 @@ def _iterable(data: Any) -> tuple[Any, Kept]:
     return rows, kept
 
 
+def _ray(data: Any) -> tuple[Any, Kept]:
+    ray = sys.modules["ray"]
+    table = pa.concat_tables(ray.get(data.to_arrow_refs()), promote_options="permissive")
+    return table, lambda keep: ray.data.from_arrow(table.filter(pa.array(keep)))
+
+
+def _daft(data: Any) -> tuple[Any, Kept]:
+    table = data.to_arrow()
+    made = sys.modules["daft"].from_arrow
+    return table, lambda keep: made(table.filter(pa.array(keep)))
+
+
 _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, Kept]]] = {
     ("polars", "LazyFrame"): _lazy_frame,
     ("duckdb", "DuckDBPyRelation"): _relation,
     ("datasets", "Dataset"): _hugging_face,
     ("datasets", "DatasetDict"): _splits,
     ("datasets", "IterableDataset"): _iterable,
+    # Ray has two classes for one that was computed and one that was not.
+    ("ray", "Dataset"): _ray,
+    ("ray", "MaterializedDataset"): _ray,
+    ("daft", "DataFrame"): _daft,
 }

@@ -86,11 +86,11 @@ def open_table(
     data : table, series, list of str or list of dict
         A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
         pandas or polars DataFrame or Series, a LazyFrame of polars, a Dataset,
-        DatasetDict or IterableDataset of Hugging Face, a dataset of pyarrow, a
-        relation of DuckDB or anything else with ``__arrow_c_stream__`` (the
-        result of the last three is a pyarrow Table), or a list,
-        tuple, iterator (its result is a list) or NumPy array of str or of
-        dict.
+        DatasetDict or IterableDataset of Hugging Face, a Dataset of Ray, a
+        DataFrame of Daft, a dataset of pyarrow, a relation of DuckDB or anything
+        else with ``__arrow_c_stream__`` (the result of the last three is a
+        pyarrow Table), or a list, tuple, iterator (its result is a list) or NumPy
+        array of str or of dict.
     parameter : str, default="data"
         The parameter that the caller was given it by, for errors.
     text_field, title_field, id_field, extra_fields, text_parameter
