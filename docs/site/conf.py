@@ -82,6 +82,10 @@ benchmarks
 bibliography
 ```
 
+```{image} pictures/review.en.png
+:alt: A removed text beside the kept one; what both share is numbered, what differs is framed
+```
+
 Pages that neardup makes: <a href="review.html">a review of what was removed</a> and
 <a href="report.html">a report of a paper</a>.
 """
@@ -93,6 +97,13 @@ def setup(app):
     """Read the pages as they are on a code host."""
     app.connect("source-read", read)
     app.connect("autodoc-process-docstring", number)
+    app.connect("html-page-context", in_chinese)
+
+
+def in_chinese(_app, page, _template, context, _doctree):
+    """Name the language of Chinese pages, from which browsers choose the forms of characters."""
+    if page.startswith("zh/"):
+        context["language"] = "zh-CN"
 
 
 def number(_app, _what, name, _of, _options, lines):
