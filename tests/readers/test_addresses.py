@@ -14,7 +14,7 @@ from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from tests.index.written import families
 
 import neardup
-from neardup import InputError, MissingDependencyError, OutputError, ParameterError
+from neardup import InputError, MissingDependencyError, OutputError, ParameterError, cli
 from neardup.dedup import dedup_files
 from neardup.readers import addresses
 
@@ -64,6 +64,35 @@ def test_other_commands():
     Path("paper.txt").write_text(ROWS[3]["text"] * 3)
     report = neardup.check("paper.txt", ["memory://dump/a.jsonl"])
     assert report.sources
+
+
+def test_every_output_and_saved_sketches(memory):
+    neardup.sketch_files(["memory://dump/a.jsonl"], "memory://out/a.arrow")
+    outputs = {name: f"memory://out/{name}" for name in ("removed.csv", "report", "review")}
+    named = {name.partition(".")[0]: path for name, path in outputs.items()}
+    dedup_files(["in.jsonl"], "memory://out/k.jsonl", against=["memory://out/a.arrow"], **named)
+    dedup_files(["in.jsonl"], "k.jsonl", against=["memory://dump/a.jsonl"], removed="removed.csv")
+    assert memory.cat_file("/out/k.jsonl") == Path("k.jsonl").read_bytes()
+    assert memory.cat_file("/out/removed.csv") == Path("removed.csv").read_bytes()
+    assert json.loads(memory.cat_file("/out/report"))["summary"]["read"] == len(ROWS)
+    assert memory.cat_file("/out/review").startswith(b"<!DOCTYPE html>")
+    neardup.repeats_files(["in.jsonl"], "memory://out/r.csv", remove="memory://out/clean.jsonl")
+    tests = ["memory://dump/a.jsonl"]
+    neardup.contamination_files(["in.jsonl"], tests, report="memory://out/found.csv")
+    neardup.count_idf([row["text"] for row in ROWS]).save("memory://out/words.idf")
+    assert neardup.load_idf("memory://out/words.idf").documents == len(ROWS)
+    assert memory.exists("/out/r.csv")
+    assert memory.exists("/out/clean.jsonl")
+    assert memory.exists("/out/found.csv")
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_command_does_not_take_a_slash_from_an_address(monkeypatch, capsys):
+    words = ["dedup", "in.jsonl", "-o", "memory://o/k.jsonl", "--report", "http://127.0.0.1:9/r"]
+    monkeypatch.setattr(sys, "argv", ["neardup", *words])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "http://127.0.0.1:9/r: " in capsys.readouterr().err
 
 
 def test_names_of_records_have_the_address(memory):

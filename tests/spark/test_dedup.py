@@ -367,7 +367,7 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
     assert dict(done)["decisions"] is False
     dedup_files([source], tmp_path / "kept.jsonl")
     assert read_parts(tmp_path / "out") == (tmp_path / "kept.jsonl").read_bytes()
-    with pytest.raises(neardup.InputError, match=r"run with another threshold.*\(--checkpoint\)"):
+    with pytest.raises(neardup.InputError, match=r"run with another threshold.*checkpoint="):
         neardup.spark.dedup_files([source], tmp_path / "other", threshold=0.9, **options)
 
 
@@ -400,7 +400,7 @@ def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch
     (old / "settings.json").write_text('{"threshold": 0.5}')
     monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
     for folder in (own, str(old)):
-        with pytest.raises(neardup.InputError, match=r"another version .*\(--checkpoint\)"):
+        with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
             Checkpoint(spark, folder, run)
 
 
@@ -454,8 +454,8 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
         neardup.spark.dedup_files([there], tmp_path, **options)
     frame = spark.createDataFrame([("x", 1)], "text string, n int")
     for name, value in [
-        ("text", 7),
-        ("id", ["n"]),
+        ("text_field", 7),
+        ("id_field", ["n"]),
         ("threshold", 0),
         ("recipe", "characters"),
         ("order_by", "nothing"),

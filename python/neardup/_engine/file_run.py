@@ -13,8 +13,8 @@ from neardup._engine.checkpoint import Work, refuse_outputs, states_of
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.pipeline import Pipeline
-from neardup._engine.sketch_file import SavedSketches
-from neardup._engine.validation import check_path, is_index, is_sketch_file, paths_of
+from neardup._engine.sketch_file import SavedSketches, is_sketch_file
+from neardup._engine.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class FileRun:
         wanted = {name: path for name, path in self._outputs.items() if path is not None}
         places = [*wanted.values(), *([] if self._report_path is None else [self._report_path])]
         if self._files["work"] is not None:
-            folder = self._files["work"]
+            folder = Path(self._files["work"])
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
         own = set() if self._work is None else self._work.take_back()

@@ -310,7 +310,7 @@ Report = Annotated[
         "File for counts, settings, recipe, plan, problems and versions, as JSON.",
         ("--report",),
         OUTPUT,
-        command_type=Path | None,
+        command_type=str | None,
         metavar="FILE",
         check=_or_none(check_path),
     ),

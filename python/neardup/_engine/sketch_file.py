@@ -11,12 +11,14 @@ instead, and the shingle counts of all texts as the metadata of a last, empty ba
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from neardup._engine.messages import Message
-from neardup.exceptions import InputError
+from neardup.exceptions import InputError, NeardupError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +28,15 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup._engine.ingest import Collected
     from neardup._engine.summary import Progress
+    from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
     from neardup.writers import Output
 
 #: The version of the files that later runs read, and its key in the metadata.
 _VERSION, _VERSION_KEY = "1", "neardup_sketches"
+
+#: How an Arrow file begins.
+_MAGIC = b"ARROW1"
 
 #: The key of the shingle counts.
 _COUNTED = "counted"
@@ -141,6 +147,26 @@ def save_sketches(
         writer.write_batch(none, custom_metadata={_COUNTED: counted or b""})
 
 
+def is_sketch_file(path: str) -> bool:
+    """Return whether a path names an Arrow file, as `neardup.sketch_files` writes it."""
+    from neardup.readers.addresses import is_address, names_several_at, opened
+
+    try:
+        if is_address(path):
+            if names_several_at(path):
+                return False
+            with opened(path) as (file, _):
+                return bool(file.read(len(_MAGIC)) == _MAGIC)
+        # What is read from a pipe is gone.
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except (OSError, NeardupError):
+        # The error is that of whoever reads it.
+        return False
+
+
 class SavedSketches:
     """Files of `save_sketches`, as the other collection of a run.
 
@@ -159,15 +185,18 @@ class SavedSketches:
     """
 
     def __init__(self, paths: Sequence[str], recipe: Recipe, shingle: int | None) -> None:
-        self._paths = list(paths)
-        for path in paths:
-            self._check(path, recipe, shingle)
+        from neardup.readers.streams import ReopenableFile
 
-    def _check(self, path: str, recipe: Recipe, shingle: int | None) -> None:
+        self._files = [ReopenableFile(path) for path in paths]
+        for file in self._files:
+            self._check(file, recipe, shingle)
+
+    def _check(self, source: ReopenableFile, recipe: Recipe, shingle: int | None) -> None:
         import pyarrow as pa
 
+        path = source.name
         try:
-            with pa.OSFile(path, "r") as file:
+            with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
                 found = pa.ipc.open_file(file).schema.metadata or {}
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
@@ -185,9 +214,9 @@ class SavedSketches:
         import pyarrow as pa
 
         corpus = collected.corpus
-        for path in self._paths:
+        for source in self._files:
             try:
-                with pa.OSFile(path, "r") as file:
+                with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
                     reader: Any = pa.ipc.open_file(file)
                     last = reader.num_record_batches - 1
                     for at in range(last):
@@ -200,7 +229,7 @@ class SavedSketches:
                     if counted[_COUNTED.encode()]:
                         corpus.merge_counts(counted[_COUNTED.encode()])
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
-                raise _damaged(path, error) from error
+                raise _damaged(source.name, error) from error
 
     def found(self) -> dict[str, Any]:
         """Return what a resumed run needs to know; nothing."""

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
-from pathlib import Path
 from typing import Any, Literal
 
 from neardup._engine.messages import Message
@@ -114,11 +113,11 @@ def check_string(value: Any, name: str) -> str:
     return value
 
 
-def check_path(value: Any, name: str) -> Path:
-    """Return a path, from text or a Path."""
+def check_path(value: Any, name: str) -> str:
+    """Return a path or address, from text or a Path, which would take a slash from an address."""
     if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
         raise bad(name, "expected.path", value)
-    return Path(value)
+    return os.fspath(value)
 
 
 def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[str]:
@@ -137,21 +136,12 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     """Return whether a path names a persistent index."""
     if os.fspath(path).startswith(("postgresql:", "postgres:")):
         return True
-    return _begins_with(path, b"SQLite format 3\0")
-
-
-def is_sketch_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names an Arrow file, as `neardup.sketch_files` writes it."""
-    return _begins_with(path, b"ARROW1")
-
-
-def _begins_with(path: str | os.PathLike[str], begin: bytes) -> bool:
     try:
         # What is read from a pipe is gone.
         if not os.path.isfile(path):
             return False
         with open(path, "rb") as file:
-            return file.read(len(begin)) == begin
+            return file.read(16) == b"SQLite format 3\0"
     except OSError:
         return False
 

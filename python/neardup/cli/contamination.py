@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.messages import Message
@@ -38,7 +37,7 @@ def run(
         ),
     ],
     output: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--output",
             "-o",
@@ -50,7 +49,7 @@ def run(
         ),
     ] = None,
     report: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--report",
             metavar="FILE",
@@ -82,7 +81,7 @@ def run(
     from neardup.contamination import contamination_files
 
     if output is None and report is None:
-        report = Path("-")
+        report = "-"
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         result = contamination_files(inputs, tests, output, report=report, do=do, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup._engine.option_groups import DedupFilesParameters
@@ -61,7 +60,7 @@ def run(
         ),
     ] = None,
     review: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--review",
             metavar="FILE",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup._engine.option_groups import FingerprintFilesParameters
@@ -20,7 +19,7 @@ EXAMPLES = (
 def run(
     inputs: o.Inputs,
     output: Annotated[
-        Path,
+        str,
         flags.Option(
             "--output",
             "-o",
@@ -29,7 +28,7 @@ def run(
             "format by extension, - for standard output.",
             rich_help_panel=o.OUTPUT,
         ),
-    ] = Path("-"),
+    ] = "-",
     strip_markup: o.StripMarkup = False,
     quiet: o.Quiet = False,
     **options: Unpack[FingerprintFilesParameters],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup._engine.messages import Message
@@ -23,7 +22,7 @@ def run(
     *,
     inputs: o.Inputs,
     output: Annotated[
-        Path,
+        str,
         flags.Option(
             "--output",
             "-o",

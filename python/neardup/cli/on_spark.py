@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from neardup._engine.messages import Message
@@ -41,7 +40,7 @@ def dedup_on_spark(
     *,
     removed: str | None,
     against: Sequence[str] | None,
-    review: Path | None,
+    review: str | None,
     master: str | None,
     checkpoint: str | None,
     quiet: bool,

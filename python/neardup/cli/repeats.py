@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.messages import Message
@@ -27,7 +26,7 @@ def run(
     *,
     inputs: o.Inputs,
     output: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--output",
             "-o",
@@ -39,7 +38,7 @@ def run(
         ),
     ] = None,
     places: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--places",
             metavar="FILE",
@@ -49,7 +48,7 @@ def run(
         ),
     ] = None,
     remove: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--remove",
             metavar="FILE",
@@ -79,7 +78,7 @@ def run(
     from neardup.repeats import repeats_files
 
     if output is None and places is None and remove is None:
-        output = Path("-")
+        output = "-"
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         summary = repeats_files(inputs, output, places=places, remove=remove, keep=keep, **options)

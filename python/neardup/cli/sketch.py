@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Unpack
 
 from neardup._engine.option_groups import SketchFilesParameters
@@ -21,7 +20,7 @@ def run(
     *,
     inputs: o.Inputs,
     output: Annotated[
-        Path,
+        str,
         flags.Option(
             "--output",
             "-o",

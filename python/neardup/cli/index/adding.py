@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup._engine.interrupt import Interrupted
@@ -29,7 +28,7 @@ def add(
     location: io.Location,
     inputs: o.Inputs,
     removed: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--removed",
             metavar="FILE",
@@ -40,7 +39,7 @@ def add(
         ),
     ] = None,
     report: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--report",
             metavar="FILE",

@@ -6,7 +6,6 @@ import dataclasses
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -175,7 +174,7 @@ def clusters(
     *,
     location: io.Location,
     output: Annotated[
-        Path,
+        str,
         flags.Option(
             "--output",
             "-o",
@@ -184,7 +183,7 @@ def clusters(
             "standard output.",
             rich_help_panel=o.OUTPUT,
         ),
-    ] = Path("-"),
+    ] = "-",
     force: o.Force,
 ) -> None:
     """List the dropped documents, by the kept ones that they repeat."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from neardup._engine.messages import Message
@@ -15,7 +14,7 @@ def export(
     *,
     location: io.Location,
     output: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--output",
             "-o",
@@ -28,7 +27,7 @@ def export(
         ),
     ] = None,
     decisions: Annotated[
-        Path | None,
+        str | None,
         flags.Option(
             "--decisions",
             metavar="FILE",
@@ -58,7 +57,7 @@ def export(
     if whole and decisions is not None:
         raise ParameterError(Message("cli.whole_with_decisions"))
     with io.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
-        target = output or Path("-")
+        target = output or "-"
         if whole:
             index.dump(target, force=force, progress=watch)
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from neardup._engine.interrupt import Interrupted
@@ -74,7 +73,7 @@ def opened(
     return index
 
 
-def check_outputs(index: Index, *paths: Path | None) -> None:
+def check_outputs(index: Index, *paths: str | None) -> None:
     """Raise if a file of the index would be overwritten."""
     index._engine.database.refuse_outputs(paths)
 

@@ -229,7 +229,7 @@ def evaluate_pairs(
     if not isinstance(paths, Sequence):
         raise bad("inputs", "expected.paths", inputs)
     paths = [check_path(path, "inputs") for path in paths]
-    folder = None if output is None else check_path(output, "output")
+    folder = None if output is None else Path(check_path(output, "output"))
     if folder is not None:
         require("lab.figures", "lab", "matplotlib")
     require("lab.metrics", "lab", "sklearn")

@@ -159,7 +159,7 @@ def published(
     # Reading a default may fail, so do it before the work.
     defaults = [method.default for method in chosen]
     listed = _check_list(sizes)
-    folder = None if output is None else check_path(output, "output")
+    folder = None if output is None else Path(check_path(output, "output"))
 
     if folder is not None:
         require("lab.figures", "lab", "matplotlib")
