@@ -1,5 +1,7 @@
 """What comes in goes out: every kind of collection, and its problems."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -200,3 +202,15 @@ def test_fingerprints_refuse_what_is_no_text():
         fingerprint_many(["x", None])
     with pytest.raises(InputError, match=r"texts\[0\]: expected text, found bytes"):
         fingerprint_many([b"x"])
+
+
+def test_a_name_of_a_file_is_no_table():
+    for name in ("news.jsonl", Path("news.jsonl")):
+        with pytest.raises(ParameterError, match=r"end in _files: dedup_files"):
+            dedup(name)
+
+
+def test_names_of_other_programs_are_understood():
+    for name, own in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
+        with pytest.raises(TypeError, match=f"Did you mean '{own}'"):
+            dedup(["a"], **{name: "x"})

@@ -3,7 +3,7 @@
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -11,6 +11,38 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from neardup._engine.options import Option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+#: What other programs call an option, and the options here that do it.
+_WISHES = {
+    "keep": ("priority", "keep"),
+    "sort": ("priority",),
+    "column": ("text_field",),
+    "field": ("text_field", "id_field"),
+    "key": ("id_field",),
+    "similarity": ("threshold",),
+    "jobs": ("workers",),
+    "n_jobs": ("workers",),
+    "num_proc": ("workers",),
+    "threads": ("workers",),
+    "overwrite": ("force",),
+    "duplicates": ("removed",),
+    "reference": ("against", "library"),
+    "html": ("review", "output"),
+}
+
+
+def wished(name: str, known: Collection[str]) -> list[str]:
+    """Return the known options, or flags, that do what a name asks for that is not known.
+
+    Examples
+    --------
+    >>> wished("text", ["text_field", "workers"]), wished("--num-proc", ["--workers"])
+    (['text_field'], ['--workers'])
+    """
+    plain = {flag.strip("-").replace("-", "_"): flag for flag in known}
+    asked = name.strip("-").replace("-", "_")
+    return [plain[one] for one in (*_WISHES.get(asked, ()), f"{asked}_field") if one in plain]
 
 
 @cache
@@ -43,7 +75,8 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
         if name not in known:
             from difflib import get_close_matches
 
-            hint = "".join(f" Did you mean {near!r}?" for near in get_close_matches(name, known, 1))
+            near = wished(name, known) or get_close_matches(name, known, 1)
+            hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
             said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(said)
     values = {}

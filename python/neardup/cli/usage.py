@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from neardup._engine.messages import Message
+from neardup._engine.signatures import wished
 
 __all__ = ["Command", "Group", "UsageError", "epilog_of", "explained", "is_help"]
 
@@ -70,24 +71,6 @@ class Group(_InContext, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-#: Options that other programs have, and what does that here.
-_WISHES = {
-    "--keep": ("--priority", "--keep"),
-    "--sort": ("--priority",),
-    "--column": ("--text-field",),
-    "--field": ("--text-field", "--id-field"),
-    "--key": ("--id-field",),
-    "--similarity": ("--threshold",),
-    "--jobs": ("--workers",),
-    "--num-proc": ("--workers",),
-    "--threads": ("--workers",),
-    "--overwrite": ("--force",),
-    "--duplicates": ("--removed",),
-    "--reference": ("--against", "--library"),
-    "--html": ("--review", "--output"),
-}
-
-
 def is_help(error: Any) -> bool:
     """Return whether the help was printed because there were no arguments at all."""
     return type(error).__name__ == "NoArgsIsHelpError"
@@ -104,9 +87,9 @@ def explained(error: Any) -> str:
         problem = Message(
             "cli.no_such_option", command=context.command_path, option=error.option_name
         )
-        known = {flag for one in context.command.params for flag in one.opts}
-        wished = [name for name in _WISHES.get(error.option_name, ()) if name in known]
-        return _with_names(problem, wished or list(error.possibilities or ()), context)
+        known = [flag for one in context.command.params for flag in one.opts]
+        names = wished(error.option_name, known) or list(error.possibilities or ())
+        return _with_names(problem, names, context)
     if kind == "MissingParameter":
         if error.param.param_type_name == "option":
             problem = Message("cli.missing_option", option=error.param.opts[0])

@@ -7,6 +7,7 @@ such a table has loaded the library already.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -206,7 +207,9 @@ def _rereadable(data: Any, parameter: str) -> Any:
 
 
 def _way_out(data: Any) -> str:
-    if isinstance(data, (str, bytes, Mapping)):
+    if isinstance(data, (str, os.PathLike)):
+        return Message("readers.for_files")
+    if isinstance(data, (bytes, Mapping)):
         return ""
     return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
 
