@@ -35,7 +35,8 @@ class OneScreen:
             f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
             for name, value in self._facts()
         )
-        return f"<table><caption>{type(self).__name__}</caption>{cells}</table>"
+        name = f"<caption style='text-align:left'>{type(self).__name__}</caption>"
+        return f"<table>{name}{cells}</table>"
 
 
 def one_line(text: str) -> str:

@@ -61,8 +61,7 @@ def dedup_on_spark(
     for name, (_, option) in declared(DedupFilesParameters).items():
         value = options.get(name, option.default)
         if name not in known and value != option.default:
-            flag = option.flags[0].removeprefix("--")
-            raise ParameterError(Message("cli.not_on_spark", parameter=flag, value=repr(value)))
+            raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
     from neardup._engine.summary import Clock
     from neardup.cli.watch import Watch, print_summary
     from neardup.spark import dedup_files
