@@ -1,8 +1,8 @@
 /*! The instructions that compare fingerprints, chosen at run time.
 
 Takes columns of fingerprints, and calls `emit(row, row, distance)` for every pair within the
-radius. There are three kernels, which make the same calls: [`Kernel`] chooses AVX-512 with
-VPOPCNTDQ, else AVX2, else plain Rust. The cost is one comparison for each pair and no memory.
+radius. The kernels make the same calls: [`Kernel`] chooses AVX-512 with VPOPCNTDQ, else AVX2; on
+ARM NEON; else plain Rust. The cost is one comparison for each pair and no memory.
 Each kernel has its own order of calls; a caller that needs a fixed order must sort the pairs.
 */
 
@@ -10,6 +10,8 @@ Each kernel has its own order of calls; a caller that needs a fixed order must s
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 
 use super::fingerprints::Rows;
@@ -28,6 +30,8 @@ enum Level {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 impl Kernel {
@@ -42,6 +46,9 @@ impl Kernel {
                 return Kernel(Level::Avx2);
             }
         }
+        #[cfg(target_arch = "aarch64")]
+        return Kernel(Level::Neon);
+        #[cfg(not(target_arch = "aarch64"))]
         Kernel::scalar()
     }
 
@@ -63,6 +70,8 @@ impl Kernel {
                 kernels.push(Kernel(Level::Avx512));
             }
         }
+        #[cfg(target_arch = "aarch64")]
+        kernels.push(Kernel(Level::Neon));
         kernels
     }
 
@@ -74,6 +83,8 @@ impl Kernel {
             Level::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => "avx512vpopcntdq",
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => "neon",
         }
     }
 
@@ -110,6 +121,8 @@ impl Kernel {
             // SAFETY: a kernel of this level exists only where AVX-512 F and
             // VPOPCNTDQ were detected.
             Level::Avx512 => unsafe { avx512::tile(queries, rows, max_distance, &mut emit) },
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => neon::tile(queries, rows, max_distance, &mut emit),
         }
     }
 
@@ -130,6 +143,8 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `tile`.
             Level::Avx512 => unsafe { avx512::triangle(rows, max_distance, &mut emit) },
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => neon::triangle(rows, max_distance, &mut emit),
         }
     }
 }
