@@ -502,3 +502,37 @@ def test_news(spark, shared, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b"\n".join(every[:1500]))
     same_files(spark, [str(source)], tmp_path, partitions=2)
+
+
+def test_a_review_shows_the_same(spark, tmp_path):
+    every = lines(7, 800)
+    edited = [line.replace(b'"text":"', '"text":"本报讯'.encode()) for line in every[:60]]
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(every))
+    (tmp_path / "b.jsonl").write_bytes(b"\n".join(edited))
+    inputs, against = [tmp_path / "in.jsonl"], [tmp_path / "b.jsonl"]
+    page = tmp_path / "one.html"
+    one = dedup_files(inputs, tmp_path / "k.jsonl", against=against, review=page, recipe="shingle")
+    options = {"spark": spark, "against": against, "recipe": "shingle", "batch_documents": 64}
+    many = neardup.spark.dedup_files(
+        inputs, tmp_path / "out", review=tmp_path / "many.html", **options
+    )
+    found, expected = many.review().evidence, one.review().evidence
+    assert len(expected.removals) == 50
+    assert expected.groups
+    assert {removal.is_against for removal in expected.removals} == {True, False}
+    assert found == expected
+    assert (tmp_path / "many.html").read_bytes() == page.read_bytes()
+    with pytest.raises(neardup.OutputError, match=r"many\.html: exists already"):
+        neardup.spark.dedup_files(
+            inputs, tmp_path / "out2", review=tmp_path / "many.html", **options
+        )
+    without = neardup.spark.dedup_files(inputs, tmp_path / "out2", **options)
+    with pytest.raises(neardup.ParameterError, match="review"):
+        without.review()
+    options["recipe"] = "news"
+    with pytest.raises(neardup.ParameterError, match="compares fingerprints only"):
+        neardup.spark.dedup_files(inputs, tmp_path / "out3", review=tmp_path / "r.html", **options)
+    frame = spark.createDataFrame([("a b c d e f g",), ("a b c d e f g h",)], "text string")
+    result = neardup.spark.dedup(frame, recipe="shingle", threshold=0.3)
+    assert [one.similarity < 1 for one in result.review().evidence.removals] == [True]
+    result.close()

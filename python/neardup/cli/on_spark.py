@@ -53,9 +53,6 @@ def dedup_on_spark(
     ParameterError
         If an option is given that is for one machine.
     """
-    if review is not None:
-        named = repr(str(review))
-        raise ParameterError(Message("cli.not_on_spark", parameter="review", value=named))
     known = declared(SparkFilesParameters)
     taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():
@@ -75,9 +72,8 @@ def dedup_on_spark(
         try:
             with translate_errors():
                 taken |= {"checkpoint": checkpoint, "progress": watch}
-                result = dedup_files(
-                    inputs, output, spark=spark, removed=removed, against=against, **taken
-                )
+                taken |= {"removed": removed, "against": against, "review": review}
+                result = dedup_files(inputs, output, spark=spark, **taken)
         finally:
             # A Java that has ended cannot be asked to stop.
             with suppress(ConnectionError):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from neardup._engine.pipeline import Decided
 
-__all__ = ["Evidence", "Group", "Picks", "Removal", "Shown", "pick", "texts_of"]
+__all__ = ["Evidence", "Group", "Picks", "Removal", "Shown", "classes_of", "pick", "texts_of"]
 
 #: Returns the texts of documents by their numbers in a collection, which ascend.
 Texts = Callable[[list[int]], dict[int, str]]
@@ -24,8 +24,8 @@ REMOVALS, GROUPS, IDS = 50, 20, 8
 #: The most code points of a text that are shown.
 LONGEST = 20_000
 
-#: Widths of the classes of similarity.
-_BIN = 0.05
+#: Classes of similarity, of equal widths.
+CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,10 @@ def pick(decided: Decided, ids: Any, first: int) -> Picks:
     for kept, *_, some in groups:
         numbers |= {kept, *some}
     named = {number: str(ids[number].as_py()) for number in numbers}
-    return Picks(removals, groups, _classes(similarity[near]), named, first)
+    # A value on a boundary is in the class above it, and 1 in the last one.
+    classes = np.minimum(np.floor(similarity[near] * CLASSES + 1e-9), CLASSES - 1)
+    counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
+    return Picks(removals, groups, classes_of(counts), named, first)
 
 
 def _groups(
@@ -206,16 +209,12 @@ def _groups(
     return found
 
 
-def _classes(similarity: NDArray[np.float64]) -> tuple[tuple[float, float, int], ...]:
-    if not len(similarity):
-        return ()
-    steps = round(1 / _BIN)
-    # A value on a boundary is in the class above it, and 1 in the last one.
-    at = np.minimum(np.floor(similarity * steps + 1e-9).astype(np.int64), steps - 1)
-    counts = np.bincount(at, minlength=steps)
+def classes_of(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
+    """Return `Evidence.classes` from the number of near-duplicates in each class."""
+    filled = np.flatnonzero(counts)
+    begin = int(filled[0]) if len(filled) else CLASSES
     return tuple(
-        (at / steps, (at + 1) / steps, int(counts[at]))
-        for at in range(int(np.flatnonzero(counts)[0]), steps)
+        (at / CLASSES, (at + 1) / CLASSES, int(counts[at])) for at in range(begin, CLASSES)
     )
 
 

@@ -16,7 +16,7 @@ from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
-from neardup.spark.job import Job, SparkResult, settings_of
+from neardup.spark.job import Job, SparkResult, check_reviewable, settings_of
 from neardup.spark.session import require_spark
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def dedup_files(
     spark: SparkSession,
     removed: str | Path | None = None,
     against: Sequence[str | Path] | None = None,
+    review: str | Path | None = None,
     **options: Unpack[SparkFilesParameters],
 ) -> SparkResult:
     """Drop the near-duplicates of files, and write the kept records.
@@ -123,6 +124,8 @@ def dedup_files(
     against : sequence of str or Path, optional
         Files of another collection, likewise. All of its documents count as kept, and none is
         written.
+    review : str, Path or None, default=None
+        File for a page that shows what was dropped, as HTML; see :meth:`SparkResult.review`.
     {options}
 
     Returns
@@ -144,7 +147,8 @@ def dedup_files(
     folders = Folders(spark)
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
-    for path in filter(None, (out, out_removed)):
+    out_review = None if review is None else os.fspath(review)
+    for path in filter(None, (out, out_removed, out_review)):
         if folders.exists(path) and not given["force"]:
             raise OutputError(Message("spark.exists", file=path))
     fields = _fields(given)
@@ -156,7 +160,10 @@ def dedup_files(
     checkpoint = given["checkpoint"]
     if checkpoint is None:
         given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
-    job = Job(spark, settings_of(given, fields, lines=source.lines), given)
+    settings = settings_of(given, fields, lines=source.lines)
+    if out_review is not None:
+        check_reviewable(settings)
+    job = Job(spark, settings, given)
     identity = {"files": source.sizes(), "against": None if others is None else others.sizes()}
     result = job.run(source, others, identity)
     place = f"{result.checkpoint}/output"
@@ -173,10 +180,16 @@ def dedup_files(
         if folders.exists(wanted):
             folders.remove(wanted)
         folders.move(made, wanted)
+    if out_review is not None:
+        page = result.review()
+        folders.write(out_review, page.to_html())
+        result = replace(result, _reviewed=lambda: page)
     job.clock.lap("write")
     job.finish(result.summary)
     if checkpoint is None:
         result.close()
+        if out_review is None:
+            result = replace(result, _reviewed=None)
     read = spark.read.schema(source.schema)
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
 

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from neardup.readers import Problem
+    from neardup.review import Review
 
 #: Columns of the removed table; `kept_from` only if there is another collection.
 _REMOVED = ("id", "kept_id", "similarity", "measure", "distance", "kept_from")
@@ -110,6 +112,25 @@ class SparkResult(OneScreen):
     threshold: float | None
     max_distance: int | None
     _close: Callable[[], None] = field(compare=False)
+    _reviewed: Callable[[], Review] | None = field(compare=False)
+
+    def review(self) -> Review:
+        """Return what was dropped as a page to look at; it reads the checkpoint.
+
+        Returns
+        -------
+        neardup.review.Review
+            The 50 least similar near-duplicates beside what was kept, and the largest groups.
+
+        Raises
+        ------
+        ParameterError
+            If the rule compares no texts, so that the checkpoint has none; if `dedup_files` was
+            called without `review` and `checkpoint`.
+        """
+        if self._reviewed is None:
+            raise ParameterError(Message("runs.no_review"))
+        return self._reviewed()
 
     def _facts(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
@@ -154,6 +175,12 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
             raise refusal("spark.distance_without_keys", **bounds) from None
     return settings
+
+
+def check_reviewable(settings: Settings) -> None:
+    """Raise ParameterError if a checkpoint has no texts to review."""
+    if not settings.rule.keeps_texts:
+        raise ParameterError(Message("spark.no_texts_to_review", parameter="review"))
 
 
 class Job:
@@ -310,7 +337,20 @@ class Job:
             threshold=settings.rule.threshold,
             max_distance=settings.rule.max_distance,
             _close=checkpoint.remove,
+            _reviewed=partial(self._review, batches, decisions, removed, summary),
         )
+
+    def _review(
+        self, batches: DataFrame, decisions: DataFrame, removed: DataFrame, summary: SparkSummary
+    ) -> Review:
+        from neardup.review import Review
+        from neardup.spark.review import evidence_of
+
+        rule = self.settings.rule
+        check_reviewable(self.settings)
+        with self._configured(self._parts):
+            evidence = evidence_of(batches, decisions, removed, self.settings.first)
+        return Review(evidence, summary, rule.measure, rule.threshold, rule.max_distance)
 
     def _summary(
         self, seen: Sequence[BatchInfo], decisions: DataFrame, search: Search
