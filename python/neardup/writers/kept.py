@@ -90,7 +90,7 @@ def write_kept(
     edits : Edits, optional
         What is added to the records, or replaced in them.
     progress : Progress or None, default=None
-        Is told the stage ``write``, and the kept records as they are written.
+        Gets the stage ``write``, and the kept records as they are written.
 
     Returns
     -------
