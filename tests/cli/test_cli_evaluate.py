@@ -139,7 +139,7 @@ def test_results_are_replaced_only_by_force(run, files, command):
             ("published", ".", "--copies", "edits", "--rate", "0.9"),
             "--rate must be a number",
         ),
-        (("published", ".", "--rate", "0.05"), "must be left out unless copies='edits'"),
+        (("published", ".", "--rate", "0.05"), "--rate must be left out unless --copies edits"),
         (("published", ".", "--copies", "quotes"), "--copies must be"),
         (("nothing",), "has no command nothing"),
     ],

@@ -182,7 +182,9 @@ class TestFields:
 
     @pytest.mark.parametrize("extra", ["x", 7, [7], None])
     def test_names_of_fields(self, index, extra):
-        with pytest.raises(ParameterError, match="'extra'"):
+        with pytest.raises(
+            ParameterError, match="'extra_fields' parameter must be a list of names"
+        ):
             index.add_many([{"id": "b", "text": "x"}], extra_fields=extra)
 
 

@@ -101,9 +101,10 @@ def check_field(value: Any, name: str) -> str | None:
 
 def check_fields(value: Any, name: str) -> tuple[str, ...]:
     """Return the names of several fields."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not all(isinstance(field, str) for field in value):
         raise bad(name, "index.list_of_fields", value)
-    return tuple(check_string(field, name) for field in value)
+    return tuple(value)
 
 
 def check_string(value: Any, name: str) -> str:
