@@ -90,27 +90,29 @@ class TestRefusals:
         assert f"127.0.0.1:{port}: cannot be listened on: Address already in use" in err
 
     @pytest.mark.parametrize(
-        ("options", "said"),
+        "options",
         [
-            (("--port", 70000), "'port' parameter"),
-            (("--workers", 0), "'workers' parameter"),
-            (("--workers", 1000), "'workers' parameter"),
-            (("--language", "fr"), "'language' parameter"),
-            (("--max-batch", 0), "'max_batch' parameter"),
-            (("--max-body-bytes", 0), "'max_body_bytes' parameter"),
-            (("--request-seconds", 0), "'request_seconds' parameter"),
-            (("--request-seconds", "inf"), "'request_seconds' parameter"),
-            (("--client-share", 0), "'client_share' parameter"),
-            (("--client-share", 1.5), "'client_share' parameter"),
-            (("--max-report-bytes", 0), "'max_report_bytes' parameter"),
-            (("--library", "papers"), "'library' parameter"),
-            (("--library", "papers=nowhere"), "'library' parameter"),
-            (("--library", "index=."), "'library' parameter"),
-            (("--library", "a=.", "--library", "a=."), "'library' parameter"),
+            ("--port", 70000),
+            ("--workers", 0),
+            ("--workers", 1000),
+            ("--language", "fr"),
+            ("--max-batch", 0),
+            ("--max-body-bytes", 0),
+            ("--request-seconds", 0),
+            ("--request-seconds", "inf"),
+            ("--client-share", 0),
+            ("--client-share", 1.5),
+            ("--max-report-bytes", 0),
+            ("--library", "papers"),
+            ("--library", "papers=nowhere"),
+            ("--library", "index=."),
+            ("--library", "a=.", "--library", "a=."),
         ],
     )
-    def test_bad_values(self, run, index, options, said):
-        assert said in self.one_line(run("--index", index, *options))
+    def test_bad_values(self, run, index, options):
+        """The message names the option as the person wrote it."""
+        err = self.one_line(run("--index", index, *options))
+        assert err.startswith(f"neardup: {options[-2]} must be ")
 
     def test_nothing_given_is_help(self, run):
         code, out, err = run()

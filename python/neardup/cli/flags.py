@@ -58,7 +58,10 @@ class Flags(ABC):
 
 
 class Option(Flags):
-    """An option with at least one flag."""
+    """An option. Its first flag is its name in messages."""
+
+    def __init__(self, flag: str, *others: str, **settings: Any) -> None:
+        super().__init__(flag, *others, **settings)
 
     def for_typer(self) -> Any:
         """Return what Typer takes as an annotation."""

@@ -87,44 +87,62 @@ def run(
     ] = "127.0.0.1,::1",
     max_body_bytes: Annotated[
         int,
-        flags.Option(help="Largest body of a request, but for papers.", rich_help_panel=_LIMITS),
+        flags.Option(
+            "--max-body-bytes",
+            help="Largest body of a request, but for papers.",
+            rich_help_panel=_LIMITS,
+        ),
     ] = 16 << 20,
     max_upload_bytes: Annotated[
-        int, flags.Option(help="Largest paper.", rich_help_panel=_LIMITS)
+        int, flags.Option("--max-upload-bytes", help="Largest paper.", rich_help_panel=_LIMITS)
     ] = 64 << 20,
     max_batch: Annotated[
-        int, flags.Option(help="Most documents in one request.", rich_help_panel=_LIMITS)
+        int,
+        flags.Option("--max-batch", help="Most documents in one request.", rich_help_panel=_LIMITS),
     ] = 1000,
     max_text_characters: Annotated[
-        int, flags.Option(help="Longest text, in code points.", rich_help_panel=_LIMITS)
+        int,
+        flags.Option(
+            "--max-text-characters", help="Longest text, in code points.", rich_help_panel=_LIMITS
+        ),
     ] = 1_000_000,
     max_in_flight: Annotated[
         int,
         flags.Option(
+            "--max-in-flight",
             help="Most requests at once in one process; further ones get 429 with Retry-After.",
             rich_help_panel=_LIMITS,
         ),
     ] = 256,
     request_seconds: Annotated[
-        float, flags.Option(help="Longest time for one request.", rich_help_panel=_LIMITS)
+        float,
+        flags.Option(
+            "--request-seconds", help="Longest time for one request.", rich_help_panel=_LIMITS
+        ),
     ] = 30.0,
     client_share: Annotated[
         float,
         flags.Option(
+            "--client-share",
             help="Largest share of each limit that one client may use, above 0 and at most 1. A "
             "client is an API key, or else an address.",
             rich_help_panel=_LIMITS,
         ),
     ] = 0.5,
     max_jobs: Annotated[
-        int, flags.Option(help="Most checks of papers that wait.", rich_help_panel=_LIMITS)
+        int,
+        flags.Option(
+            "--max-jobs", help="Most checks of papers that wait.", rich_help_panel=_LIMITS
+        ),
     ] = 32,
     job_seconds: Annotated[
-        float, flags.Option(help="How long a report is kept.", rich_help_panel=_LIMITS)
+        float,
+        flags.Option("--job-seconds", help="How long a report is kept.", rich_help_panel=_LIMITS),
     ] = 3600.0,
     max_report_bytes: Annotated[
         int,
         flags.Option(
+            "--max-report-bytes",
             help="Stored reports of all checks, after which the oldest are removed.",
             rich_help_panel=_LIMITS,
         ),
@@ -132,7 +150,9 @@ def run(
     stop_seconds: Annotated[
         int,
         flags.Option(
-            help="Time to finish accepted requests after a stop signal.", rich_help_panel=_LIMITS
+            "--stop-seconds",
+            help="Time to finish accepted requests after a stop signal.",
+            rich_help_panel=_LIMITS,
         ),
     ] = 30,
     workers: Annotated[
