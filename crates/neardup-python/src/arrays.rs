@@ -1,12 +1,16 @@
 //! Conversion of arrays from and to Python.
 
-use arrow_array::Array;
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
-use numpy::{Element, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use arrow_array::{Array, LargeStringArray};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
+use xxhash_rust::xxh3::xxh3_64;
 
+use neardup_core::Error;
 use neardup_core::candidates::Fingerprints;
 
 use crate::errors::raise;
@@ -62,4 +66,57 @@ pub fn column<T: Element>(
 /// and an interrupt pending until then would cause a panic.
 pub fn load_numpy(py: Python<'_>) {
     PyArray1::<u8>::zeros(py, 0, false);
+}
+
+/// Some rows of a column of large strings, given as arrays that follow each other.
+#[pyfunction]
+pub fn rows_of(
+    py: Python<'_>,
+    arrays: Vec<PyArray>,
+    rows: PyReadonlyArray1<'_, i64>,
+) -> PyResult<PyArray> {
+    let mut parts: Vec<&LargeStringArray> = Vec::with_capacity(arrays.len());
+    let mut ends = Vec::with_capacity(arrays.len());
+    let mut count = 0;
+    for array in &arrays {
+        let part = array.array().as_string_opt::<i64>();
+        parts.push(part.ok_or_else(|| PyTypeError::new_err("expected arrays of large strings"))?);
+        count += array.array().len();
+        ends.push(count);
+    }
+    let row = |&row: &i64| {
+        let row = usize::try_from(row).ok().filter(|&row| row < count)?;
+        let at = ends.partition_point(|&end| end <= row);
+        let part = parts[at];
+        let place = row + part.len() - ends[at];
+        Some(part.is_valid(place).then(|| part.value(place)))
+    };
+    let rows = rows.as_slice()?;
+    let taken = py.detach(|| rows.iter().map(row).collect::<Option<Vec<_>>>());
+    match taken {
+        Some(taken) => Ok(PyArray::from_array_ref(Arc::new(LargeStringArray::from(
+            taken,
+        )))),
+        None => Err(raise(Error::input(
+            "the rows",
+            format!("0 to {count}"),
+            "others",
+        ))),
+    }
+}
+
+/// The number of distinct strings in arrays, except for collisions of a 64-bit hash. Uses
+/// 8 bytes per string during the call.
+#[pyfunction]
+pub fn count_distinct(py: Python<'_>, arrays: Vec<PyArray>) -> PyResult<usize> {
+    let mut hashes = Vec::new();
+    for array in &arrays {
+        let strings = strings(array.array().as_ref())?;
+        hashes.extend(strings.into_iter().flatten().map(|s| xxh3_64(s.as_bytes())));
+    }
+    Ok(py.detach(|| {
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.len()
+    }))
 }

@@ -8,8 +8,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::arrays::column;
-use crate::corpus::{Corpus, ExternalJoin, check_below};
+use crate::corpus::{Corpus, check_below};
 use crate::errors::raise;
+use crate::external_join::ExternalJoin;
 use crate::fetched::FetchedIndex;
 use crate::judge::Rule;
 

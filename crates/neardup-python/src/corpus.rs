@@ -7,24 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::builder::{FixedSizeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
-use neardup_core::candidates::{self, Sketches};
-use neardup_core::cluster;
+use neardup_core::candidates::Sketches;
 use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
 use neardup_core::weigh::DocumentFrequencies;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::arrays::{column, load_numpy, optional_strings, strings};
 use crate::errors::raise;
 use crate::fetched::Background;
-use crate::judge::Rule;
 use crate::recipe::Recipe;
 use crate::threads::Threads;
 
@@ -54,69 +50,6 @@ impl Memory {
                 folder,
             },
         }
-    }
-}
-
-/// The external join of the keys of a corpus whose sketches are on disk.
-#[pyclass(module = "neardup._core")]
-pub struct ExternalJoin {
-    inner: Option<candidates::ExternalJoin>,
-    /// The state of the corpus that it was made for; None if it was opened from a folder.
-    pub(crate) state: Option<u64>,
-    pub(crate) joined: Option<candidates::JoinedKeys>,
-}
-
-#[pymethods]
-impl ExternalJoin {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        corpus: &Corpus,
-        rule: &Rule,
-        order: PyReadonlyArray1<'_, u32>,
-    ) -> PyResult<Self> {
-        let order = order.as_slice()?;
-        corpus.check_documents(order)?;
-        corpus.check_outside()?;
-        let begin = || cluster::Clusterer::join(&corpus.inner, rule.inner, order);
-        let inner = corpus.threads.run(py, begin)?;
-        Ok(ExternalJoin {
-            inner: Some(inner),
-            state: Some(corpus.state),
-            joined: None,
-        })
-    }
-
-    /// Opens the join that an earlier run finished in a folder.
-    #[staticmethod]
-    fn open(rule: &Rule, folder: PathBuf) -> PyResult<Self> {
-        let joined = candidates::JoinedKeys::open(rule.inner.search, &folder).map_err(raise)?;
-        Ok(ExternalJoin {
-            inner: None,
-            state: None,
-            joined: Some(joined),
-        })
-    }
-
-    /// Does a part of the work; returns False when all of it is done.
-    fn advance(&mut self, py: Python<'_>, corpus: &Corpus) -> PyResult<bool> {
-        let Some(join) = &mut self.inner else {
-            return Ok(false);
-        };
-        if let Some(state) = self.state {
-            corpus.check_state(state)?;
-        }
-        let store = corpus.inner.outside();
-        let advance = || store.map_or(Ok(false), |store| join.advance(store));
-        if corpus.threads.run(py, advance)? {
-            return Ok(true);
-        }
-        if let Some(join) = self.inner.take() {
-            let folder = corpus.inner.memory().folder.as_deref();
-            let finish = || join.finish(folder);
-            self.joined = Some(corpus.threads.run(py, finish)?);
-        }
-        Ok(false)
     }
 }
 
@@ -547,57 +480,4 @@ fn other_columns() -> PyErr {
         expected,
         "others",
     ))
-}
-
-/// Some rows of a column of large strings, given as arrays that follow each other.
-#[pyfunction]
-pub fn rows_of(
-    py: Python<'_>,
-    arrays: Vec<PyArray>,
-    rows: PyReadonlyArray1<'_, i64>,
-) -> PyResult<PyArray> {
-    let mut parts: Vec<&LargeStringArray> = Vec::with_capacity(arrays.len());
-    let mut ends = Vec::with_capacity(arrays.len());
-    let mut count = 0;
-    for array in &arrays {
-        let part = array.array().as_string_opt::<i64>();
-        parts.push(part.ok_or_else(|| PyTypeError::new_err("expected arrays of large strings"))?);
-        count += array.array().len();
-        ends.push(count);
-    }
-    let row = |&row: &i64| {
-        let row = usize::try_from(row).ok().filter(|&row| row < count)?;
-        let at = ends.partition_point(|&end| end <= row);
-        let part = parts[at];
-        let place = row + part.len() - ends[at];
-        Some(part.is_valid(place).then(|| part.value(place)))
-    };
-    let rows = rows.as_slice()?;
-    let taken = py.detach(|| rows.iter().map(row).collect::<Option<Vec<_>>>());
-    match taken {
-        Some(taken) => Ok(PyArray::from_array_ref(Arc::new(LargeStringArray::from(
-            taken,
-        )))),
-        None => Err(raise(Error::input(
-            "the rows",
-            format!("0 to {count}"),
-            "others",
-        ))),
-    }
-}
-
-/// The number of distinct strings in arrays, except for collisions of a 64-bit hash. Uses
-/// 8 bytes per string during the call.
-#[pyfunction]
-pub fn count_distinct(py: Python<'_>, arrays: Vec<PyArray>) -> PyResult<usize> {
-    let mut hashes = Vec::new();
-    for array in &arrays {
-        let strings = strings(array.array().as_ref())?;
-        hashes.extend(strings.into_iter().flatten().map(|s| xxh3_64(s.as_bytes())));
-    }
-    Ok(py.detach(|| {
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes.len()
-    }))
 }

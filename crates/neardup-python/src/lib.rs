@@ -13,6 +13,7 @@ mod clusterer;
 mod corpus;
 mod encoding;
 mod errors;
+mod external_join;
 mod fetched;
 mod judge;
 mod recipe;
@@ -30,15 +31,19 @@ mod _core {
     #[pymodule_export]
     use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches};
     #[pymodule_export]
+    use crate::arrays::{count_distinct, rows_of};
+    #[pymodule_export]
     use crate::candidates::{
         FingerprintIndex, banding, near_pairs, plan, predicted_recall, radius, s_curve,
     };
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};
     #[pymodule_export]
-    use crate::corpus::{Corpus, ExternalJoin, Memory, count_distinct, rows_of};
+    use crate::corpus::{Corpus, Memory};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
+    #[pymodule_export]
+    use crate::external_join::ExternalJoin;
     #[pymodule_export]
     use crate::fetched::{Background, FetchedIndex, KeyScheme};
     #[pymodule_export]

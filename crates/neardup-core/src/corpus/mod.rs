@@ -9,26 +9,32 @@ first. In that case [`Corpus::push`] counts document frequencies, and [`Corpus::
 from the stored texts.
 */
 
+mod counted;
+mod document;
 mod identity;
+mod restored;
 mod saved;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use crate::candidates::{SketchStore, Sketches};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::normalize::check_length;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::{ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies};
+use crate::verify::ShingleFrequencies;
 use crate::weigh::DocumentFrequencies;
 
+use counted::{Counted, Counting, Tables};
+pub use document::{Document, UNREADABLE};
+use document::{Sketched, number_of};
 pub use identity::FirstByText;
+pub use restored::Restored;
 
 /// Size of the write buffer once sketches go to a file.
 const WAITING: usize = 4 << 20;
@@ -81,31 +87,6 @@ impl Memory {
     }
 }
 
-/// One document, as a caller passes it in.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Document<'a> {
-    /// The text; `None` for a record that could not be read.
-    pub text: Option<&'a str>,
-    /// The title, where the recipe looks at it.
-    pub title: Option<&'a str>,
-    /// Units of the caller's own segmenter, encoded as
-    /// [`segment`](crate::segment) says.
-    pub units: Option<&'a str>,
-}
-
-/// One document, as a store returns it.
-#[derive(Clone, Copy, Debug)]
-pub struct Restored<'a> {
-    /// The text; `None` if the store keeps no texts.
-    pub text: Option<&'a str>,
-    /// See [`Corpus::identity`].
-    pub identity: u128,
-    /// The number of features; [`UNREADABLE`] for one without text.
-    pub features: u32,
-    /// See [`Sketches::to_bytes`].
-    pub sketch: &'a [u8],
-}
-
 /// The documents of one run.
 #[derive(Debug)]
 pub struct Corpus {
@@ -126,29 +107,6 @@ pub struct Corpus {
     counted: Option<Counted>,
     /// Frequencies that were counted elsewhere.
     given: Option<Arc<ShingleFrequencies>>,
-}
-
-/// The shingle counts, and the texts that were counted already.
-#[derive(Debug)]
-struct Counted {
-    k: usize,
-    texts: FirstByText,
-    frequencies: Arc<ShingleFrequencies>,
-}
-
-/// The number of features of a document that could not be read.
-pub const UNREADABLE: u32 = u32::MAX;
-
-/// The output of the first four stages for one document.
-struct Sketched {
-    text: String,
-    identity: u128,
-    features: u32,
-    /// Whether it has a feature, including rare ones that are left out.
-    has_features: bool,
-    sketch: Sketch,
-    /// The shingles that count for the [`ShingleFrequencies`] of the collection.
-    counted: Vec<u64>,
 }
 
 impl Corpus {
@@ -269,7 +227,7 @@ impl Corpus {
     }
 
     /// Counts at most `entries` shingles instead of
-    /// [`DEFAULT_ENTRIES`](shingle_frequencies::DEFAULT_ENTRIES). Must be called before the first
+    /// [`DEFAULT_ENTRIES`](crate::verify::shingle_frequencies::DEFAULT_ENTRIES). Must be called before the first
     /// document. Does nothing for a corpus that counts no shingles.
     pub fn count_at_most(&mut self, entries: usize) {
         if let Some(counted) = &mut self.counted {
@@ -399,86 +357,6 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds documents of a store with their original texts, in order, without sketching or counting. Runs on the current
-    /// rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// If a sketch is not of the recipe's kind, or as for [`push`](Self::push).
-    pub fn restore(&mut self, documents: &[Restored<'_>]) -> Result<()> {
-        for text in documents.iter().filter_map(|document| document.text) {
-            check_length(text)?;
-        }
-        let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
-        let texts: Vec<String> = documents
-            .par_iter()
-            .with_min_len(16)
-            .map(|document| {
-                let mut normalized = String::new();
-                if let Some(text) = document.text.filter(|_| keeps_texts) {
-                    recipe.normalize_into(text, &mut normalized);
-                }
-                normalized
-            })
-            .collect();
-        for (document, text) in documents.iter().zip(&texts) {
-            self.push_restored(document)?;
-            self.texts.push(text, "", "")?;
-        }
-        Ok(())
-    }
-
-    /// Adds documents that another corpus of the same recipe has sketched, with their normalized
-    /// texts. They count for no frequencies, and neither do later documents with the same texts:
-    /// see [`merge_counts`](Self::merge_counts).
-    ///
-    /// # Errors
-    ///
-    /// If a sketch is not of the recipe's kind or a text not that of its identity, or as for
-    /// [`push`](Self::push).
-    pub fn adopt(&mut self, documents: &[Restored<'_>]) -> Result<()> {
-        for document in documents {
-            // Without features, which rare ones may have been, it is that of the original text.
-            let has_features = document.features != UNREADABLE && document.features > 0;
-            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
-            if has_features && identity != document.identity {
-                return Err(Error::input(
-                    "a stored text",
-                    "the one that was sketched",
-                    "another",
-                ));
-            }
-            let number = self.identity.len() as u32;
-            self.push_restored(document)?;
-            let text = document.text.filter(|_| self.keeps_texts);
-            self.texts.push(text.unwrap_or(""), "", "")?;
-            if let Some(counted) = &mut self.counted
-                && document.features != UNREADABLE
-            {
-                counted.texts.insert(&self.identity, number);
-            }
-        }
-        self.move_outside(WAITING)
-    }
-
-    /// Adds the shingle counts of the corpus whose documents are [adopted](Self::adopt). Does
-    /// nothing for a corpus that counts no shingles.
-    pub fn merge_counts(&mut self, counts: ShingleFrequencies) {
-        if let Some(counted) = &mut self.counted {
-            // The corpus is the only owner until it is finished.
-            Arc::make_mut(&mut counted.frequencies).merge(counts);
-        }
-    }
-
-    /// Adds a stored document without its text.
-    fn push_restored(&mut self, document: &Restored<'_>) -> Result<()> {
-        // The only step that can fail comes first, so that all columns keep the same length.
-        self.sketches.push_bytes(document.sketch)?;
-        self.identity.push(document.identity);
-        self.features.push(document.features);
-        Ok(())
-    }
-
     /// Ends the input: sketches the documents that had to wait for the corpus' own frequencies, and
     /// drops the counts of rare shingles.
     ///
@@ -535,92 +413,5 @@ impl Corpus {
         self.sketches = sketches;
         self.features = left;
         Ok(())
-    }
-}
-
-/// A number of features, as it is stored.
-fn number_of(features: usize) -> u32 {
-    u32::try_from(features)
-        .unwrap_or(UNREADABLE)
-        .min(UNREADABLE - 1)
-}
-
-/// The settings that a thread needs to prepare the counting of shingles.
-#[derive(Clone, Copy)]
-struct Counting {
-    k: usize,
-    level: u32,
-    /// Whether sketching computes the shingles anyway.
-    are_met: bool,
-}
-
-/// Scratch space of a thread that samples the shingles of a text.
-#[derive(Default)]
-struct Tables {
-    hashes: Vec<u64>,
-    seen: Vec<u64>,
-}
-
-impl Counting {
-    /// The shingles of a document that are counted; none if it has no features.
-    fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
-        match made.has_features {
-            false => Vec::new(),
-            true if self.are_met && !is_spaced(&made.text) => {
-                shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
-            }
-            true => {
-                tables.hashes.clear();
-                content_hashes(&made.text, self.k, &mut tables.hashes);
-                shingle_frequencies::sample(&tables.hashes, self.level, &mut tables.seen)
-            }
-        }
-    }
-}
-
-impl Counted {
-    /// Counts the texts that have features and were not counted before.
-    fn add(&mut self, identities: &[u128], first: u32, documents: &[Sketched]) {
-        let new: Vec<&[u64]> = (first..)
-            .zip(documents)
-            .filter(|(_, made)| made.has_features)
-            .filter(|&(document, _)| self.texts.insert(identities, document))
-            .map(|(_, made)| made.counted.as_slice())
-            .collect();
-        // The corpus is the only owner until it is finished.
-        Arc::make_mut(&mut self.frequencies).add_samples(&new);
-    }
-}
-
-impl Sketched {
-    /// Normalizes a document and lets `sketch` make a sketch of the text to be segmented. `sketch`
-    /// returns the number of features and of those left out as rare.
-    fn new(
-        recipe: &Recipe,
-        document: &Document<'_>,
-        sketch: impl FnOnce(&str, &mut Sketch) -> (usize, usize),
-    ) -> Self {
-        let mut made = Sketched {
-            text: String::new(),
-            identity: 0,
-            features: UNREADABLE,
-            has_features: false,
-            sketch: Sketch::default(),
-            counted: Vec::new(),
-        };
-        let Some(text) = document.text else {
-            return made;
-        };
-        recipe.normalize_into(text, &mut made.text);
-        let units = document.units.unwrap_or(&made.text);
-        let (features, rare) = sketch(units, &mut made.sketch);
-        made.features = number_of(features);
-        made.has_features = features + rare > 0;
-        made.identity = match features + rare {
-            // A separate seed, so that identities of the two kinds never coincide.
-            0 => xxh3_128_with_seed(text.as_bytes(), 1),
-            _ => xxh3_128(made.text.as_bytes()),
-        };
-        made
     }
 }

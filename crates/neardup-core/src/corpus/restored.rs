@@ -1,0 +1,106 @@
+//! Documents that were sketched before, by a store or by another corpus.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::{Corpus, UNREADABLE, WAITING};
+use crate::error::{Error, Result};
+use crate::normalize::check_length;
+use crate::verify::ShingleFrequencies;
+
+/// One document, as a store returns it.
+#[derive(Clone, Copy, Debug)]
+pub struct Restored<'a> {
+    /// The text; `None` if the store keeps no texts.
+    pub text: Option<&'a str>,
+    /// See [`Corpus::identity`].
+    pub identity: u128,
+    /// The number of features; [`UNREADABLE`] for one without text.
+    pub features: u32,
+    /// See [`Sketches::to_bytes`](crate::candidates::Sketches::to_bytes).
+    pub sketch: &'a [u8],
+}
+
+impl Corpus {
+    /// Adds documents of a store with their original texts, in order, without sketching or counting.
+    /// Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a sketch is not of the recipe's kind, or as for [`push`](Self::push).
+    pub fn restore(&mut self, documents: &[Restored<'_>]) -> Result<()> {
+        for text in documents.iter().filter_map(|document| document.text) {
+            check_length(text)?;
+        }
+        let (recipe, keeps_texts) = (&self.recipe, self.keeps_texts);
+        let texts: Vec<String> = documents
+            .par_iter()
+            .with_min_len(16)
+            .map(|document| {
+                let mut normalized = String::new();
+                if let Some(text) = document.text.filter(|_| keeps_texts) {
+                    recipe.normalize_into(text, &mut normalized);
+                }
+                normalized
+            })
+            .collect();
+        for (document, text) in documents.iter().zip(&texts) {
+            self.push_restored(document)?;
+            self.texts.push(text, "", "")?;
+        }
+        Ok(())
+    }
+
+    /// Adds documents that another corpus of the same recipe has sketched, with their normalized
+    /// texts. They count for no frequencies, and neither do later documents with the same texts:
+    /// see [`merge_counts`](Self::merge_counts).
+    ///
+    /// # Errors
+    ///
+    /// If a sketch is not of the recipe's kind or a text not that of its identity, or as for
+    /// [`push`](Self::push).
+    pub fn adopt(&mut self, documents: &[Restored<'_>]) -> Result<()> {
+        for document in documents {
+            // Without features, which rare ones may have been, it is that of the original text.
+            let has_features = document.features != UNREADABLE && document.features > 0;
+            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
+            if has_features && identity != document.identity {
+                return Err(Error::input(
+                    "a stored text",
+                    "the one that was sketched",
+                    "another",
+                ));
+            }
+            let number = self.identity.len() as u32;
+            self.push_restored(document)?;
+            let text = document.text.filter(|_| self.keeps_texts);
+            self.texts.push(text.unwrap_or(""), "", "")?;
+            if let Some(counted) = &mut self.counted
+                && document.features != UNREADABLE
+            {
+                counted.texts.insert(&self.identity, number);
+            }
+        }
+        self.move_outside(WAITING)
+    }
+
+    /// Adds the shingle counts of the corpus whose documents are [adopted](Self::adopt). Does
+    /// nothing for a corpus that counts no shingles.
+    pub fn merge_counts(&mut self, counts: ShingleFrequencies) {
+        if let Some(counted) = &mut self.counted {
+            // The corpus is the only owner until it is finished.
+            Arc::make_mut(&mut counted.frequencies).merge(counts);
+        }
+    }
+
+    /// Adds a stored document without its text.
+    pub(super) fn push_restored(&mut self, document: &Restored<'_>) -> Result<()> {
+        // The only step that can fail comes first, so that all columns keep the same length.
+        self.sketches.push_bytes(document.sketch)?;
+        self.identity.push(document.identity);
+        self.features.push(document.features);
+        Ok(())
+    }
+}
