@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack, overl
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
-from neardup._engine.screens import OneScreen, rule_of
+from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.summary import Summary, crowd_notes
 from neardup._engine.validation import check_whole
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from neardup.readers import Problem
     from neardup.review import Review
     from neardup.writers.annotations import Annotations
-
-
-#: Removals that a summary names.
-_NAMED = 5
 
 
 #: The kind of the kept rows: that of the input.
@@ -79,7 +75,7 @@ class DedupResult(OneScreen, Generic[_Rows]):
         """Return what is pickled: all but the input, which only a review reads again."""
         return {**self.__dict__, "_reviewed": None}
 
-    def doubtful(self, count: int = _NAMED) -> list[dict[str, Any]]:
+    def doubtful(self, count: int = DOUBTFUL) -> list[dict[str, Any]]:
         """Return the least similar near-duplicates that were dropped.
 
         Parameters
@@ -137,9 +133,7 @@ class DedupResult(OneScreen, Generic[_Rows]):
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(summary, name)
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
-        for at, row in enumerate(self.doubtful()):
-            told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"
-            yield "" if at else "most doubtful", told
+        yield from doubtful_facts(self.doubtful())
 
 
 @overload

@@ -42,6 +42,7 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
     found = [orjson.loads(line) for line in read_parts(out / "removed").splitlines()]
     rows = [orjson.loads(line) for line in (folder / "removed.jsonl").read_bytes().splitlines()]
     assert found == rows
+    assert result.doubtful() == expected.doubtful()
     assert [str(p) for p in result.problems] == [str(p) for p in expected.problems]
     for name in (
         *(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["OneScreen", "one_line", "rule_of"]
+__all__ = ["DOUBTFUL", "OneScreen", "doubtful_facts", "one_line", "rule_of"]
 
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 #: The most characters of a value.
 _WIDTH = 100
+
+#: Doubtful removals that a summary names.
+DOUBTFUL = 5
 
 
 class OneScreen:
@@ -61,6 +64,13 @@ def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> 
     if threshold is None:
         return f"at most {max_distance} differing bits"
     return f"{measure} >= {threshold}"
+
+
+def doubtful_facts(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the least similar removals as names and values of a screen."""
+    for at, row in enumerate(rows):
+        told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"
+        yield "" if at else "most doubtful", told
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import flags
@@ -104,7 +104,7 @@ def run(
     are unchanged.
     """
     from neardup.cli.on_spark import check_engine, dedup_on_spark
-    from neardup.cli.watch import Watch, print_summary
+    from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.dedup import dedup_files
 
     options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
@@ -129,22 +129,8 @@ def run(
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)
-            _print_doubtful(result.doubtful())
+            print_doubtful(result.doubtful())
     if summary.problems:
         raise SystemExit(2)
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:
         raise SystemExit(1)
-
-
-def _print_doubtful(rows: list[dict[str, Any]]) -> None:
-    """Name the least similar removals on standard error."""
-    from neardup._engine.messages import Message
-    from neardup._engine.screens import one_line
-    from neardup.cli.terminal import say, tell_line
-
-    if rows:
-        tell_line(say(Message("cli.doubtful_says")))
-    for row in rows:
-        told = {name: one_line(row[name]) for name in ("id", "kept_id")}
-        line = Message("cli.doubtful_row", similarity=f"{row['similarity']:.3f}", **told)
-        tell_line(f"         {say(line)}")

@@ -60,7 +60,7 @@ def dedup_on_spark(
         if name not in known and value != option.default:
             raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
     from neardup._engine.summary import Clock
-    from neardup.cli.watch import Watch, print_summary
+    from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.spark import dedup_files
     from neardup.spark.session import start, translate_errors
 
@@ -93,4 +93,5 @@ def dedup_on_spark(
                 ("shuffled", shuffled, of_each),
             ]
         )
+        print_doubtful(result.doubtful())
     return summary

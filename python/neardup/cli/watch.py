@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._engine.ingest import REMEMBERED
 from neardup._engine.messages import Message
+from neardup._engine.screens import one_line
 from neardup._engine.summary import Progress
-from neardup.cli.terminal import Row, say, tell, tell_rows
+from neardup.cli.terminal import Row, say, tell, tell_line, tell_rows
 
 if TYPE_CHECKING:
     from neardup._engine.summary import Summary
@@ -190,3 +191,13 @@ def print_summary(
     if summary.peak_memory:
         rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
     tell_rows(rows)
+
+
+def print_doubtful(rows: list[dict[str, Any]]) -> None:
+    """Name the least similar removals on standard error."""
+    if rows:
+        tell_line(say(Message("cli.doubtful_says")))
+    for row in rows:
+        told = {name: one_line(row[name]) for name in ("id", "kept_id")}
+        line = Message("cli.doubtful_row", similarity=f"{row['similarity']:.3f}", **told)
+        tell_line(f"         {say(line)}")

@@ -71,7 +71,8 @@ def dedup(
 
     The kept set is that of `neardup.dedup` on the same rows in the same order. No row is sent
     to the driver. It receives a few numbers per batch, the shingles that are common in the
-    collection, and up to 64 MB of numbers of requested texts and dropped documents.
+    collection, up to 64 MB of numbers of requested texts and dropped documents, and the ids of
+    the five least similar ones.
 
     Examples
     --------

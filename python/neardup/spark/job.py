@@ -15,7 +15,7 @@ from neardup import _core
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
 from neardup._engine.rule import rule
-from neardup._engine.screens import OneScreen, rule_of
+from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
 from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
 from neardup._engine.validation import check_whole
 from neardup.exceptions import ParameterError
@@ -111,8 +111,20 @@ class SparkResult(OneScreen):
     measure: str
     threshold: float | None
     max_distance: int | None
+    _doubtful: list[dict[str, Any]] = field(compare=False)
     _close: Callable[[], None] = field(compare=False)
     _reviewed: Callable[[], Review] | None = field(compare=False)
+
+    def doubtful(self) -> list[dict[str, Any]]:
+        """Return the five least similar near-duplicates that were dropped.
+
+        Returns
+        -------
+        list of dict
+            Rows of `removed` with a similarity below 1, the least similar first. They are at the
+            driver, and stay when the checkpoint is removed.
+        """
+        return self._doubtful
 
     def review(self) -> Review:
         """Return what was dropped as a page to look at; it reads the checkpoint.
@@ -138,6 +150,7 @@ class SparkResult(OneScreen):
         yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
         yield "problems", len(self.problems)
         yield "checkpoint", self.checkpoint
+        yield from doubtful_facts(self._doubtful)
 
     def close(self) -> None:
         """Remove the checkpoint; then `kept` and `removed` can no longer be read."""
@@ -309,6 +322,9 @@ class Job:
         first = settings.first
         table = io.removed_table(batches, decisions, seen, settings.rule.measure, first)
         removed = checkpoint.stage("removed", table)
+        columns = _REMOVED if first else _REMOVED[:-1]
+        near = removed.filter("similarity < 1").orderBy("similarity", "number")
+        doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
         summary = self._summary(seen, decisions, search)
         for note in crowd_notes(summary):
@@ -329,13 +345,14 @@ class Job:
         )
         return SparkResult(
             kept=kept,
-            removed=removed.orderBy("number").select(*(_REMOVED if first else _REMOVED[:-1])),
+            removed=removed.orderBy("number").select(*columns),
             summary=summary,
             problems=problems,
             checkpoint=checkpoint.path,
             measure=settings.rule.measure,
             threshold=settings.rule.threshold,
             max_distance=settings.rule.max_distance,
+            _doubtful=doubtful,
             _close=checkpoint.remove,
             _reviewed=partial(self._review, batches, decisions, removed, summary),
         )
