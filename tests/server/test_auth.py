@@ -194,8 +194,11 @@ class TestSessions:
     def test_signing_out(self, page, keys):
         sign_in(page, keys["both"])
         token = page.get("/test/form").json()["token"]
+        copy = {"Cookie": f"neardup_session={page.cookies['neardup_session']}"}
+        assert page.get("/v1/stats", headers=copy).status_code == 200
         page.post("/test/logout", data={csrf.FIELD: token})
         assert page.get("/v1/stats").status_code == 401
+        assert page.get("/v1/stats", headers=copy).status_code == 401
 
     def test_it_ends_with_its_key(self, page, keys):
         sign_in(page, keys["both"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -72,8 +73,9 @@ def create_app(
     -------
     FastAPI
         ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
-        if the service requires no keys), ``failed_keys`` and ``metrics``. The index is opened
-        on first use, so the application can start while the database is unavailable.
+        if the service requires no keys), ``failed_keys``, ``ended_sessions`` and ``metrics``.
+        The index is opened on first use, so the application can start while the database is
+        unavailable.
 
     Examples
     --------
@@ -105,6 +107,7 @@ def create_app(
     app.state.metrics = Metrics()
     app.state.clock = clock or Clock()
     app.state.failed_keys = FailedKeys(app.state.clock)
+    app.state.ended_sessions = OrderedDict()
     app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
     app.state.jobs_file = None if shared is None else shared / JOBS_FILE
     for router in (

@@ -3,13 +3,15 @@
 Without a key file, only the machine that runs the service can use it
 (`neardup.server.security.limits` refuses other host names). With a key file, a request needs a
 key that has the scope, as ``Authorization: Bearer KEY`` or through a session cookie issued for
-a key. A session identifies its key by digest, so it ends when the key is revoked. Each wrong
+a key. A session identifies its key by digest, so it ends when the key is revoked, and has an id,
+so that signing out also ends copies of its cookie. Each wrong
 key makes its sender wait longer (`neardup.server.security.failed_keys`).
 """
 
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +23,7 @@ from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.security.clients import address_of
 from neardup.server.security.csrf import comes_from_elsewhere
+from neardup.server.security.failed_keys import remember
 from neardup.server.security.sessions import session_of
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ Scope = Literal["read", "write"]
 #: Seconds: a working day.
 SESSION_SECONDS = 12 * 3600
 
+_ID_BYTES = 16
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _SCHEME = "key"
 
@@ -102,6 +106,8 @@ def signed_in(request: Request) -> Key | None:
     keys, session = _keys(request), session_of(request)
     if keys is None or request.app.state.clock.time() >= session.get("ends", 0):
         return None
+    if session["id"] in request.app.state.ended_sessions:
+        return None
     return keys.of_digest(session["key"])
 
 
@@ -126,13 +132,19 @@ def sign_in(request: Request, key: str) -> Key | None:
     session, now = session_of(request), int(request.app.state.clock.time())
     # Form tokens from before the sign-in become invalid.
     session.clear()
-    session.update(key=known.digest, ends=now + SESSION_SECONDS)
+    session.update(
+        key=known.digest, ends=now + SESSION_SECONDS, id=secrets.token_urlsafe(_ID_BYTES)
+    )
     return known
 
 
 def sign_out(request: Request) -> None:
-    """End the session of this browser; the response deletes its cookie."""
-    session_of(request).clear()
+    """End the session, for copies of its cookie too; the response deletes the cookie."""
+    session = session_of(request)
+    if "id" in session:
+        # A restart needs no list: its new secret ends all sessions.
+        remember(request.app.state.ended_sessions, session["id"], None)
+    session.clear()
 
 
 def identify(request: Request) -> Key | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.server.clock import Clock
 
-__all__ = ["FREE", "LONGEST", "FailedKeys"]
+__all__ = ["FREE", "LONGEST", "FailedKeys", "remember"]
 
 #: Failures without a wait.
 FREE = 5
@@ -22,7 +22,7 @@ FREE = 5
 _FIRST, LONGEST = 1.0, 60.0
 #: Seconds without a failure after which the failures of an address are forgotten.
 _FORGOTTEN = 900.0
-#: Most addresses, and most pairs of address and accepted key, that are remembered.
+#: Most entries of a table: addresses, pairs of address and accepted key, ended sessions.
 _REMEMBERED = 10_000
 
 
@@ -56,18 +56,19 @@ class FailedKeys:
         count, last = self._failures.get(address, (0, now))
         if now - last >= _FORGOTTEN:
             count = 0
-        _remember(self._failures, address, (count + 1, now))
+        remember(self._failures, address, (count + 1, now))
 
     def used(self, address: str, digest: str) -> None:
         """Record that a key was accepted from an address."""
-        _remember(self._used, (address, digest), None)
+        remember(self._used, (address, digest), None)
 
     def was_used(self, address: str, digest: str) -> bool:
         """Return whether a key was accepted from an address before."""
         return (address, digest) in self._used
 
 
-def _remember(table: OrderedDict[Any, Any], name: object, value: object) -> None:
+def remember(table: OrderedDict[Any, Any], name: object, value: object) -> None:
+    """Set an entry of a table, and drop the oldest one if there are too many."""
     table[name] = value
     table.move_to_end(name)
     if len(table) > _REMEMBERED:
