@@ -36,6 +36,21 @@ def running():
         browser.close()
 
 
+def unreadable(page):
+    """Return the texts of a page that run over what follows, or are as narrow as a character."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".scroll, caption, td, th, dt, dd, li, p")]
+          .filter((part) => {
+            const over = getComputedStyle(part).overflowY === "visible"
+              && part.matches(".scroll") && part.scrollHeight > part.clientHeight + 1;
+            const narrow = part.clientWidth > 1 && part.clientWidth < 32
+              && part.clientHeight > 80 && part.textContent.trim().length > 3;
+            return over || narrow;
+          })
+          .map((part) => part.textContent.trim().slice(0, 40))"""
+    )
+
+
 class Tabs:
     """Tabs of a browser that tests use one after the other, and what their pages do unasked.
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pypdfium2 as pdfium
 import pytest
-from tests.browser import Tabs, running
+from tests.browser import Tabs, running, unreadable
 from tests.papers import reports
 
 from neardup.papers.report.html import html_report, summary_page
@@ -82,6 +82,7 @@ def test_the_browser_has_the_text_of_the_paper_and_shows_it_at_each_width(visit,
         page.set_viewport_size({"width": width, "height": 800})
         page.locator("a.copy[id]").first.click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert unreadable(page) == []
         if width < 1100:
             page.wait_for_function(
                 "() => { const box = document.querySelector('a.now').getBoundingClientRect();"

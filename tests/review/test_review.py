@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from tests import hostile
-from tests.browser import Tabs, running
+from tests.browser import Tabs, running, unreadable
 from tests.conftest import ROOT
 from tests.index.written import families
 
@@ -253,13 +253,14 @@ def test_what_acts_on_a_terminal_is_shown_by_its_number():
 @pytest.mark.slow
 def test_in_a_browser(tmp_path):
     path = tmp_path / "review.html"
-    texts = [f"{FERRY}{word}" for word in ("今天", "明天下雨", "后天", "Ferry")]
+    texts = [f"{FERRY * 9}{word}" for word in ("今天", "明天下雨", "后天", "Ferry")]
     dedup(texts, threshold=0.3).review().save(path, language="en")
     with running() as browser, Tabs(browser) as tabs:
         for width in (1280, 400):
             page = tabs.open(width, lambda url: url.partition("#")[0] == path.as_uri())
             page.goto(path.as_uri())
             assert page.locator("article:visible").count() == 3
+            assert unreadable(page) == []
             page.fill("#search", "下雨")
             assert page.locator("article:visible").count() == 1
             assert page.locator("[role=status]").inner_text() == "pairs shown: 1"

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.server.security.keys import create_key
-from tests.browser import Tabs, running
+from tests.browser import Tabs, running, unreadable
 
 from .conftest import BRIDGE, FERRY, run_service
 
@@ -142,6 +142,7 @@ def check_sound(page, language):
     assert page.evaluate("document.documentElement.lang").startswith(language)
     assert page.locator("h1").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert unreadable(page) == []
 
 
 def check_accessible(page, axe):
