@@ -86,13 +86,14 @@ def visit(tabs, service):
     used = []
     here = service
 
-    def open_page(path="/", *, language="en", width=DESK, scripts=True, service=here):
+    def open_page(path="/", *, language="en", width=DESK, scripts=True, zone="UTC", service=here):
         locale = {"en": "en-US", "zh": "zh-CN"}[language]
         page = tabs.open(
             width,
             lambda url: url.startswith((service.url + "/", "data:,")),
             locale=locale,
             java_script_enabled=scripts,
+            timezone_id=zone,
         )
         used.append(page)
         page.goto(service.url + path)
@@ -409,6 +410,17 @@ def test_sign_in_by_keyboard(visit, axe, keyed_service):
     page.wait_for_url("**/clusters?search=bridge")
     page.get_by_role("button", name="Sign out").press("Enter")
     page.wait_for_url("**/login")
+
+
+def test_times_are_those_of_the_reader(visit):
+    for zone, scripts, text in (
+        ("Asia/Shanghai", True, "2026-03-01 16:00"),
+        ("America/New_York", True, "2026-03-01 03:00"),
+        ("Asia/Shanghai", False, "2026-03-01 08:00 UTC"),
+    ):
+        page = visit("/documents/wire/1", zone=zone, scripts=scripts)
+        assert page.locator("dd time").inner_text() == text
+        assert page.locator("dd time").get_attribute("datetime") == "2026-03-01T08:00:00Z"
 
 
 def test_without_scripts(visit):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -116,8 +116,13 @@ def _language_link(request: Request, language: str) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """Return a time in the format of the pages, empty for None."""
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+    """Return a time as HTML, empty for None; the pages' script shows it in the reader's zone."""
+    from markupsafe import Markup
+
+    if at is None:
+        return ""
+    utc = at.astimezone(UTC)
+    return Markup(f'<time datetime="{utc:%Y-%m-%dT%H:%M:%SZ}">{utc:%Y-%m-%d %H:%M} UTC</time>')
 
 
 def _size(count: int) -> str:

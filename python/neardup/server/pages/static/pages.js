@@ -7,6 +7,13 @@
     if (focus.matches(".problem")) focus.scrollIntoView({ block: "center" });
   }
 
+  // Times in the reader's zone. Sweden writes them as the page does.
+  const local = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent;
+    time.textContent = local.format(new Date(time.dateTime));
+  }
+
   // Passages: the other side comes to the height of the one that was followed.
   const runs = [...document.querySelectorAll("a.copy")];
   const inPanes = () => window.matchMedia("(min-width: 900px)").matches;
