@@ -115,6 +115,17 @@ def test_bounds_of_clusters(api: httpx.Client, name: str, value: object):
     assert (answer.status_code, answer.json()["field"]) == (422, name)
 
 
+@pytest.mark.parametrize(
+    ("method", "address"),
+    [("GET", "/v1/clusters?serch=x"), ("GET", "/v1/stats?serch="), ("DELETE", "/v1/check/x?serch")],
+)
+def test_an_unknown_query_parameter_is_refused(api: httpx.Client, method: str, address: str):
+    answer = api.request(method, address)
+    problem = answer.json()
+    found = (answer.status_code, problem["code"], problem["field"])
+    assert found == (422, "server.unknown_parameter", "serch")
+
+
 def test_a_cluster_of_many_is_cut(api: httpx.Client):
     batch = [{"id": f"n{number}", "text": BRIDGE} for number in range(60)]
     api.post("/v1/documents", json={"documents": batch})

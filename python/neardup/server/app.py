@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 
 from neardup import __version__
@@ -89,8 +89,7 @@ def create_app(
         version=__version__,
         description=_DESCRIPTION,
         lifespan=_running,
-        # FastAPI's own documentation pages load scripts from other sites, which the content
-        # security policy forbids.
+        # FastAPI's own pages load scripts from other sites; `neardup.server.pages.docs` does not.
         docs_url=None,
         redoc_url=None,
         # A path with one more slash names another document.
@@ -110,14 +109,14 @@ def create_app(
     app.state.ended_sessions = OrderedDict()
     app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
     app.state.jobs_file = None if shared is None else shared / JOBS_FILE
-    for router in (
-        documents.router,
-        query.router,
-        compare.router,
-        check.router,
-        health.router,
-    ):
-        app.include_router(router)
+    for router in (documents.router, query.router, compare.router, check.router):
+        app.include_router(
+            router,
+            dependencies=[Depends(validation.refuse_unknown_parameters)],
+            responses=openapi.problem_responses(422, key=False),
+        )
+    # Monitors may add parameters of their own.
+    app.include_router(health.router)
     # Appended instead of included: `include_router` would rebuild the routes, and the last one
     # matches every remaining address by a rule of its own.
     app.router.routes.extend(pages.routes)

@@ -161,7 +161,7 @@ def get_check(request: Request, job: str) -> Response:
     summary="The report of a check, as a page",
     response_class=Response,
     responses={
-        **problem_responses(404, 409, 422),
+        **problem_responses(404, 409),
         200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
     },
 )

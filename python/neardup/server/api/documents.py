@@ -207,7 +207,7 @@ def _refused(made: Decision, field: str) -> ProblemError:
     dependencies=_READ,
     responses={
         200: {"model": Document, **_example(_STORED)},
-        **problem_responses(404, 422),
+        **problem_responses(404),
     },
 )
 async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
@@ -221,7 +221,7 @@ async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
-        **problem_responses(404, 422),
+        **problem_responses(404),
     },
 )
 async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
@@ -248,7 +248,7 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
                 }
             ),
         },
-        **problem_responses(404, 422),
+        **problem_responses(404),
     },
 )
 async def explain(request: Request, id: str) -> Response:
@@ -280,7 +280,7 @@ async def explain(request: Request, id: str) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": Document, **_example(_STORED)},
-        **problem_responses(404, 409, 422),
+        **problem_responses(404, 409),
     },
 )
 async def keep(request: Request, id: str) -> Response:
@@ -304,7 +304,7 @@ async def keep(request: Request, id: str) -> Response:
     dependencies=_READ,
     responses={
         200: {"model": Document, **_example(_STORED)},
-        **problem_responses(404, 422),
+        **problem_responses(404),
     },
 )
 async def read(request: Request, id: str) -> Response:
@@ -319,7 +319,7 @@ async def read(request: Request, id: str) -> Response:
     dependencies=_WRITE,
     responses={
         200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
-        **problem_responses(404, 422),
+        **problem_responses(404),
     },
 )
 async def remove(request: Request, id: str) -> Response:

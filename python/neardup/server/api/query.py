@@ -132,7 +132,7 @@ def _answer(index: Index, asked: QueryText) -> QueryAnswer:
                 }
             },
         },
-        **problem_responses(422),
+        **problem_responses(),
     },
 )
 async def clusters(

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from neardup._engine.messages import Message
 from neardup.server.problems import ProblemError, response
 
-__all__ = ["answer_validation_error", "invalid_field", "unfit"]
+__all__ = ["answer_validation_error", "invalid_field", "refuse_unknown_parameters", "unfit"]
 
 _INVALID_FIELD = Message("server.title_invalid_field")
 
@@ -48,6 +48,16 @@ async def answer_validation_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     return response(_invalid(first, _field(first["loc"])))
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a query parameter that the operation does not have; a FastAPI dependency."""
+    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            names = ", ".join(f"'{name}'" for name in known) or Message("server.none")
+            detail = Message("server.unknown_parameter", name=name[:100], names=names)
+            raise ProblemError(422, _INVALID_FIELD, detail, name[:100])
 
 
 def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
