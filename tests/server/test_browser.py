@@ -39,6 +39,7 @@ PAGES = {
     "kept": "/documents/wire/1",
     "hostile": "/documents?id=h%2F%3Cb%3E",
     "status": "/status",
+    "docs": "/docs",
     "nowhere": "/nowhere",
 }
 
@@ -163,7 +164,7 @@ def check_print(page, path):
     """Assert that the page can be printed, without what only a screen can do."""
     page.pdf(path=path, prefer_css_page_size=True)
     with pdfium.PdfDocument(path) as document:
-        assert 1 <= len(document) <= 4
+        assert 1 <= len(document) <= (40 if "/docs" in page.url else 4)
         text = "".join(page.get_textpage().get_text_range() for page in document)
     page.emulate_media(media="print")
     assert not page.locator(".screen").filter(visible=True).count()

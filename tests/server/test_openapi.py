@@ -110,8 +110,19 @@ def test_the_description_is_served(client: httpx.Client):
     answer = client.get("/openapi.json")
     assert answer.status_code == 200
     assert answer.json()["openapi"].startswith("3.1")
-    for page in ("/docs", "/redoc"):
-        assert client.get(page).status_code == 404
+
+
+def test_the_page_of_the_api_has_every_operation_and_field(client: httpx.Client):
+    answer = client.get("/docs")
+    assert answer.status_code == 200
+    for path, method, operation in operations(SCHEMA):
+        assert f"{method.upper()} {path}</code>" in answer.text
+        for parameter in operation.get("parameters", ()):
+            assert f"<code>{parameter['name']}</code>" in answer.text
+    for name, model in SCHEMA["components"]["schemas"].items():
+        assert f'id="{name}"' in answer.text
+        assert all(f"<code>{field}</code>" in answer.text for field in model["properties"])
+    assert "://" not in answer.text
 
 
 CHECKS = [

@@ -11,6 +11,7 @@
 ``clusters``          ``/clusters``: kept documents and their dropped ones
 ``documents``         ``/documents/ID``: a document, its history, undo
 ``status``            ``/status``: sizes, rates, limits
+``docs``              ``/docs``: the API
 ``login``             ``/login``, ``/logout``
 ``not_found``         all other addresses
 ====================  ==========================================================
@@ -30,6 +31,7 @@ from neardup.server.pages import (
     check,
     clusters,
     compare,
+    docs,
     documents,
     login,
     query,
@@ -40,7 +42,7 @@ from neardup.server.pages.not_found import UnknownPage
 __all__ = ["router"]
 
 router = APIRouter()
-for _part in (compare, query, check, clusters, documents, status, login):
+for _part in (compare, query, check, clusters, documents, status, docs, login):
     router.include_router(_part.router)
 router.add_api_route("/static/{name}", assets.serve, include_in_schema=False)
 # It matches every remaining address, so it must be the last router of the application.

@@ -11,7 +11,7 @@ from neardup.server.pages.page import error_page
 __all__ = ["UnknownPage"]
 
 #: Addresses for programs, which get errors as JSON problems.
-_OF_PROGRAMS = ("/v1", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/redoc")
+_OF_PROGRAMS = ("/v1", "/healthz", "/readyz", "/metrics", "/openapi.json")
 
 
 class UnknownPage(Route):
