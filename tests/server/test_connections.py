@@ -299,16 +299,19 @@ class TestRealConnections:
             until(lambda: running.client.get("/healthz").status_code == 503, "no room")
         until(lambda: running.client.get("/healthz").status_code == 200, "room again")
 
-    def test_the_forwarded_address_counts(self, serve_for_real, tmp_path):
+    def test_the_forwarded_address_counts_if_the_proxy_is_trusted(self, serve_for_real, tmp_path):
         path = tmp_path / "keys.json"
         create_key(path, "desk", ["read"])
-        running = serve_for_real(keys=str(path), anonymous_seconds=1000)
-        wrong = {"Authorization": "Bearer wrong"}
 
         def status(address):
-            headers = wrong | {"X-Forwarded-For": address}
+            headers = {"Authorization": "Bearer wrong", "X-Forwarded-For": address}
             return running.client.get("/v1/stats", headers=headers).status_code
 
+        # By default no address is trusted: this machine waits, whatever it says it forwards.
+        running = serve_for_real(keys=str(path), anonymous_seconds=1000)
+        found = [status(f"198.51.100.{number}") for number in range(6)]
+        assert found == [401] * 5 + [429]
+        running = serve_for_real(keys=str(path), anonymous_seconds=1000, proxy="127.0.0.1")
         # The first address may be anybody's invention; the proxy wrote the last one.
         found = [status(f"198.51.100.{number}, 192.0.2.1") for number in range(6)]
         assert found == [401] * 5 + [429]

@@ -97,6 +97,7 @@ class TestRefusals:
             ("--workers", 1000),
             ("--language", "fr"),
             ("--max-batch", 0),
+            ("--proxy", "proxy.example"),
             ("--max-body-bytes", 0),
             ("--request-seconds", 0),
             ("--request-seconds", "inf"),

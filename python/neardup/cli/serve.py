@@ -76,15 +76,16 @@ def run(
         ),
     ] = "zh",
     proxy: Annotated[
-        str,
+        str | None,
         flags.Option(
             "--proxy",
             metavar="ADDRESS,...",
             help="Addresses of trusted proxies: their X-Forwarded-For and X-Forwarded-Proto "
-            "headers are used.",
+            "headers are used. Without it, no proxy is trusted, not even on this machine.",
             rich_help_panel=_SERVICE,
+            show_default=False,
         ),
-    ] = "127.0.0.1,::1",
+    ] = None,
     max_body_bytes: Annotated[
         int,
         flags.Option(

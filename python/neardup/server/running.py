@@ -30,7 +30,7 @@ from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
 from neardup._engine.messages import Message, system_words
-from neardup._engine.validation import check_whole
+from neardup._engine.validation import bad, check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
 from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of
@@ -69,7 +69,7 @@ def serve(
     port: int = 8765,
     workers: int = 1,
     stop_seconds: int = 30,
-    proxy: str = "127.0.0.1,::1",
+    proxy: str | None = None,
     access_log: bool = False,
     started: Callable[[str], None] = print,
 ) -> bool:
@@ -86,9 +86,10 @@ def serve(
         Processes.
     stop_seconds : int, default=30
         How long requests may take to finish after a stop signal.
-    proxy : str
+    proxy : str or None, default=None
         Addresses or networks of trusted proxies, separated by commas: their headers
-        X-Forwarded-For and X-Forwarded-Proto are used.
+        X-Forwarded-For and X-Forwarded-Proto are used. None trusts no address, not even
+        loopback: any program of this machine could forge the headers.
     access_log : bool, default=False
         Whether each request is logged.
     started : callable, default=print
@@ -111,6 +112,7 @@ def serve(
     check_whole(port, "port", 0, 65535)
     check_whole(workers, "workers", 1, _MAX_PROCESSES)
     check_whole(stop_seconds, "stop_seconds", 0)
+    _check_proxy(proxy)
     _check_keys(settings, host)
     listener = _listen(host, port)
     address = _address(listener, host)
@@ -128,7 +130,7 @@ def serve(
             log_config=log_config(access=access_log),
             access_log=access_log,
             server_header=False,
-            proxy_headers=True,
+            proxy_headers=proxy is not None,
             forwarded_allow_ips=proxy,
             backlog=_BACKLOG,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
@@ -302,6 +304,14 @@ def _check_keys(settings: Settings, host: str) -> None:
         raise ParameterError(Message("server.host_needs_keys", host=host))
     if not read_keys(settings.keys):
         raise ParameterError(Message("server.no_keys", file=str(settings.keys)))
+
+
+def _check_proxy(proxy: str | None) -> None:
+    for address in [] if proxy is None else proxy.split(","):
+        try:
+            ipaddress.ip_network(address.strip())
+        except ValueError:
+            raise bad("proxy", "server.proxy_addresses", address) from None
 
 
 def _listen(host: str, port: int) -> socket.socket:
