@@ -10,6 +10,7 @@ before anything is unpacked, and the XML is parsed without entities.
 
 from __future__ import annotations
 
+import copy
 import io
 import re
 import zipfile
@@ -26,6 +27,7 @@ _MAX_MEMBERS = 20_000
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
 _MAX_RATIO = 200
 _SMALL = 16 << 20
+_BLOCK = 1 << 20
 _XML_SHARE = 4
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -97,10 +99,7 @@ def _refuse_document(name: str, found: str) -> NoReturn:
 
 
 def check_archive(data: bytes, name: str, limits: Limits) -> None:
-    """Refuse an archive that its directory says is too large when unpacked.
-
-    The sizes in the directory are upper bounds: `zipfile` unpacks no more.
-    """
+    """Refuse an archive that is too large when unpacked, or larger than its directory says."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -132,6 +131,25 @@ def check_archive(data: bytes, name: str, limits: Limits) -> None:
     if any(member.flag_bits & 1 for member in members):
         reason = Message("readers.must_have_no_password")
         refuse(name, reason, Message("readers.encrypted_archive"), code="readers.password")
+    # `ZipFile.read` unpacks up to 2 GiB of a member before it cuts the rest off.
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            is_honest = all(_unpacks_as_stated(archive, member) for member in members)
+    except Exception as error:  # A decompressor may raise anything for damaged data.
+        _refuse_document(name, _said(error))
+    if not is_honest:
+        _refuse_document(name, Message("readers.damaged_file"))
+
+
+def _unpacks_as_stated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    """Return whether a member has no more bytes than its directory entry says."""
+    probe = copy.copy(member)
+    probe.file_size += 1
+    size = 0
+    with archive.open(probe) as part:
+        while block := part.read(_BLOCK):
+            size += len(block)
+    return size <= member.file_size
 
 
 def _refuse_size(name: str, count: int, most: int, code: str, expected: str) -> NoReturn:
