@@ -1,10 +1,11 @@
 """Background statistics of an index, recomputed as it grows.
 
-`dedup` sees its whole collection before it decides. An index cannot, so it counts the documents
-it has. The moments depend only on how many documents have arrived: after the first 100, then
-whenever that number has doubled, and from 25,600 on after every 20,000. Only the newest 20,000
-documents are counted: boilerplate comes and goes, and this way a count takes about a second
-however large the index is. Earlier decisions do not change.
+`dedup` sees its whole collection before it decides. So does an index without documents to which
+files are added: it counts the files first. Later it counts the documents it has. The moments
+depend only on how many documents have arrived: after the first 100, then whenever that number has
+doubled, and from 25,600 on after every 20,000. Only the newest 20,000 documents are counted:
+boilerplate comes and goes, and this way a count takes about a second however large the index is.
+Earlier decisions do not change.
 
 Boilerplate that first appears between two counts is unknown until the second one. Counting twice
 as often would halve that delay and take a tenth of the time of a bulk load.
@@ -16,38 +17,41 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from neardup._engine.ingest import collect, readable
-from neardup._engine.summary import Progress
+from neardup._engine.summary import Progress, share_of
 from neardup.index.sketches import restore
+from neardup.index.values import STATES
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from neardup import _core
+    from neardup.index.engine import Engine
     from neardup.index.settings import Settings
     from neardup.index.store.session import Session
+    from neardup.readers import Sources
 
-__all__ = ["NEWEST", "counted_from", "next_count", "recount"]
+__all__ = ["FIRST", "NEWEST", "count_input", "counted_from", "next_count", "recount"]
 
 #: The most documents that one count reads.
 NEWEST = 20_000
 
 #: Arrivals before the first count, and the most arrivals between two counts.
-_FIRST, _MOST = 100, 20_000
+FIRST, _MOST = 100, 20_000
 
 
 def next_count(counted_at: int) -> int:
     """Return the number of arrivals at which the next count is due.
 
-    `counted_at` is the number of arrivals at the last count; 0 if there was none.
+    `counted_at` is the number of arrivals that the last count covers; 0 if there was none.
 
     Examples
     --------
     >>> [next_count(at) for at in (0, 100, 200, 12_800, 25_600, 45_600)]
     [100, 200, 400, 25600, 45600, 65600]
     """
-    return max(_FIRST, counted_at + min(counted_at, _MOST))
+    return max(FIRST, counted_at + min(counted_at, _MOST))
 
 
 def counted_from(
@@ -56,10 +60,9 @@ def counted_from(
     *,
     workers: int = 0,
     progress: Progress | None = None,
-) -> _core.Background:
-    """Compute the background statistics of a collection."""
-    from neardup import _core
-
+    share: Callable[[], float] | None = None,
+) -> _core.Corpus:
+    """Return a corpus from which the background statistics of a collection can be made."""
     rule = settings.rule
     collected = collect(
         batches,
@@ -68,8 +71,49 @@ def counted_from(
         keeps_texts=False,
         counted_shingle=rule.counted_shingle,
         progress=progress,
+        share=share,
     )
-    return _core.Background(collected.corpus)
+    return collected.corpus
+
+
+class _Reading(Progress):
+    """Progress of a count: the documents are added afterwards, and problems are reported then."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def stage(
+        self, name: str, documents: int | None, share: Callable[[], float] | None = None
+    ) -> None:
+        self._progress.stage(name, documents, share)
+
+    def advance(self, documents: int, size: int = 0) -> None:  # noqa: ARG002
+        # Documents count as done when they are stored.
+        self._progress.advance(0, size)
+
+
+def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
+    """Count files before they are added, if the index counts and has no documents."""
+    settings = engine.settings
+    with engine.reading() as session:
+        if settings.background != "own" or _has_documents(session.counters()):
+            return
+    corpus = counted_from(
+        source.batches(),
+        settings,
+        workers=engine.workers,
+        progress=_Reading(progress),
+        share=share_of(source),
+    )
+    with engine.writing() as session:
+        counters = session.counters()
+        # Another process may have added documents meanwhile.
+        if len(corpus) and not _has_documents(counters):
+            _store(session, corpus, counted_at=counters["arrived"] + len(corpus))
+
+
+def _has_documents(counters: Mapping[str, int]) -> bool:
+    return any(counters[state] for state in STATES)
 
 
 def recount(session: Session, settings: Settings, *, workers: int) -> int:
@@ -80,7 +124,6 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     from neardup import _core
 
     rule = settings.rule
-    counters = session.counters()
     core = compiled(settings.recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=rule.counted_shingle, workers=workers)
     if settings.store == "text":
@@ -91,11 +134,17 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()
-    found = _core.Background(corpus)
-    version = counters["background"] + 1
-    session.set_background(version, found.to_bytes(), datetime.now(UTC))
-    arrived = counters["arrived"]
-    session.add_to_counters({"background": 1, "counted_at": arrived - counters["counted_at"]})
-    details = {"texts": len(corpus), "arrived": arrived, "version": version}
-    session.log("recounted", [(None, None, details)])
+    _store(session, corpus, counted_at=session.counters()["arrived"])
     return len(corpus)
+
+
+def _store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
+    """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
+    from neardup import _core
+
+    counters = session.counters()
+    version = counters["background"] + 1
+    session.set_background(version, _core.Background(corpus).to_bytes(), datetime.now(UTC))
+    session.add_to_counters({"background": 1, "counted_at": counted_at - counters["counted_at"]})
+    details = {"texts": len(corpus), "arrived": counters["arrived"], "version": version}
+    session.log("recounted", [(None, None, details)])

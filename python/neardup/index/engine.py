@@ -162,10 +162,10 @@ def open_index(
             settings = new_settings(wanted, has_background=background is not None)
             known = None
             if background is not None:
-                known = counted_from(background, settings, workers=workers, progress=progress)
-            data = None if known is None else known.to_bytes()
+                corpus = counted_from(background, settings, workers=workers, progress=progress)
+                known = _core.Background(corpus).to_bytes()
             # `_make` returns False if another process has just created the index.
-            made = _make(database, settings, background=data)
+            made = _make(database, settings, background=known)
         if not made and make_new:
             raise IndexUnavailableError(
                 Message("index.is_there_already_or_open", location=database.location)

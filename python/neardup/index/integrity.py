@@ -346,10 +346,7 @@ class Examination:
                 yield Message("index.counter_is_other", name=name, **values)
         if found["next"] is not None and found["next"] <= last:
             yield Message("index.counter_above", name="next", least=last, value=found["next"])
-        arrived, counted_at = found["arrived"], found["counted_at"]
-        if arrived is not None and counted_at is not None and counted_at > arrived:
-            values = {"most": arrived, "value": counted_at}
-            yield Message("index.counter_at_most", name="counted_at", **values)
+        arrived = found["arrived"]
         if arrived is not None and arrived < sum(states.values()):
             least = sum(states.values())
             yield Message("index.counter_at_least", name="arrived", least=least, value=arrived)

@@ -318,7 +318,7 @@ def _count_again(session: Session, states: Counter[int], last: int) -> None:
     values: dict[str, int] = {name: states[at] for at, name in enumerate(STATES)}
     values["next"] = max(known.get("next", 1), last + 1)
     values["arrived"] = max(known.get("arrived", last), states.total())
-    values["counted_at"] = min(known.get("counted_at", 0), values["arrived"])
+    values["counted_at"] = known.get("counted_at", 0)
     values["background"] = version
     values["similar"], values["bursts"] = known.get("similar", 0), known.get("bursts", 0)
     values[UNLISTED] = known.get(UNLISTED, 0)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_span, check_string
+from neardup._engine.validation import bad, check_flag, check_span, check_string
 from neardup.exceptions import InputError
 from neardup.index.results import Match, Removed
 from neardup.index.values import FREED, KEPT, STATES, check_time, earlier, stamp
@@ -114,7 +114,9 @@ class Retention:
             details = {} if repeats is None else {"repeats": repeats.id}
             session.log("kept", [(None, id, details)])
 
-    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
+    def reconsider(
+        self, ids: Sequence[str] | None = None, *, dropped: bool = False
+    ) -> list[tuple[str, Match | None]]:
         """Decide documents again, with the current background statistics.
 
         Parameters
@@ -122,6 +124,8 @@ class Retention:
         ids : sequence of str or None, default=None
             Dropped or freed documents; ids of kept or unknown documents are ignored. None
             means all freed documents: those dropped for a document that has been removed.
+        dropped : bool, default=False
+            Whether all dropped documents are decided again too; not with `ids`.
 
         Returns
         -------
@@ -131,6 +135,8 @@ class Retention:
         """
         from neardup.index.ingest.transaction import write
 
+        if check_flag(dropped, "dropped") and ids is not None:
+            raise bad("dropped", "index.not_with_ids", dropped)
         if ids is not None:
             if isinstance(ids, str) or not isinstance(ids, Sequence):
                 raise bad("ids", "index.list_of_ids", ids)
@@ -138,7 +144,7 @@ class Retention:
         engine = self._engine
         decided: list[tuple[str, Match | None]] = []
         with engine.reading() as session:
-            numbers = session.numbers_not_kept(ids)
+            numbers = session.numbers_not_kept(ids, dropped=dropped)
         for begin in range(0, len(numbers), _WITH_TEXTS):
             with engine.writing() as session:
                 # Leaves out documents that another process has decided or removed meanwhile.

@@ -77,6 +77,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
         (
             "neardup index reconsider news.db",
             "neardup index reconsider news.db bridge-repost",
+            "neardup index reconsider news.db --dropped",
         ),
     ),
     (

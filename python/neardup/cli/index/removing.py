@@ -126,17 +126,28 @@ def reconsider(
             show_default=False,
         ),
     ] = None,
+    dropped: Annotated[
+        bool,
+        flags.Option(
+            "--dropped",
+            help="All dropped documents too, after a recount for example.",
+            rich_help_panel="Run",
+        ),
+    ] = False,
 ) -> None:
     """Decide documents again, as if they came now: the freed ones, or those named.
 
     One line for each: its id, and what it repeats or that it is kept. A document
     that is kept already is passed over.
     """
+    from neardup.exceptions import ParameterError
     from neardup.readers.batch import show as shown
 
+    if ids and dropped:
+        raise ParameterError(Message("cli.ids_with_dropped"))
     with io.opened(location) as index:
         if not ids:
-            _decide_again(index, None)
+            _decide_again(index, None, dropped=dropped)
             return
         known = {id: index.get(id) for id in dict.fromkeys(ids)}
         for id, document in known.items():
@@ -169,11 +180,11 @@ def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider
         tell_note(Message("cli.reconsider_decides"))
 
 
-def _decide_again(index: Index, ids: list[str] | None) -> None:
+def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False) -> None:
     from neardup.cli.index import show
 
     with io.stopped_with(Message("cli.decided_so_far")):
-        decided: list[tuple[str, Match | None]] = index.reconsider(ids or None)
+        decided: list[tuple[str, Match | None]] = index.reconsider(ids or None, dropped=dropped)
     for id, match in decided:
         words = "kept" if match is None else show.match_words(match)
         typer.echo(f"{show.plain(id)} {words}")

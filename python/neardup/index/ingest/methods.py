@@ -233,7 +233,13 @@ class Ingest:
             If one of `output_paths` is a file of the index.
         IndexUnavailableError
             As in :meth:`add_many`: adding the same files again continues where this call stopped.
+
+        Notes
+        -----
+        If the index has no documents and counts its own background, it first reads all files and
+        counts them. So it keeps the documents that :func:`neardup.dedup_files` keeps.
         """
+        from neardup.index.background import count_input
         from neardup.index.ingest.reading import Fields, add_source
         from neardup.readers import open_sources
 
@@ -245,6 +251,7 @@ class Ingest:
         self._engine.database.refuse_outputs(outputs)
         format = given["format"]
         sources = open_sources(inputs, format=format, output_paths=outputs, **fields.read())
+        count_input(self._engine, sources, given["progress"])
         added = add_source(self._engine, sources, fields, given)
         of_sources = sources.report_to(given["progress"])
         return replace(added, problem_count=added.problem_count + of_sources)

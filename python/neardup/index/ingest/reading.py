@@ -17,6 +17,7 @@ from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
 from neardup._engine.summary import Progress, share_of
 from neardup.exceptions import InputError
+from neardup.index.background import FIRST
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
 from neardup.index.results import Added, Match
@@ -124,6 +125,8 @@ def add_source(
             for begin in range(0, max(len(incoming), 1), size):
                 yield incoming.part(begin, begin + size).prepare()
 
+    with engine.reading() as session:
+        counters = session.counters()
     progress.stage("add", None, share_of(source))
     # Closing also ends the reading thread if an error leaves the loop.
     with closing(ahead(prepared())) as batches:
@@ -146,6 +149,9 @@ def add_source(
     if keep:
         for name in empty:
             progress.note(Message("index.field_without_values", field=name))
+    uncounted = new - (counters["counted_at"] - counters["arrived"])
+    if dropped and uncounted >= FIRST and engine.settings.background == "own":
+        progress.note(Message("index.counted_before", index=engine.location, new=new))
     removed = removed_table(
         [id for id, _ in dropped],
         [match.id for _, match in dropped],

@@ -233,11 +233,12 @@ class DocumentStatements(Transaction):
         query = query.order_by(documents.c.number.desc()).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
 
-    def numbers_not_kept(self, ids: Sequence[str] | None) -> list[int]:
-        """Return the numbers of all freed documents, or of the documents not kept among `ids`."""
+    def numbers_not_kept(self, ids: Sequence[str] | None, *, dropped: bool) -> list[int]:
+        """Return the numbers of all freed, and on request dropped, documents, or those of `ids`."""
         query = select(documents.c.number).order_by(documents.c.number)
         if ids is None:
-            return list(self.connection.scalars(query.where(documents.c.state == FREED)))
+            wanted = documents.c.state != KEPT if dropped else documents.c.state == FREED
+            return list(self.connection.scalars(query.where(wanted)))
         query = query.where(self.is_one_of(documents.c.id, "text"), documents.c.state != KEPT)
         return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
 

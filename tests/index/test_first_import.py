@@ -1,0 +1,96 @@
+"""The first collection that an index gets is counted before anything is decided."""
+
+import itertools
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.index.sound import check_sound
+from tests.index.test_background import shuffled
+from tests.index.test_one_semantics import read_first
+
+from neardup import Index, dedup, dedup_files
+from neardup._engine.summary import Progress
+from neardup.exceptions import ParameterError
+from neardup.index.ingest import transaction
+
+NEARDUP = (sys.executable, "-m", "neardup")
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records))
+    return path
+
+
+def kept(location):
+    check_sound(location)
+    with Index(location, must_exist=True) as index:
+        assert index.check() == []
+        return [one.id for one in index.documents("kept")]
+
+
+def test_files_are_decided_as_by_dedup(location, tmp_path):
+    many = shuffled()
+    files = [write(tmp_path / "a.jsonl", many[:60]), write(tmp_path / "b.jsonl", many[60:])]
+    with Index(location, workers=1) as index:
+        added = index.add_files(files)
+    expected = dedup_files(files, tmp_path / "kept.jsonl").keep
+    assert added.keep.tolist() == expected.tolist()
+    assert expected.all()
+    assert len(kept(location)) == len(many)
+
+
+class Interrupting(Progress):
+    def advance(self, documents, *_):
+        if documents:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_import_goes_on_as_it_began(tmp_path, monkeypatch):
+    monkeypatch.setattr(transaction, "BATCH", 130)
+    many = shuffled()
+    file = write(tmp_path / "a.jsonl", many)
+    with Index(tmp_path / "index.db", workers=1) as index:
+        with pytest.raises(KeyboardInterrupt):
+            index.add_files([file], progress=Interrupting())
+        assert len(index) == 130
+        added = index.add_files([file])
+        assert (added.already, added.keep.all()) == (130, True)
+        assert index.stats().background_texts == len(many)
+
+
+def test_the_command_says_what_to_do_where_it_cannot_count_first(tmp_path):
+    many = shuffled()
+    old = [{"id": "old", "text": "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"}]
+    place = str(tmp_path / "index.db")
+
+    def run(*words):
+        return subprocess.run([*NEARDUP, "index", *words], capture_output=True, text=True)
+
+    first = run("add", place, str(write(tmp_path / "old.jsonl", old)))
+    assert "recount" not in first.stderr
+    later = run("add", place, str(write(tmp_path / "new.jsonl", many)))
+    assert later.stderr.count(f"neardup index reconsider {place} --dropped") == 1
+    assert len(kept(place)) < len(many)
+    assert run("recount", place).returncode == 0
+    assert run("reconsider", place, "--dropped").returncode == 0
+    assert len(kept(place)) == len(many) + 1
+    assert run("reconsider", place, "n1", "--dropped").returncode == 2
+    with Index(place) as index, pytest.raises(ParameterError):
+        index.reconsider(["n1"], dropped=True)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_news_and_bulletins(tmp_path, shared):
+    news = read_first(shared / "corpora" / "chinanews.jsonl.zst", 400)
+    bulletins = read_first(shared / "corpora" / "bulletins.jsonl.zst", 400)
+    rows = itertools.chain(*zip(news, bulletins, strict=True))
+    many = [{"id": one["id"], "text": one["text"]} for one in rows]
+    expected = dedup(many)
+    place = str(tmp_path / "index.db")
+    with Index(place) as index:
+        added = index.add_files([write(tmp_path / "a.jsonl", many)])
+    assert added.removed.to_pylist() == expected.removed.to_pylist()
+    assert kept(place) == [one["id"] for one in itertools.compress(many, expected.keep)]
