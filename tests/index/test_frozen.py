@@ -12,7 +12,7 @@ import pytest
 from tests.index.fixtures import make_index as frozen
 from tests.index.sound import check_sound
 
-from neardup import Index, IndexMismatchError
+from neardup import Index, IndexFormatError, IndexMismatchError
 from neardup.index import passages
 from neardup.papers import open_library
 from neardup.papers.library import made_by
@@ -134,9 +134,11 @@ def test_an_upgrade_is_told(version, copy, capfd):
         assert ("from schema 1 to 2, the schema of this version" in capfd.readouterr().err) == told
 
 
-def test_an_upgrade_that_met_the_new_table(copy):
-    Index(copy).close()
-    with closing(sqlite3.connect(copy)) as connection:
-        connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
-        connection.commit()
-    Index(copy).close()
+def test_tables_of_another_version_are_refused(copy, version):
+    other = str(3 - version)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", [other])
+    with pytest.raises(IndexFormatError) as refusal:
+        Index(copy)
+    assert refusal.value.message.code == "index.schema_is_not_of_tables"
+    assert refusal.value.message.values["tables"] == str(version)

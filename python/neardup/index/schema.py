@@ -40,6 +40,8 @@ except ImportError as missing:
     raise MissingDependencyError(Message("index.needs_sqlalchemy")) from missing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlalchemy import Connection, Dialect, Select
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "recent_keys",
     "texts",
     "upgrade",
+    "version_of",
 ]
 
 #: Version of the tables below. Raise it with every change to them.
@@ -201,12 +204,16 @@ events = Table(
 Index("events_id", events.c.id)
 
 
+def version_of(tables: Collection[str]) -> str:
+    """Return the version that has tables of these names."""
+    return str(SCHEMA) if passages.name in tables else "1"
+
+
 def upgrade(connection: Connection) -> None:
     """Upgrade the tables of an older version, in a write transaction."""
     query = select(meta.c.value).where(meta.c.name == "schema")
     if connection.execute(query).scalar_one() == "1":
-        # The table may exist already if only the version was reset from outside.
-        passages.create(connection, checkfirst=True)
+        passages.create(connection)
     statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)
 

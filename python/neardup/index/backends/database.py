@@ -34,7 +34,7 @@ from neardup.exceptions import (
 from neardup.index.backends.failures import Moment, explained
 
 # `schema` imports SQLAlchemy and explains how to install it if it is missing.
-from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade
+from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade, version_of
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
@@ -220,9 +220,20 @@ class Database:
         with self.reading() as connection:
             found = self._version(connection)
             by = self._version(connection, "neardup")
+            of_tables = version_of(self._backend.tables(connection))
+        is_known = found in [str(version) for version in (SCHEMA, *UPGRADED)]
+        if is_known and found != of_tables:
+            raise IndexFormatError(
+                Message(
+                    "index.schema_is_not_of_tables",
+                    location=self.location,
+                    found=found,
+                    tables=of_tables,
+                )
+            )
         if found == str(SCHEMA):
             return
-        if found in [str(version) for version in UPGRADED]:
+        if is_known:
             with self.writing() as connection:
                 upgrade(connection)
             self.upgraded_from = found
