@@ -79,7 +79,7 @@ def test_explain(run, index):
     found = json.loads(run("index", "explain", index, "bridge", "--json").out)
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
-    assert "there is no record of a document 'x'" in run("index", "explain", index, "x", code=2).err
+    assert "there is no document 'x'" in run("index", "explain", index, "x", code=2).err
 
 
 def test_explain_without_words(run):

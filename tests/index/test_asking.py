@@ -7,6 +7,7 @@ from tests.index.sound import check_sound
 from tests.index.written import documents, families
 
 from neardup import Index, compare, load_recipe
+from neardup.exceptions import InputError
 from neardup.index import Cluster, Document, Event, Explanation, Match, Stats
 
 #: A text and others that are ever less like it; then two of which nothing is alike.
@@ -166,7 +167,10 @@ def test_explain(filled):
     dropped = filled.explain("c")
     assert dropped.document.repeats.id == "a"
     assert dropped.dropped == ()
-    assert filled.explain("nosuch") is None
+    for call in (filled.explain, filled.remove, filled.keep):
+        with pytest.raises(InputError) as refusal:
+            call("nosuch")
+        assert refusal.value.message.code == "index.no_such_document"
     filled.remove("a")
     gone = filled.explain("a")
     assert (gone.document, gone.dropped) == (None, ())

@@ -40,7 +40,7 @@ class TestKeep:
         assert index.query(BASE)[0].id == "b"
 
     @pytest.mark.parametrize(
-        ("id", "said"), [("a", "'a' is kept already"), ("z", "no document has the id 'z'")]
+        ("id", "said"), [("a", "'a' is kept already"), ("z", "there is no document 'z'")]
     )
     def test_what_cannot_be(self, index, id, said):
         with pytest.raises(InputError, match=said):

@@ -12,7 +12,14 @@ from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import bad, check_flag, check_string, check_whole
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
-from neardup.index.store.rows import UNLISTED, damaged, extra_of, is_stamp, sound_event
+from neardup.index.store.rows import (
+    UNLISTED,
+    damaged,
+    extra_of,
+    is_stamp,
+    sound_event,
+    unknown_document,
+)
 from neardup.index.values import (
     KEPT,
     STATES,
@@ -130,7 +137,7 @@ class Query:
         by_id = {one.id: one for one in found}
         return {id: by_id[id] for id in wanted if id in by_id}
 
-    def explain(self, id: str) -> Explanation | None:
+    def explain(self, id: str) -> Explanation:
         """Return why a document is kept or dropped, and its later events.
 
         Parameters
@@ -139,8 +146,12 @@ class Query:
 
         Returns
         -------
-        Explanation or None
-            None if the index has neither the document nor events of it.
+        Explanation
+
+        Raises
+        ------
+        InputError
+            If the index has neither the document nor events of it.
         """
         engine = self._engine
         check_string(id, "id")
@@ -148,7 +159,7 @@ class Query:
             row = session.by_ids([id]).get(id)
             events = tuple(_event(event, session.location) for event in session.events_of(id))
             if row is None and not events:
-                return None
+                raise unknown_document(engine.location, id)
             rows = [] if row is None else [row]
             documents = _documents(engine, session, rows, texts=True)
             dropped = _dropped(engine, session, rows)

@@ -10,6 +10,7 @@ from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_flag, check_span, check_string
 from neardup.exceptions import InputError
 from neardup.index.results import Match, Removed
+from neardup.index.store.rows import unknown_document
 from neardup.index.values import FREED, KEPT, STATES, check_time, earlier, stamp
 
 if TYPE_CHECKING:
@@ -55,14 +56,9 @@ class Retention:
         with self._engine.writing() as session:
             row = session.by_ids([id]).get(id)
             if row is None:
-                raise self._refusal("index.no_such_document", id)
+                raise unknown_document(self._engine.location, id)
             freed = _take_out(self._engine, session, [row], "removed")
         return _removed(1, freed)
-
-    def _refusal(self, code: str, id: str) -> InputError:
-        from neardup.readers.batch import show
-
-        return InputError(Message(code, location=self._engine.location, id=show(id)))
 
     def keep(self, id: str) -> None:
         """Keep a dropped document, whatever it repeats.
@@ -94,15 +90,18 @@ class Retention:
         >>> folder.cleanup()
         """
         from neardup.index.ingest.transaction import write
+        from neardup.readers.batch import show
 
         engine = self._engine
         check_string(id, "id")
         with engine.writing() as session:
             row = session.by_ids([id]).get(id)
             if row is None:
-                raise self._refusal("index.no_such_id", id)
+                raise unknown_document(engine.location, id)
             if row["state"] == KEPT:
-                raise self._refusal("index.is_kept_already", id)
+                raise InputError(
+                    Message("index.is_kept_already", location=engine.location, id=show(id))
+                )
             repeats = session.matches([row], engine.rule.measure)[row["number"]]
             batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
             counters = session.counters()

@@ -120,12 +120,9 @@ def explain(
 ) -> None:
     """Say why a document is kept or dropped, and what happened to it since."""
     from neardup.cli.index import show
-    from neardup.exceptions import InputError
 
     with io.opened(location) as index:
         found = index.explain(id)
-        if found is None:
-            raise InputError(Message("cli.unknown_document", index=index.stats().location, id=id))
         if json:
             show.as_json(_explained(found))
             return

@@ -141,6 +141,7 @@ def reconsider(
     that is kept already is passed over.
     """
     from neardup.exceptions import ParameterError
+    from neardup.index.store.rows import unknown_document
     from neardup.readers.batch import show as shown
 
     if ids and dropped:
@@ -152,8 +153,7 @@ def reconsider(
         known = {id: index.get(id) for id in dict.fromkeys(ids)}
         for id, document in known.items():
             if document is None:
-                where = index.stats().location
-                tell(Message("cli.no_document", index=where, id=shown(id)))
+                tell(unknown_document(index.stats().location, id))
             elif document.state == "kept":
                 tell_note(Message("cli.is_kept", id=shown(id)))
         again = [id for id, found in known.items() if found and found.state != "kept"]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.messages import Message
-from neardup.exceptions import IndexFormatError
+from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.values import DROPPED, STATES, stamp
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "remedy",
     "sound",
     "sound_event",
+    "unknown_document",
 ]
 
 #: Counters that every index has. `similar` and `bursts` are no longer read, but earlier
@@ -118,6 +119,13 @@ def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] |
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message("index.see_damage", location=location)
+
+
+def unknown_document(location: str, id: str) -> InputError:
+    """Return the error that an index has no document with this id."""
+    from neardup.readers.batch import show
+
+    return InputError(Message("index.no_such_document", location=location, id=show(id)))
 
 
 def damaged(

@@ -256,9 +256,10 @@ async def explain(request: Request, id: str) -> Response:
     _check_whole(request)
     check_id(id)
     store = request.app.state.store
-    found = await store.run(lambda: store.index.explain(id))
-    if found is None:
-        raise _missing(id)
+    try:
+        found = await store.run(lambda: store.index.explain(id))
+    except InputError:
+        raise _missing(id) from None
     dropped = [DroppedDocument(id, match) for id, match in found.dropped[:MOST_DROPPED]]
     return json_response(
         ExplainedDocument(

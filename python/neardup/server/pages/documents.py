@@ -72,11 +72,15 @@ async def keep(request: Request) -> Response:
 async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
-    found: Explanation | None
-    found, keeper, sides = await store.run(lambda: _read(store.index, id))
-    if found is None or found.document is None:
-        detail = Message("server.no_such_document", id=id)
-        raise ProblemError(404, Message("server.title_no_such_document"), detail)
+    detail = Message("server.no_such_document", id=id)
+    missing = ProblemError(404, Message("server.title_no_such_document"), detail)
+    found: Explanation
+    try:
+        found, keeper, sides = await store.run(lambda: _read(store.index, id))
+    except InputError:
+        raise missing from None
+    if found.document is None:
+        raise missing
     said = request.query_params.get("said", "")
     words = page_words(language_of_request(request))
     # Rendering two long texts takes long, too.
@@ -97,9 +101,9 @@ async def _show(request: Request, id: str) -> Response:
     return answer
 
 
-def _read(index: Index, id: str) -> tuple[Explanation | None, Document | None, Sides | None]:
+def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | None]:
     found = index.explain(id)
-    document = None if found is None else found.document
+    document = found.document
     if document is None or document.repeats is None:
         return found, None, None
     keeper = index.get(document.repeats.id)
