@@ -26,7 +26,7 @@ def test_query(run, index):
     assert not match["identical"]
     window = ["--within", "1d", "--at"]
     assert run("index", "query", index, text, *window, first["date"]).out.startswith("same text")
-    found = run("index", "query", index, text, *window, "2031-1-1 8:00")
+    found = run("index", "query", index, text, *window, "2031-01-01T08:00Z")
     assert found.out == ""
     assert found.err == (
         "neardup: no document kept in the 1d before 2031-01-01 08:00:00 UTC is similar enough.\n"

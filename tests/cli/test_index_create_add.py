@@ -215,7 +215,17 @@ def test_the_report_of_add(run, index):
     rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
     Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("empty.jsonl").touch()
-    words = [ARTICLES, "bad.jsonl", "empty.jsonl", "--at-field", "date", "--within", "14d"]
+    words = [
+        ARTICLES,
+        "bad.jsonl",
+        "empty.jsonl",
+        "--at-field",
+        "date",
+        "--at-zone",
+        "UTC",
+        "--within",
+        "14d",
+    ]
     found = run("index", "add", index, *words, "--report", "report.json", code=2)
     assert found.err.startswith("neardup: bad.jsonl: 150 records: field 'date' must be a time"), (
         found.err
@@ -263,6 +273,17 @@ def test_times_without_a_zone(run):
     assert "--at-zone must be the name of a time zone" in said
     run("index", "add", "n.db", "-", *words, "Asia/Shanghai", "-q", stdin=line.encode())
     assert "arrived 2020-03-30 15:37:00 UTC" in run("index", "explain", "n.db", "a").out
+
+
+def test_a_zone_that_is_assumed_is_named_once(run):
+    Path("with.jsonl").write_text(json.dumps({"text": A, "date": "2020-04-01T17:04:00Z"}))
+    Path("without.jsonl").write_text(json.dumps({"text": A, "date": "2020-4-1 17:04:00"}))
+    words = ["index", "add", "n.db", "--at-field", "date"]
+    assert "zone" not in run(*words, "with.jsonl").err
+    found = run(*words, "with.jsonl", "without.jsonl", "without.jsonl")
+    assert found.err.count("read as UTC. To set their zone, for example: --at-zone Asia/") == 1
+    assert "zone" not in run(*words, "without.jsonl", "--at-zone", "UTC").err
+    assert "is read as UTC" in run("index", "expire", "n.db", "--before", "2000-01-01").err
 
 
 def test_what_is_read_is_not_overwritten(run, index, files):

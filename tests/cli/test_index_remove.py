@@ -39,7 +39,7 @@ def test_remove_with_reconsider(run, index):
 
 
 def test_expire(run, index):
-    found = run("index", "expire", index, "--before", "2025-03-03", "--reconsider")
+    found = run("index", "expire", index, "--before", "2025-03-03T00:00Z", "--reconsider")
     assert found.err.startswith("1 removed, 2 freed\n")
     assert found.out.startswith("bridge-repost kept\n")
     assert run("index", "expire", index, "--older-than", "1w").err.startswith("30 removed, 0 freed")

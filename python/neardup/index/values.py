@@ -25,6 +25,7 @@ __all__ = [
     "earlier",
     "id_fault",
     "json_of",
+    "lacks_zone",
     "moment",
     "plain_text",
     "stamp",
@@ -159,6 +160,12 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     except (OverflowError, ValueError):
         # Also for values that are datetimes only by type, such as NaT of pandas.
         raise bad(name, "index.time_in_bounds", value) from None
+
+
+def lacks_zone(value: Any) -> bool:
+    """Return whether a value is a time that names no zone."""
+    time = _time_of(value.strip()) if isinstance(value, str) else value
+    return isinstance(time, date) and getattr(time, "tzinfo", None) is None
 
 
 def _time_of(text: str) -> datetime | None:

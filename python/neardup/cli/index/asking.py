@@ -78,7 +78,6 @@ def query(
     from neardup.cli.compare import read_text
     from neardup.cli.index import show
     from neardup.exceptions import ParameterError
-    from neardup.index.values import check_time
 
     if at is not None and within is None:
         raise ParameterError(Message("cli.at_without_within"))
@@ -92,7 +91,7 @@ def query(
         asked = read_text(file or "-", encoding)
     with io.opened(location) as index:
         # Taken here, so that the message names the moment that was looked back from.
-        end = datetime.now(UTC) if at is None else check_time(at, "at")
+        end = datetime.now(UTC) if at is None else io.moment(at, "at")
         matches = index.query(asked or "", k, title=title, at=end, within=within)
         for match in matches:
             if json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from neardup._engine.interrupt import Interrupted
@@ -71,6 +72,16 @@ def opened(
                 Message("cli.upgraded", index=database.location, before=before, schema=SCHEMA)
             )
     return index
+
+
+def moment(text: str, name: str) -> datetime:
+    """Return a time that the user wrote; a note says so if it has no zone."""
+    from neardup.index.values import check_time, lacks_zone
+
+    time = check_time(text, name)
+    if lacks_zone(text):
+        tell_note(Message("cli.time_is_utc", time=text))
+    return time
 
 
 def check_outputs(index: Index, *paths: str | None) -> None:

@@ -108,10 +108,11 @@ def expire(
 
     if (before is None) == (older_than is None):
         raise ParameterError(Message("cli.before_or_older"))
+    until = None if before is None else io.moment(before, "before")
     again = Message("cli.expired_so_far")
     with io.opened(location) as index:
         with io.stopped_with(again):
-            found: Removed = index.expire(before=before, older_than=older_than)
+            found: Removed = index.expire(before=until, older_than=older_than)
         freed = list(found.freed)
         _say(index, found.removed, freed, found.freed_count, reconsider=reconsider)
 

@@ -26,6 +26,7 @@ from neardup.index.values import (
     check_time,
     id_fault,
     json_of,
+    lacks_zone,
     plain_text,
     stamp,
     time_fault,
@@ -107,6 +108,8 @@ def add_source(
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
     new = already = problem_count = 0
+    at_field = fields.at
+    has_naive_times = False
     problems: list[Problem] = []
 
     def report(found: Sequence[Problem]) -> None:
@@ -117,10 +120,13 @@ def add_source(
         problems.extend(found[: REMEMBERED - len(problems)])
 
     def prepared() -> Iterator[Incoming]:
+        nonlocal has_naive_times
         size = batch_size(within)
         for batch in source.batches(titles=True):
             for name in [name for name in empty if _has_value(batch.extra[name])]:
                 del empty[name]
+            if at_field is not None and fields.zone is UTC and not has_naive_times:
+                has_naive_times = any(map(lacks_zone, batch.extra[at_field]))
             incoming = _incoming(engine, batch, fields, options["title_from_first_line"])
             for begin in range(0, max(len(incoming), 1), size):
                 yield incoming.part(begin, begin + size).prepare()
@@ -149,6 +155,8 @@ def add_source(
     if keep:
         for name in empty:
             progress.note(Message("index.field_without_values", field=name))
+    if has_naive_times:
+        progress.note(Message("index.times_without_zone", field=at_field))
     uncounted = new - (counters["counted_at"] - counters["arrived"])
     if dropped and uncounted >= FIRST and engine.settings.background == "own":
         progress.note(Message("index.counted_before", index=engine.location, new=new))
