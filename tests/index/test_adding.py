@@ -45,6 +45,15 @@ class TestAdd:
         assert (exact.id, exact.similarity, exact.identical) == ("a", 1.0, True)
         assert len(index) == 4
 
+    def test_decisions_are_logged(self, index, caplog):
+        caplog.set_level("INFO", "neardup")
+        for id in "ab":
+            index.add(id, FERRY)
+        index.reconsider(["b"])
+        dropped = [("b", "a", 1.0), (1, 0, 1)]
+        lines = [record.args[1:] for record in caplog.records]
+        assert lines == [("a",), (1, 1, 0), *dropped, *dropped]
+
     def test_what_is_there_is_answered_as_the_first_time(self, index):
         first = index.add("a", FERRY), index.add("b", FERRY_AGAIN)
         # Closer to `b` than the document that it was dropped for.

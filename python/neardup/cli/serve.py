@@ -168,7 +168,7 @@ def run(
         bool,
         flags.Option(
             "--access-log",
-            help="Log each request. Logged URLs contain ids and searches.",
+            help="Log each request and decision. Logged URLs contain ids and searches.",
             rich_help_panel=_RUN,
         ),
     ] = False,

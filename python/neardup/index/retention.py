@@ -132,7 +132,7 @@ class Retention:
             In the order of arrival. Each is decided as if it were added now; None means that
             it is kept.
         """
-        from neardup.index.ingest.transaction import write
+        from neardup.index.ingest.transaction import log_decisions, write
 
         if check_flag(dropped, "dropped") and ids is not None:
             raise bad("dropped", "index.not_with_ids", dropped)
@@ -161,6 +161,7 @@ class Retention:
                     (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
                 ]
                 session.log("reconsidered", happened)
+            log_decisions(engine.location, batch.ids, verdicts.matches)
             decided += some
         return decided
 

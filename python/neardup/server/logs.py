@@ -50,10 +50,12 @@ def log_config(*, access: bool) -> dict[str, Any]:
     Parameters
     ----------
     access : bool
-        Whether to log each request. Addresses contain ids and search terms.
+        Whether to log each request and decision. Addresses contain ids and search terms.
     """
     loggers = {
         "neardup": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        # Its decisions are at INFO, with ids.
+        "neardup.index": {"level": "INFO" if access else "WARNING"},
         # Below ERROR, uvicorn logs clients that do not speak HTTP: any client could fill a disk.
         "uvicorn": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from neardup.index.ingest.incoming import Incoming
     from neardup.index.store.session import Session
 
-__all__ = ["BATCH", "add_batch", "batch_size", "write"]
+__all__ = ["BATCH", "add_batch", "batch_size", "log_decisions", "write"]
 
+_LOG = logging.getLogger("neardup.index")
 
 #: The most documents that one transaction adds.
 BATCH = _core.MAX_BATCH
@@ -94,6 +96,7 @@ def _add_first(
             until_next = next_count(arrived) - arrived
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.matches(list(there.values()), engine.rule.measure)
+    log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
     decided_row = {batch.ids[row]: row for row in rows}
     decisions: list[Decision | None] = []
     for row, id in enumerate(batch.ids[:end]):
@@ -177,6 +180,20 @@ def write(
     kept = matches.count(None)
     changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}
     session.add_to_counters({**changes, UNLISTED: verdicts.unlisted})
+
+
+def log_decisions(location: str, ids: Sequence[str], matches: Sequence[Match | None]) -> None:
+    """Log decisions after their commit."""
+    if not ids or not _LOG.isEnabledFor(logging.INFO):
+        return
+    for id, match in zip(ids, matches, strict=True):
+        if match is None:
+            _LOG.info("%s: kept %r", location, id)
+        else:
+            similarity = match.similarity
+            _LOG.info("%s: dropped %r, repeats %r, %.4f", location, id, match.id, similarity)
+    kept = matches.count(None)
+    _LOG.info("%s: decided %d, kept %d, dropped %d", location, len(ids), kept, len(ids) - kept)
 
 
 def _reason(match: Match | None) -> int | None:
