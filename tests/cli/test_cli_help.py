@@ -47,6 +47,7 @@ def test_the_commands():
         "fingerprint",
         "idf",
         "index add",
+        "index backup",
         "index check",
         "index clusters",
         "index compact",

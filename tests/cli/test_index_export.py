@@ -1,5 +1,6 @@
 """``neardup index``: export, recount, compact and check."""
 
+import json
 import os
 from pathlib import Path
 
@@ -56,6 +57,11 @@ def test_upkeep(run, index):
     assert run("index", "recount", "news.db").err == said
     assert "MB before" in run("index", "compact", index).err
     assert run("index", "check", index).err == "no damage found\n"
+    run("index", "backup", index, "copy.db")
+    stats = json.loads(run("index", "stats", "copy.db", "--json").out)
+    assert stats["documents"] == 31
+    for name in ("copy.db", f"{index}-wal"):
+        assert f"{name}: " in run("index", "backup", index, name, code=2).err
 
 
 def test_check_of_a_damaged_file(run, index):

@@ -98,6 +98,7 @@ COMMANDS = {
     "reconsider": [],
     "export": [],
     "recount": [],
+    "backup": ["copy.db"],
     "compact": [],
     "check": [],
 }

@@ -75,14 +75,14 @@ METHODS = {
     "repair": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID}),
-    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
+    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
     "expire": (
         {},
         {"before": _TIME, "older_than": _SPAN},
     ),
 }
 #: Methods without parameters, and those that write files.
-OTHERS = {"stats", "recount", "compact", "close", "export", "dump", "load"}
+OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load"}
 
 
 @pytest.fixture(scope="module")

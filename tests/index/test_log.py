@@ -16,7 +16,12 @@ from tests.index.sound import check_sound
 from tests.index.written import documents, families
 
 from neardup import Index
-from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.exceptions import (
+    IndexFormatError,
+    IndexUnavailableError,
+    OutputError,
+    ParameterError,
+)
 from neardup.index.backends import acknowledged
 from neardup.index.backends.acknowledged import Acknowledged
 
@@ -110,6 +115,56 @@ def test_a_missing_log(copy):
     with Index(copy, must_exist=True) as index:
         assert len(index) < 15
     check_sound(str(copy))
+
+
+def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
+    path, alone = tmp_path / "n.db", tmp_path / "alone.db"
+    with Index(path, **OPTIONS) as index:
+        for one in MANY[:5]:
+            index.add(one["id"], one["text"])
+        shutil.copy(path, alone)
+        index.backup(tmp_path / "copy.db")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("VACUUM INTO ?", [str(tmp_path / "vacuum.db")])
+        assert index.check() == []
+    shutil.copy(path, tmp_path / "closed.db")
+    for name in ("copy.db", "vacuum.db", "closed.db"):
+        with Index(tmp_path / name, must_exist=True) as copied:
+            assert copied.check(full=True) == []
+            assert len(copied) == 5
+    with Index(alone, must_exist=True) as copied:
+        assert len(copied) < 5
+        assert [line.code for line in copied.check()] == ["index.copied_without_log"]
+    with Index(alone, must_exist=True) as copied:
+        assert [line.values["damage"].code for line in copied.repair()] == [
+            "index.copied_without_log"
+        ]
+        assert copied.check() == []
+
+
+def test_a_backup_while_others_write(tmp_path):
+    path = tmp_path / "n.db"
+    Index(path, **OPTIONS).close()
+    child = Child(add_all, str(path), MANY, 0, OPTIONS)
+    with Index(path, must_exist=True) as index:
+        for at in range(1, 4):
+            child.wait_for(5 * at)
+            index.backup(tmp_path / f"{at}.db")
+            assert len(check_sound(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
+        with pytest.raises(OutputError) as refusal:
+            index.backup(tmp_path / "1.db")
+        assert refusal.value.message.code == "writers.exists"
+    assert child.end() == 0
+    names = {"n.db", "1.db", "2.db", "3.db"}
+    assert {one.name for one in tmp_path.iterdir()} == names
+
+
+def test_a_server_is_not_backed_up_here(database_url, tmp_path):
+    with Index(database_url) as index:
+        with pytest.raises(ParameterError) as refusal:
+            index.backup(tmp_path / "copy.db")
+        assert refusal.value.message.code == "index.backup_of_server"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_log_that_is_put_back(copy):
@@ -275,8 +330,8 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
         shutil.copy(tmp_path / "n.db", tmp_path / "copy.db")
         with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
             sizes.append(len(connection.execute("SELECT * FROM counters").fetchall()))
-    # Of the copies, which have no log: identity, next, commits, and the rows that were moved.
-    assert sizes == [4, 4, 6]
+    # Of the copies, without log: identity, next, commits, needs_log, and the rows that were moved.
+    assert sizes == [5, 5, 7]
 
 
 def test_a_writer_that_closes_empties_the_log(tmp_path):

@@ -15,8 +15,8 @@ from neardup._engine.option_groups import (
     ProgressParameters,
 )
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.validation import bad
-from neardup.exceptions import ParameterError
+from neardup._engine.validation import bad, check_path
+from neardup.exceptions import OutputError, ParameterError
 from neardup.index.ingest.methods import Ingest
 from neardup.index.query import Query
 from neardup.index.retention import Retention
@@ -259,6 +259,48 @@ class Index(Ingest, Query, Retention):
             return 0
         with engine.writing() as session:
             return recount(session, engine.settings, workers=engine.workers)
+
+    def backup(self, copy: str | Path) -> None:
+        """Copy an index in SQLite, which may be in use, to a new file.
+
+        Parameters
+        ----------
+        copy : str or Path
+            A path where there is no file. The copy is an index, which needs no other file.
+
+        Raises
+        ------
+        ParameterError
+            If the index is in PostgreSQL: use ``pg_dump``.
+        OutputError
+            If the file exists or cannot be written. No file is left behind then.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     index.backup(f"{folder.name}/copy.db")
+        >>> with neardup.Index(f"{folder.name}/copy.db") as copy:
+        ...     "a1" in copy
+        True
+        >>> folder.cleanup()
+        """
+        from neardup.writers.sink import FileSink
+
+        path = check_path(copy, "copy")
+        self._engine.database.refuse_outputs([path])
+        sink = FileSink(path, force=False)
+        try:
+            if sink.part is None:
+                raise OutputError(Message("writers.exists", file=sink.name))
+            self._engine.database.backup(sink.part[1])
+            sink.finish()
+            sink.commit()
+        except BaseException:
+            sink.abort()
+            raise
 
     def compact(self) -> None:
         """Return the space of removed documents to the file system."""

@@ -20,6 +20,7 @@ from neardup import _core
 from neardup._engine.messages import Message
 from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
+from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.decide import Decider
 from neardup.index.ingest.incoming import make_batch
 from neardup.index.schema import (
@@ -346,6 +347,10 @@ class Examination:
                 yield Message("index.counter_is_other", name=name, **values)
         if found["next"] is not None and found["next"] <= last:
             yield Message("index.counter_above", name="next", least=last, value=found["next"])
+        if found.get(NEEDS_LOG):
+            log = self._engine.database.files()[1]
+            if not log.exists() or not log.stat().st_size:
+                yield Message("index.copied_without_log", log=log.name)
         arrived = found["arrived"]
         if arrived is not None and arrived < sum(states.values()):
             least = sum(states.values())

@@ -17,6 +17,7 @@ from sqlalchemy import delete, func, select, update
 from neardup._engine.messages import Message
 from neardup._engine.summary import Progress
 from neardup.exceptions import IndexFormatError
+from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.background import recount
 from neardup.index.integrity import Document, Examination, stored_background
 from neardup.index.schema import (
@@ -322,6 +323,8 @@ def _count_again(session: Session, states: Counter[int], last: int) -> None:
     values["background"] = version
     values["similar"], values["bursts"] = known.get("similar", 0), known.get("bursts", 0)
     values[UNLISTED] = known.get(UNLISTED, 0)
+    if NEEDS_LOG in found:
+        values[NEEDS_LOG] = 0
     recent = connection.execute(select(func.count()).select_from(recent_keys)).scalar_one()
     values[RECENT] = recent
     identity = found.get(IDENTITY)

@@ -88,6 +88,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
         ),
     ),
     (upkeep.recount, ("neardup index recount news.db",)),
+    (upkeep.backup, ("neardup index backup news.db news-2025-03-09.db",)),
     (upkeep.compact, ("neardup index compact news.db",)),
     (upkeep.check, ("neardup index check news.db", "neardup index check news.db --full --repair")),
 )

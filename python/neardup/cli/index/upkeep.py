@@ -37,6 +37,19 @@ def compact(location: io.Location) -> None:
     typer.echo(say(said), err=True)
 
 
+def backup(
+    location: io.Location,
+    copy: Annotated[str, flags.Argument(metavar="COPY", help="A new file.", show_default=False)],
+) -> None:
+    """Copy an index in SQLite to a new file, while others use it.
+
+    The copy is complete, and an index itself. For PostgreSQL use pg_dump.
+    """
+    with io.opened(location) as index:
+        index.backup(copy)
+    typer.echo(say(Message("cli.backed_up", index=location, copy=copy)), err=True)
+
+
 def check(
     *,
     location: io.Location,

@@ -13,6 +13,11 @@ A log of another index is detected without that file. The identity of the index 
 in `meta`, whose page is written when the index is created and is in no later log, and in
 `counters`, whose page is in every log. The two differ if file and log do not belong together.
 
+A copy of the index file alone, made while the index is in use, has no such file either. So before
+a checkpoint after a pause a commit sets the counter `needs_log`, and one after it, which is in the
+log only, clears it: where it is set and there is no log, the log is missing. A checkpoint that
+SQLite makes by itself, while one commit follows the other, leaves no such mark.
+
 Two cases are not detected: a log replaced by that of a copy of the same index with more changes,
 and an older log placed beside an index that was closed (then there is no count).
 """
@@ -29,16 +34,33 @@ from typing import NamedTuple
 from neardup._engine.messages import Message
 from neardup.exceptions import IndexFormatError
 
-__all__ = ["COMMITS", "Acknowledged", "check_log", "count_commit", "note", "remove_note"]
+__all__ = [
+    "COMMITS",
+    "NEEDS_LOG",
+    "Acknowledged",
+    "check_log",
+    "count_commit",
+    "mark",
+    "note",
+    "remove_note",
+]
 
 #: Name of the counter of changes.
 COMMITS = "commits"
+
+#: Name of the counter that is 1 in an index file whose log has later commits.
+NEEDS_LOG = "needs_log"
 
 _COUNT = "UPDATE counters SET value = value + 1 WHERE name = 'commits'"
 # Indexes of earlier versions lack this counter; a database without an identity is no index.
 _FIRST = (
     "INSERT INTO counters (name, value) SELECT 'commits', 1 FROM counters WHERE name = 'identity'"
 )
+_MARK = (
+    "INSERT INTO counters (name, value) VALUES ('needs_log', ?)"
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+_CLEAR = "UPDATE counters SET value = 0 WHERE name = 'needs_log' AND value <> 0"
 _READ = "SELECT name, value FROM counters WHERE name IN ('identity', 'commits', 'next')"
 
 _SIZE = 96
@@ -72,7 +94,14 @@ def count_commit(connection: sqlite3.Connection) -> Acknowledged | None:
     """Count a change within its own transaction, and return the resulting counts."""
     if not connection.execute(_COUNT).rowcount and not connection.execute(_FIRST).rowcount:
         return None
+    # If the commit after a checkpoint failed.
+    connection.execute(_CLEAR)
     return _counted(connection)
+
+
+def mark(connection: sqlite3.Connection, *, needs_log: bool) -> None:
+    """Commit whether the index file needs its log."""
+    connection.execute(_MARK, (int(needs_log),))
 
 
 def _counted(connection: sqlite3.Connection) -> Acknowledged | None:

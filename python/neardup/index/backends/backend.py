@@ -9,6 +9,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from neardup._engine.messages import Message
+from neardup.exceptions import ParameterError
+
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
@@ -102,6 +105,10 @@ class Backend(ABC):
     @abstractmethod
     def compact(self, connection: Connection) -> None:
         """Reclaim the space of removed rows."""
+
+    def backup(self, connection: Connection, path: str) -> None:  # noqa: ARG002
+        """Copy the index into a file; a server has its own programs for that."""
+        raise ParameterError(Message("index.backup_of_server", location=self.location))
 
     def check(self, connection: Connection) -> list[str]:  # noqa: ARG002
         """Return a line for each fault; a server checks its pages as it reads them."""

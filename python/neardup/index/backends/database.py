@@ -375,6 +375,11 @@ class Database:
         with self._taking_turn(), self._upkeep() as connection:
             self._backend.compact(connection)
 
+    def backup(self, path: str) -> None:
+        """Copy a snapshot of the index into a file."""
+        with self.reading() as connection:
+            self._backend.backup(connection, path)
+
     def check(self) -> list[str]:
         """Return one line for each fault; empty if the file is intact.
 

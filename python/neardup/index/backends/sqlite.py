@@ -15,7 +15,7 @@ import os
 import sqlite3
 import stat
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -40,6 +40,8 @@ _KEPT_CONNECTIONS = 4
 _APPLICATION = int.from_bytes(b"ndup", "big")
 #: Seconds since the last commit after which a writer has time for a checkpoint.
 _IDLE = 1.0
+#: Pages that a back-up copies at a time, so that Ctrl-C can come in between.
+_BACKUP_PAGES = 4096
 #: Kinds of paths that are no regular files.
 _KINDS = {
     stat.S_IFDIR: "index.a_folder",
@@ -257,7 +259,18 @@ class SQLiteFile(Backend):
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
-            self._checkpoint(_driver(connection))
+            self._checkpoint_marked(_driver(connection))
+
+    def _checkpoint_marked(self, connection: sqlite3.Connection) -> None:
+        """Checkpoint, so that the file without its log shows that the log is missing."""
+        with suppress(sqlite3.Error):
+            # The user's change is stored: nothing is to wait for another writer here.
+            connection.execute("PRAGMA busy_timeout = 0")
+            with suppress(sqlite3.Error):
+                acknowledged.mark(connection, needs_log=True)
+                self._checkpoint(connection)
+                acknowledged.mark(connection, needs_log=False)
+            connection.execute(f"PRAGMA busy_timeout = {int(self.lock_seconds * 1000)}")
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         """Move the log into the file as far as readers allow; a failure loses nothing."""
@@ -307,6 +320,8 @@ class SQLiteFile(Backend):
                 time.sleep(0.01)
         if mode != "wal":
             raise IndexUnavailableError(Message("index.no_shared_memory", location=self.location))
+        # The first commit into the log is followed by a checkpoint, which marks the file.
+        self._committed_at = float("-inf")
 
     def make_room(self, connection: Connection) -> None:
         """Write the application id into the header of the file."""
@@ -329,6 +344,15 @@ class SQLiteFile(Backend):
         connection.exec_driver_sql("VACUUM")
         # Pages that a reader still needs stay in the log; that is no error.
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def backup(self, connection: Connection, path: str) -> None:
+        """Copy the snapshot of a read transaction, with what is in the log, into a file."""
+        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+            # Every step of the copy sees the snapshot that this begins.
+            connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
+            _driver(connection).backup(copy, pages=_BACKUP_PAGES)
+            # Not in WAL mode, so that the file is complete by itself.
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
     def check(self, connection: Connection) -> list[str]:
         """Return at most a hundred faults that SQLite finds; reads the whole file."""
