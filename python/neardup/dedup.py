@@ -13,7 +13,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
 from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
 from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Summary, crowd_notes
+from neardup._engine.summary import Summary
 from neardup._engine.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.plan import Plan, plan_of
@@ -379,8 +379,6 @@ def _decided(
         largest_cluster=1 + int(repeats.max()) if len(repeats) else min(1, len(keep)),
         **decided.counts,
     )
-    for note in crowd_notes(summary):
-        pipeline.progress.note(note)
     result = DedupResult(
         kept=None if kept is None else kept(keep),
         removed=removed,

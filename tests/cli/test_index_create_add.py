@@ -79,7 +79,7 @@ def test_add(run):
     assert found.out == ""
     said = table(found.err)
     assert said["read"] == said["new"] == "31"
-    assert said["kept"] == "25  already there or new"
+    assert said["kept"] == "25  of the records read, new or already there"
     assert said["dropped"] == "6  content(5) >= 0.45"
     removed = records(Path("removed.jsonl").read_text("utf-8"))
     assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"

@@ -20,7 +20,15 @@ from neardup._engine.sketch_file import (
     documents,
     write_sketches,
 )
-from neardup._engine.summary import Clock, Progress, Summary, check_progress, peak_memory, share_of
+from neardup._engine.summary import (
+    Clock,
+    Progress,
+    Summary,
+    check_progress,
+    crowd_notes,
+    peak_memory,
+    share_of,
+)
 from neardup.exceptions import OutputError
 from neardup.recipe.assets import compiled
 
@@ -314,6 +322,8 @@ class Pipeline:
             **counts,
         )
         self.measure(summary)
+        for note in crowd_notes(summary):
+            self.progress.note(note)
         return summary
 
     def measure(self, summary: Summary) -> None:

@@ -62,8 +62,8 @@ class Summary:
     unlisted : int
         Documents that at least one full list left out.
     unlisted_pairs : int
-        Pairs of documents that the same full list left out, added up over the lists: they are
-        compared only if they share other keys.
+        At most how many pairs of documents the same full list left out: they are compared only
+        if they share other keys.
     largest_form : int
         Documents with the most frequent key of a sample: how many share a template.
     bytes_read : int
@@ -128,7 +128,7 @@ class Summary:
 
 
 def crowd_notes(summary: Summary) -> list[Message]:
-    """Return notes on very many similar documents, which are rarely intended.
+    """Return notes on very many similar documents, and on what they keep from being found.
 
     Examples
     --------
@@ -140,8 +140,8 @@ def crowd_notes(summary: Summary) -> list[Message]:
         notes.append(Message("runs.nothing_to_compare", count=summary.without_features))
     if summary.largest_cluster >= _WORTH_TELLING:
         notes.append(Message("runs.large_cluster", count=summary.largest_cluster - 1))
-    if summary.closed_lists and summary.largest_form >= _WORTH_TELLING:
-        notes.append(Message("runs.shared_form", count=summary.largest_form))
+    if summary.unlisted_pairs:
+        notes.append(Message("runs.not_all_compared", count=summary.unlisted))
     return notes
 
 

@@ -60,7 +60,9 @@ def _lines(plans: dict[str, Plan]) -> Iterator[str]:
         yield f"                  (in pairs, of at most {one.keys})"
     most = plans["dedup"].max_list_len
     if most is not None:
-        yield f"a key's list      has at most {most:,} documents (in pairs, {one.max_list_len:,})"
+        key = "band" if one.scheme == "bands" else "shingle"
+        shown = f"the first {most:,} documents that have it (in pairs, {one.max_list_len:,})"
+        yield f"{f'for each {key}':<18}{shown}"
     recall = plans["dedup"].predicted_recall
     if recall is not None:
         yield f"predicted recall  {recall:.4f} of pairs just at the threshold"

@@ -183,9 +183,6 @@ def print_summary(
             rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
     elif summary.task == "pairs":
         rows.append(("pairs", summary.pairs, rule))
-    if summary.unlisted_pairs:
-        reason = Message("cli.unlisted_pairs_says", lists=summary.closed_lists)
-        rows.append(("unlisted_pairs", summary.unlisted_pairs, reason))
     rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
     # A cluster measures at intervals, so it may not have measured a short job.
     if summary.peak_memory:

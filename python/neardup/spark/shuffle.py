@@ -223,6 +223,8 @@ class Search:
         row = lists.agg(F.count("full_key"), pairs).first()
         self.closed_lists, self.unlisted_pairs = (value or 0 for value in row or (0, 0))
         self.unlisted = rows.select("left_out").distinct().count()
+        # Two documents that several lists left out are one pair.
+        self.unlisted_pairs = min(self.unlisted_pairs, self.unlisted * (self.unlisted - 1) // 2)
 
     def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
         """Return the lists of all buckets, made of the documents that are not skipped."""

@@ -172,7 +172,10 @@ impl<S: PostingStore> InvertedIndex<S> {
             visited: 0,
             closed_lists: self.left_out.len() as u64,
             unlisted: self.unlisted,
-            unlisted_pairs: pairs.fold(0, u64::saturating_add),
+            // Two documents that several lists left out are one pair.
+            unlisted_pairs: pairs
+                .fold(0, u64::saturating_add)
+                .min(pairs_of(self.unlisted)),
             most_frequent: self.store.most_frequent().unwrap_or(0),
         }
     }

@@ -147,7 +147,7 @@ pub struct SearchStatistics {
     pub closed_lists: u64,
     /// The number of documents that at least one full list left out.
     pub unlisted: u64,
-    /// The number of pairs of documents that the same full list left out, added up over the lists.
+    /// At most how many pairs of documents the same full list left out.
     pub unlisted_pairs: u64,
     /// The number of documents that have the most frequent key.
     pub most_frequent: u32,

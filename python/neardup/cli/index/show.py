@@ -90,9 +90,6 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     background = _BACKGROUNDS[stats.background]
     if stats.background_texts:
         background += f"; now {stats.background_texts:,} texts"
-    unlisted = "not counted: made by an earlier version"
-    if stats.unlisted is not None:
-        unlisted = f"{stats.unlisted:,} documents, left out of full posting lists"
     return [
         ("index", stats.location),
         ("created", time_words(stats.created)),
@@ -108,5 +105,4 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
         ("stored", "texts" if stats.store == "text" else "sketches only"),
         ("search", stats.scheme),
         ("background", background),
-        ("unlisted", unlisted),
     ]

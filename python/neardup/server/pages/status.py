@@ -87,7 +87,6 @@ def _index(words: Words, stats: Stats) -> Rows:
         ("scheme", stats.scheme),
         ("background", words(f"background_{stats.background}")),
         ("background_texts", stats.background_texts),
-        ("unlisted", stats.unlisted),
         ("first", moment(stats.first) or None),
         ("last", moment(stats.last) or None),
         ("created", moment(stats.created)),
