@@ -5,7 +5,8 @@ Usage: python show_removed.py INPUT.jsonl REMOVED.jsonl
 
 import json
 import sys
-from difflib import SequenceMatcher
+
+import neardup
 
 SHOWN = 4
 
@@ -19,11 +20,12 @@ def shortened(text, width):
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def differences(kept, dropped):
-    """Yield each passage of the kept text with its replacement in the dropped one."""
-    for kind, a, b, c, d in SequenceMatcher(None, kept, dropped, autojunk=False).get_opcodes():
-        if kind != "equal":
-            yield shortened(kept[a:b], 16) or "nothing", shortened(dropped[c:d], 16) or "nothing"
+def described(difference):
+    """Return the words of the kept text, and those of the dropped one in their place."""
+    was, now = shortened(difference.text, 30), shortened(difference.source_text, 30)
+    if difference.moved:
+        return f"moved: {was}"
+    return f"{was or 'nothing'} -> {now or 'nothing'}"
 
 
 def main(inputs, removed):
@@ -33,13 +35,13 @@ def main(inputs, removed):
         print(f"{record['id']} repeats {record['kept_id']}", end="")
         print(f"  similarity {record['similarity']:.2f} by {record['measure']}")
         print(f"    {shortened(kept, 34)}")
-        found = list(differences(kept, dropped))
-        for was, now in found[:SHOWN]:
-            print(f"      {was} -> {now}")
-        if len(found) > SHOWN:
-            print(f"      and {len(found) - SHOWN} more differences")
-        if not found:
-            print("      the same, character by character")
+        differences = neardup.compare(kept, dropped, passages=True).differences
+        for difference in differences[:SHOWN]:
+            print(f"      {described(difference)}")
+        if len(differences) > SHOWN:
+            print(f"      and {len(differences) - SHOWN} more differences")
+        if not differences:
+            print("      the same, word by word")
 
 
 if __name__ == "__main__":

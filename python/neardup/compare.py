@@ -13,7 +13,7 @@ from neardup._engine.rule import measure_name, rule
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared
-from neardup.papers.align import SharedPassage, align
+from neardup.papers.align import Difference, SharedPassage, align_pair, differences
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 
@@ -39,8 +39,8 @@ class Comparison(OneScreen):
         Whether the two are duplicates by the recipe. A text of fewer features than
         its ``min_features`` duplicates only an identical text.
     verdict : str
-        The same as a sentence that names the bound, such as ``8 of 32 bits differ, at
-        most 15 allowed: duplicates``.
+        The same as a sentence that names the bound, such as ``Duplicates: 8 of 32 bits differ,
+        at most 15 allowed.``
     threshold : float or None
         Smallest similarity of duplicates, inclusive; None without such a bound.
     max_distance : int or None
@@ -90,6 +90,9 @@ class Comparison(OneScreen):
     passages : tuple of SharedPassage or None
         The passages of the first text that occur in the second, in text order; None
         if they were not requested.
+    differences : tuple of Difference or None
+        The places where the two texts differ, by words, in the order of the first text; None if
+        passages were not requested.
     """
 
     similarity: float
@@ -115,6 +118,7 @@ class Comparison(OneScreen):
     shingle: int
     recipe_id: str
     passages: tuple[SharedPassage, ...] | None = None
+    differences: tuple[Difference, ...] | None = None
 
     def _facts(self) -> Iterator[tuple[str, Any]]:
         names = ("verdict", "similarity", "measure", "duplicate", "resemblance", "containment_a")
@@ -123,6 +127,8 @@ class Comparison(OneScreen):
                 yield name, getattr(self, name)
         if self.passages is not None:
             yield "passages", len(self.passages)
+        if self.differences is not None:
+            yield "differences", len(self.differences)
 
 
 @takes_options
@@ -158,7 +164,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     tell which of their shingles are a template that many others share: here
     ``content(k)`` is the resemblance less what replaced numbers take from it. The edit
     similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
-    is a lower bound. Passages: see :func:`neardup.papers.align`.
+    is a lower bound. Passages: see :func:`neardup.papers.align`; if a text has at most 200
+    characters, they need only five Chinese characters or ten letters in common.
 
     References
     ----------
@@ -179,9 +186,9 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     >>> round(found.edit_similarity, 3)
     0.917
     >>> found.verdict
-    'similarity 0.8750 by resemblance(5), at least 0.55 needed: duplicates'
+    'Duplicates: similarity 0.8750 by resemblance(5), at least 0.55 needed.'
     >>> neardup.compare(a, b, recipe="characters", max_distance=9).verdict
-    '0 of 128 bits differ, at most 9 allowed: duplicates'
+    'Duplicates: 0 of 128 bits differ, at most 9 allowed.'
 
     Two reports of one form differ in little but their numbers:
 
@@ -245,7 +252,9 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             edit_similarity=same,
         )
     if given["passages"]:
-        found = replace(found, passages=tuple(align(a, b)))
+        passages = align_pair(a, b)
+        places = tuple(differences(a, b, passages))
+        found = replace(found, passages=tuple(passages), differences=places)
     return found
 
 

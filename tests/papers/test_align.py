@@ -128,8 +128,34 @@ def test_variants_are_pairs_of_characters_and_end():
 
 def test_compare_gives_the_passages_of_two_texts():
     text, source = own(1) + B, B + own(2)
-    assert compare(text, source).passages is None
+    found = compare(text, source)
+    assert (found.passages, found.differences) == (None, None)
     assert compare(text, source, passages=True).passages == tuple(align(text, source))
+
+
+FARES = "The fare will stay the same as on the old boat, and children ride for free."
+HALL = "The new hall has three hundred seats and a room for children, who are welcome."
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (FARES, FARES.replace("will stay", "is to stay"), [("will", "is to", False)]),
+        # The letters that two words have in common are no reason to split them.
+        (f"Saturday. {FARES}", f"Monday. {FARES}", [("Saturday", "Monday", False)]),
+        (f"{FARES}\n{HALL}", f"{HALL}\n{FARES}", [(HALL[:-1], HALL[:-1], True)]),
+        (f"{FARES}\n{HALL}", FARES, [(HALL[:-1], "", False)]),
+        (f"票价与旧船相同。{B}", f"{B}", [("票价与旧船相同", "", False)]),
+        ("甲乙丙丁", "ABCD", [("甲乙丙丁", "ABCD", False)]),
+        (B, B, []),
+    ],
+)
+def test_differences_are_words_and_moved_text(a, b, expected):
+    found = compare(a, b, passages=True).differences
+    assert [(one.text, one.source_text, one.moved) for one in found] == expected
+    for one in found:
+        assert a[one.begin : one.end] == one.text
+        assert b[one.source_begin : one.source_end] == one.source_text
 
 
 @pytest.mark.parametrize("least", [-1, 0, 4, 10_001, 5.5, "20", None, True])

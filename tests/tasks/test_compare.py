@@ -33,12 +33,12 @@ def test_numbers_that_are_replaced():
     assert found.number_penalty == found.resemblance - found.similarity > 0
     assert (found.measure, found.duplicate, found.short) == ("content(5)", False, False)
     assert found.verdict == (
-        "similarity 0.0000 by content(5), at least 0.45 needed; 3 numbers are replaced by others, "
-        "which lowers the similarity from 0.5732: no duplicates"
+        "Not duplicates: similarity 0.0000 by content(5), at least 0.45 needed; 3 numbers are "
+        "replaced by others, which lowers the similarity from 0.5732."
     )
     assert in_language(found.verdict, "zh") == (
-        "按 content(5) 计算的相似度为 0.0000，应不低于 0.45；3 处数字换成了别的，"
-        "相似度因此由 0.5732 降低：不重复"
+        "不重复：按 content(5) 计算的相似度为 0.0000，应不低于 0.45；3 处数字换成了别的，"
+        "相似度因此由 0.5732 降低。"
     )
 
 
@@ -85,8 +85,8 @@ def test_the_similarity_is_the_weighted_resemblance_less_the_penalty(a, b):
 @pytest.mark.parametrize(
     ("b", "reason"),
     [
-        ("北岸的渡口停航三天！", "a text is short, so letters and digits decide: duplicates"),
-        ("北岸的渡口停航四天", "a text is short, and a number differs: no duplicates"),
+        ("北岸的渡口停航三天！", "a text is short, so letters and digits decide."),
+        ("北岸的渡口停航四天", "a text is short, and a number differs."),
     ],
 )
 def test_the_verdict_on_short_texts_says_so(b, reason):
@@ -209,9 +209,9 @@ def test_the_distance_is_inside(distance):
     assert bits is not None
     most = distance - 12 + bits
     found = compare(BULLETIN, edited, recipe="characters", max_distance=most)
-    word = "duplicates" if bits <= most else "no duplicates"
+    word = "Duplicates" if bits <= most else "Not duplicates"
     assert found.duplicate == (bits <= most)
-    assert found.verdict == f"{bits} of 128 bits differ, at most {most} allowed: {word}"
+    assert found.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
     assert (found.measure, found.threshold, found.max_distance) == ("equal_bits", None, most)
 
 
@@ -233,15 +233,15 @@ def test_the_verdict_is_data():
     found = compare(a, b, recipe="characters", max_distance=9)
     assert found.verdict.code == "runs.duplicates"
     assert found.verdict.values["reason"].values == {"count": 0, "bits": 128, "most": 9}
-    assert in_language(found.verdict, "zh") == "128 位中有 0 位不同，最多允许 9 位：重复"
+    assert in_language(found.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
 
 
 def test_verdicts_that_no_bound_decides():
     few = compare("灯塔", "灯塔山")
     assert few.verdict.startswith(
-        "a text of fewer than 5 features duplicates only an identical text"
+        "Not duplicates: a text of fewer than 5 features duplicates only an identical text"
     )
-    assert compare("灯塔", "灯塔 ").verdict == "the normalized texts are identical: duplicates"
+    assert compare("灯塔", "灯塔 ").verdict == "Duplicates: the normalized texts are identical."
     unbounded = load_recipe("general").replace(decide={"threshold": None})
     reason = "the recipe 'general' has neither a threshold nor a max_distance"
-    assert compare(BULLETIN, BULLETIN, recipe=unbounded).verdict == f"{reason}: no duplicates"
+    assert compare(BULLETIN, BULLETIN, recipe=unbounded).verdict == f"Not duplicates: {reason}."

@@ -418,7 +418,7 @@ TitleB = Annotated[str | None, Option("Title of B.", ("--title-b",), INPUT, meta
 Passages = Annotated[
     bool,
     Option(
-        "Find the passages of A that occur in B.",
+        "Find the passages of A that occur in B, and where the two texts differ.",
         ("--passages", "-p"),
         OUTPUT,
         default=False,

@@ -85,7 +85,7 @@ def run(
     if found.passages is not None:
         from neardup.cli.passages import print_passages
 
-        print_passages(*texts, found.passages)
+        print_passages(found.passages, found.differences or ())
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
@@ -110,6 +110,8 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 
 
 def _print(found: Comparison) -> None:
+    typer.echo(found.verdict)
+    typer.echo()
     typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
     typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
     weighted = "resemblance; text that many documents share counts less"
@@ -124,7 +126,6 @@ def _print(found: Comparison) -> None:
     if found.bits is not None:
         bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
         typer.echo(f"distance     {bits}")
-    typer.echo(f"verdict      {found.verdict}")
     typer.echo(f"recipe       {found.recipe_id}")
 
 

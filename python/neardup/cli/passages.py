@@ -1,4 +1,4 @@
-"""Passages on a terminal: one text above the other, what differs in colour."""
+"""Passages and differences on a terminal: what differs is in colour."""
 
 from __future__ import annotations
 
@@ -10,49 +10,73 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from neardup.papers.align import SharedPassage
+    from neardup.papers.align import Difference, SharedPassage
 
 __all__ = ["print_passages"]
 
-#: Code points of a passage that are shown of each text.
-_SHOWN = 400
+#: Code points that are shown of each text of a passage, and of a difference.
+_SHOWN, _SHOWN_OF_DIFFERENCE = 400, 60
 
 
-def print_passages(a: str, b: str, passages: Sequence[SharedPassage]) -> None:
-    """Print the passages that two texts have in common."""
-    from neardup.papers.align import aligner
-    from neardup.papers.edits import edited, folding
-
+def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Difference]) -> None:
+    """Print the passages that two texts have in common, and where the texts differ."""
     is_terminal = sys.stdout.isatty()
-    fold = folding(variants=aligner()[1] is not None)
-    count = len(passages)
-    typer.echo(f"passages     {count or 'none'}")
-    for number, one in enumerate(passages, 1):
-        here = a[one.begin : one.end][:_SHOWN]
-        there = b[one.source_begin : one.source_end][:_SHOWN]
-        head = (
-            f"{number}  A {one.begin}-{one.end}  B {one.source_begin}-{one.source_end}"
-            f"  similarity {one.similarity:.2f}"
-        )
+    edits = [place for place in differences if not place.moved]
+    in_a = [(place.begin, place.end) for place in edits]
+    in_b = sorted((place.source_begin, place.source_end) for place in edits)
+    typer.echo(f"passages     {len(passages) or 'none'}")
+    for number, passage in enumerate(passages, 1):
+        spans = _spans(passage)
+        head = f"{number}  {spans}  similarity {passage.similarity:.2f}"
         typer.echo()
         typer.echo(typer.style(head, bold=True) if is_terminal else head)
-        in_a, in_b = edited(here, there, fold)
-        for name, text, spans, length in (
-            ("A", here, in_a, one.end - one.begin),
-            ("B", there, in_b, one.source_end - one.source_begin),
+        for name, text, begin, places in (
+            ("A", passage.text, passage.begin, in_a),
+            ("B", passage.source_text, passage.source_begin, in_b),
         ):
-            more = "…" if length > _SHOWN else ""
-            typer.echo(f"  {name}  {''.join(_shown(text, spans, is_terminal))}{more}")
+            more = "…" if len(text) > _SHOWN else ""
+            shown = "".join(_shown(text[:_SHOWN], begin, places, is_terminal))
+            typer.echo(f"  {name}  {shown}{more}")
+    typer.echo()
+    typer.echo(f"differences  {len(differences) or 'none'}")
+    width = max((len(_spans(place)) for place in differences), default=0)
+    for place in differences:
+        typer.echo(f"  {_spans(place):<{width}}  {_described(place)}")
 
 
-def _shown(text: str, edits: Sequence[tuple[int, int]], is_terminal: bool) -> Iterator[str]:
-    ends = [0, *(place for span in edits for place in span), len(text)]
-    for at, (begin, end) in enumerate(pairwise(ends)):
-        # Line breaks and control characters of a text have no place here.
-        plain = "".join(
-            c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text[begin:end]
-        )
+def _spans(place: SharedPassage | Difference) -> str:
+    return f"A {place.begin}-{place.end}  B {place.source_begin}-{place.source_end}"
+
+
+def _described(place: Difference) -> str:
+    words, source_words = (
+        _plain(text if len(text) <= _SHOWN_OF_DIFFERENCE else f"{text[:_SHOWN_OF_DIFFERENCE]}…")
+        for text in (place.text, place.source_text)
+    )
+    if place.moved:
+        return f"moved: {words}"
+    if not source_words:
+        return f"only in A: {words}"
+    return f"{words} -> {source_words}" if words else f"only in B: {source_words}"
+
+
+def _shown(
+    text: str, begin: int, edits: Sequence[tuple[int, int]], is_terminal: bool
+) -> Iterator[str]:
+    inside = [
+        (max(first - begin, 0), min(last - begin, len(text)))
+        for first, last in edits
+        if first < begin + len(text) and begin < last
+    ]
+    ends = [0, *(place for span in inside for place in span), len(text)]
+    for at, (first, last) in enumerate(pairwise(ends)):
+        plain = _plain(text[first:last])
         if is_terminal and plain:
             is_edit = at % 2 == 1
             plain = typer.style(plain, fg="red" if is_edit else "green", underline=is_edit)
         yield plain
+
+
+def _plain(text: str) -> str:
+    """Return a text without line breaks and control characters, which have no place here."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)

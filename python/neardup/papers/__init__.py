@@ -19,7 +19,7 @@ texts. The modules:
 ==============  ======================================================
 """
 
-from neardup.papers.align import SharedPassage, align
+from neardup.papers.align import Difference, SharedPassage, align
 from neardup.papers.batch import Checked, check_files
 from neardup.papers.check import check
 from neardup.papers.library import Library, LibraryDocument, open_library
@@ -30,6 +30,7 @@ from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section,
 __all__ = [
     "Aside",
     "Checked",
+    "Difference",
     "Library",
     "LibraryDocument",
     "Passage",

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from neardup._engine.text_inputs import checked_text
 from neardup._engine.validation import check_flag, check_whole
+from neardup.papers.edits import Span, folding, replacements, whole_words, words_of
 from neardup.papers.report.results import Piece
 from neardup.papers.structure.brackets import without_brackets
 
 if TYPE_CHECKING:
     from neardup import _core
 
-__all__ = ["LEAST", "SharedPassage", "align", "aligner", "check_least"]
+__all__ = [
+    "LEAST",
+    "Difference",
+    "SharedPassage",
+    "align",
+    "align_pair",
+    "aligner",
+    "check_least",
+    "differences",
+    "edits_of",
+    "whole_pieces",
+]
 
 #: Smallest number of Chinese characters that a passage has in common with its source.
 LEAST = 20
 
 #: The bounds of that number; the lower one is the length of a shingle.
 SHORTEST, LONGEST = 5, 10_000
+
+#: In texts at most this long, in code points, even a few shared words are passages of two texts.
+_SHORT = 200
 
 
 @dataclass(frozen=True)
@@ -39,6 +56,8 @@ class SharedPassage:
     pieces : tuple of Piece
         The pieces of the passage, in the order of the first text; more than one if
         sentences were moved or text was inserted.
+    text, source_text : str
+        What the spans are in both texts.
     """
 
     begin: int
@@ -47,6 +66,34 @@ class SharedPassage:
     source_end: int
     similarity: float
     pieces: tuple[Piece, ...]
+    text: str
+    source_text: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place where two texts differ: other words, or the same words in another order.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the first text, in code points; empty if only the second one has words.
+    source_begin, source_end : int
+        Half-open span of the second text, in code points; empty if only the first one has words.
+    moved : bool
+        Whether both have the words, but the second one at an earlier place than what comes
+        before them in the first.
+    text, source_text : str
+        What the spans are in both texts.
+    """
+
+    begin: int
+    end: int
+    source_begin: int
+    source_end: int
+    moved: bool
+    text: str
+    source_text: str
 
 
 def align(
@@ -100,6 +147,7 @@ def align(
 
     check_least(least)
     text, source = checked_text(text, "text"), checked_text(source, "source")
+    whole, whole_source = text, source
     if check_flag(ignore_brackets, "ignore_brackets"):
         text, source = without_brackets(text), without_brackets(source)
     core, _ = aligner()
@@ -107,9 +155,115 @@ def align(
     sources = pa.array([source], pa.large_string())
     (found,) = core.passages(paper, sources, least=least, workers=1)
     return [
-        SharedPassage(*span, similarity, tuple(Piece(*piece) for piece in pieces))
+        SharedPassage(
+            *span,
+            similarity,
+            tuple(Piece(*piece) for piece in pieces),
+            whole[span[0] : span[1]],
+            whole_source[span[2] : span[3]],
+        )
         for span, similarity, pieces in found
     ]
+
+
+def align_pair(a: str, b: str) -> list[SharedPassage]:
+    """Return the passages of one text in another, which may both be short."""
+    return align(a, b, least=LEAST if min(len(a), len(b)) > _SHORT else SHORTEST)
+
+
+def whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
+    """Return the pieces of passages, each extended to whole words, in the order of `a`."""
+    pieces = [
+        Piece(
+            *whole_words(a, piece.begin, piece.end),
+            *whole_words(b, piece.source_begin, piece.source_end),
+        )
+        for passage in passages
+        for piece in passage.pieces
+    ]
+    return sorted(pieces, key=lambda piece: (piece.begin, piece.end))
+
+
+def edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
+    """Return the places where each piece and its source differ, as spans of both texts."""
+    fold = folding(variants=aligner()[1] is not None)
+    return [
+        [
+            (
+                (piece.begin + begin, piece.begin + end),
+                (piece.source_begin + source_begin, piece.source_begin + source_end),
+            )
+            for (begin, end), (source_begin, source_end) in replacements(
+                a[piece.begin : piece.end], b[piece.source_begin : piece.source_end], fold
+            )
+        ]
+        for piece in pieces
+    ]
+
+
+def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
+    """Return the pieces, from 1, that follow a piece from later in the source."""
+    return frozenset(
+        number
+        for number, (before, piece) in enumerate(pairwise(pieces), 2)
+        if piece.source_begin < before.source_begin
+    )
+
+
+def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Difference]:
+    """Return where two texts differ, in the order of the first one.
+
+    Parameters
+    ----------
+    a, b : str
+    passages : sequence of SharedPassage
+        Their passages, by `align_pair`.
+
+    Returns
+    -------
+    list of Difference
+
+    Examples
+    --------
+    >>> a, b = "The ferry will leave at nine.", "The ferry is to leave at nine."
+    >>> [(one.text, one.source_text) for one in differences(a, b, align_pair(a, b))]
+    [('will', 'is to')]
+    """
+    pieces = whole_pieces(a, b, passages)
+    moved = moved_pieces(pieces)
+    spans: list[tuple[Span, Span, bool]] = []
+    shown = 0
+    for number, (piece, edits) in enumerate(zip(pieces, edits_of(a, b, pieces), strict=True), 1):
+        if number in moved:
+            source = (piece.source_begin, piece.source_end)
+            spans.append(((piece.begin, piece.end), source, True))
+        # Pieces may overlap; the words of both are shown once.
+        spans += [(*edit, False) for edit in edits if edit[0][0] >= shown]
+        shown = max(shown, piece.end)
+    ends = [(piece.begin, piece.end) for piece in pieces]
+    source_ends = [(piece.source_begin, piece.source_end) for piece in pieces]
+    own, others = _gaps(a, ends), _gaps(b, source_ends)
+    for before in own.keys() | others.keys():
+        end, source_end = (0, 0) if before < 0 else (ends[before][1], source_ends[before][1])
+        gap = own.get(before, (end, end)), others.get(before, (source_end, source_end))
+        spans.append((*gap, False))
+    return [
+        Difference(*here, *there, is_moved, a[slice(*here)], b[slice(*there)])
+        for here, there, is_moved in sorted(spans)
+    ]
+
+
+def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
+    """Return the words between pieces, by the number of the piece before them; -1 for none."""
+    gaps = {}
+    at, before = 0, -1
+    order = sorted(range(len(pieces)), key=pieces.__getitem__)
+    for number, (begin, end) in [*((n, pieces[n]) for n in order), (-1, (len(text),) * 2)]:
+        if words := words_of(text[at:begin]):
+            gaps[before] = at + words[0][0], at + words[-1][1]
+        if end > at:
+            at, before = end, number
+    return gaps
 
 
 def check_least(value: Any) -> int:

@@ -17,12 +17,16 @@ from difflib import SequenceMatcher
 
 from neardup.papers.structure.quotations import HAN
 
-__all__ = ["Span", "edited", "folding", "replacements"]
+__all__ = ["Span", "folding", "replacements", "whole_words", "words_of"]
 
 Span = tuple[int, int]
 
 #: A word: a Chinese character or kana, or a word of another script.
 _WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}]+")
+#: Two letters of one word.
+_LETTERS = re.compile(f"[^\\W_{HAN}]{{2}}")
+#: Largest number of letters by which a span is extended to the bounds of words.
+_WIDENED = 40
 #: Number of words of a fixed point.
 _POINT = 5
 #: Largest number of pairs of words that are compared between two fixed points.
@@ -54,8 +58,8 @@ def folding(*, variants: bool) -> Callable[[str], str]:
     return fold
 
 
-def edited(one: str, other: str, fold: Callable[[str], str]) -> tuple[list[Span], list[Span]]:
-    """Return the parts of two texts that the other one does not have.
+def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
+    """Yield the places where two texts differ, each with its place in the other text.
 
     Parameters
     ----------
@@ -64,60 +68,36 @@ def edited(one: str, other: str, fold: Callable[[str], str]) -> tuple[list[Span]
     fold : callable
         See `folding`.
 
-    Returns
-    -------
-    tuple of two lists of tuple of int
-        Half-open spans in code points, in order and disjoint. They begin and end with a
-        word, since only words are compared.
-
-    Examples
-    --------
-    >>> edited("渡轮明天试航，免费。", "渡轮后天试航免费", folding(variants=False))
-    ([(2, 3)], [(2, 3)])
-    """
-    here: list[Span] = []
-    there: list[Span] = []
-    places, other_places, differing = _aligned(one, other, fold)
-    for low, high, other_low, other_high in differing:
-        _add(here, places, low, high)
-        _add(there, other_places, other_low, other_high)
-    return here, there
-
-
-def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
-    """Yield the places where two texts differ, each with its place in the other text.
-
-    Parameters
-    ----------
-    one, other, fold
-        As in `edited`.
-
     Yields
     ------
     (int, int), (int, int)
-        Half-open spans of both texts in code points, in order. A span is empty where the
-        other text has more words; it is then the place before the next word.
+        Half-open spans of both texts in code points, in order. They begin and end with a
+        word, since only words are compared. A span is empty where the other text has more
+        words; it is then the place before the next word.
 
     Examples
     --------
     >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(variants=False)))
     [((2, 3), (2, 3)), ((4, 4), (4, 6))]
     """
-    places, other_places, differing = _aligned(one, other, fold)
-    for low, high, other_low, other_high in differing:
+    places, other_places = words_of(one), words_of(other)
+    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
+    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
+    if words == others:
+        return
+    for low, high, other_low, other_high in _differing(words, others):
         here = _span(places, low, high, len(one))
         yield here, _span(other_places, other_low, other_high, len(other))
 
 
-def _aligned(
-    one: str, other: str, fold: Callable[[str], str]
-) -> tuple[list[Span], list[Span], Iterator[tuple[int, int, int, int]]]:
-    """Return the words of both texts, and the spans of words that differ."""
-    places, other_places = _words(one), _words(other)
-    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
-    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
-    same = words == others
-    return places, other_places, iter(()) if same else _differing(words, others)
+def whole_words(text: str, begin: int, end: int) -> Span:
+    """Return a span extended to the bounds of the words in which it begins and ends."""
+    first, last = max(begin - _WIDENED, 0), min(end + _WIDENED, len(text))
+    while first < begin < end and _LETTERS.fullmatch(text, begin - 1, begin + 1):
+        begin -= 1
+    while begin < end < last and _LETTERS.fullmatch(text, end - 1, end + 1):
+        end += 1
+    return begin, end
 
 
 def _span(places: Sequence[Span], low: int, high: int, length: int) -> Span:
@@ -127,17 +107,9 @@ def _span(places: Sequence[Span], low: int, high: int, length: int) -> Span:
     return begin, begin
 
 
-def _words(text: str) -> list[Span]:
-    return [found.span() for found in _WORD.finditer(text)]
-
-
-def _add(spans: list[Span], places: Sequence[Span], low: int, high: int) -> None:
-    if low == high:
-        return
-    begin, end = places[low][0], places[high - 1][1]
-    if low and spans and spans[-1][1] == places[low - 1][1]:
-        begin = spans.pop()[0]
-    spans.append((begin, end))
+def words_of(text: str) -> list[Span]:
+    """Return the spans of the words of a text."""
+    return [word.span() for word in _WORD.finditer(text)]
 
 
 def _differing(one: list[str], other: list[str]) -> Iterator[tuple[int, int, int, int]]:

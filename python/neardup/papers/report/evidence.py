@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from neardup.papers.edits import Span, edited, folding
+from neardup.papers.align import moved_pieces
+from neardup.papers.edits import Span, folding, replacements
 from neardup.papers.report.excerpts import around
 from neardup.papers.report.marking import Marks
 from neardup.papers.report.results import Passage
@@ -16,7 +17,7 @@ from neardup.papers.report.results import Passage
 if TYPE_CHECKING:
     from neardup.papers.report.report import Report
 
-__all__ = ["Evidence", "Stretch", "gather", "moved_pieces"]
+__all__ = ["Evidence", "Stretch", "gather"]
 
 #: Code points shown of a passage whose colour is not visible anywhere.
 _SHORT = 160
@@ -115,7 +116,7 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
     for number, passage in enumerate(report.passages):
         if passage.begin >= passage.end:
             continue
-        moved = moved_pieces(passage)
+        moved = moved_pieces(passage.pieces)
         shortened = number not in marks.coloured
         begin, end = around(report.text, passage.begin, passage.end)
         most = _SHORT if shortened else None
@@ -150,25 +151,6 @@ def gather(report: Report, marks: Marks) -> Iterator[Evidence]:
             bool(edits or source_edits),
             shortened and passage.end - passage.begin > _SHORT,
         )
-
-
-def moved_pieces(passage: Passage) -> frozenset[int]:
-    """Return the pieces, from 1, that follow a piece from later in the source.
-
-    Parameters
-    ----------
-    passage : Passage
-
-    Returns
-    -------
-    frozenset of int
-    """
-    pieces = passage.pieces
-    return frozenset(
-        at + 1
-        for at in range(1, len(pieces))
-        if pieces[at].source_begin < pieces[at - 1].source_begin
-    )
 
 
 def _side(
@@ -224,9 +206,9 @@ def _edits(
                 piece.source_end - passage.source_text_begin, 0
             )
         ]
-        mine, other = edited(text[piece.begin : piece.end], source, fold)
-        here += [(piece.begin + begin, piece.begin + end) for begin, end in mine]
-        there += [(piece.source_begin + begin, piece.source_begin + end) for begin, end in other]
+        for mine, other in replacements(text[piece.begin : piece.end], source, fold):
+            here.append((piece.begin + mine[0], piece.begin + mine[1]))
+            there.append((piece.source_begin + other[0], piece.source_begin + other[1]))
     return here, sorted(there)
 
 

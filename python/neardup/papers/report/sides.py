@@ -6,16 +6,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from neardup.papers.align import LEAST, SHORTEST, align, aligner
-from neardup.papers.edits import Span, edited, folding
+from neardup.papers.align import align_pair, edits_of, whole_pieces
+from neardup.papers.edits import Span
 from neardup.papers.report.escaping import language_of
 from neardup.papers.report.marking import Marks, Run, mark
 from neardup.papers.report.results import Piece
 
 __all__ = ["Part", "Side", "Sides", "align_sides"]
 
-# In texts at most this long, in code points, even a few shared words are shown.
-_SHORT = 200
 # A browser lays out texts longer than this bit by bit during scrolling.
 _AT_ONCE = 100_000
 
@@ -104,26 +102,13 @@ def align_sides(a: str, b: str) -> Sides:
     >>> [[part.text for part in sides.b.parts(run)] for run in sides.b.marks.runs()]
     [['渡口的新渡', '船', '下周一试航']]
     """
-    least = LEAST if min(len(a), len(b)) > _SHORT else SHORTEST
-    pieces = sorted(
-        (piece for passage in align(a, b, least=least) for piece in passage.pieces),
-        key=lambda piece: (piece.begin, piece.end),
-    )
-    fold = folding(variants=aligner()[1] is not None)
-    in_a: list[list[Span]] = []
-    in_b: list[list[Span]] = []
-    for piece in pieces:
-        some = edited(a[piece.begin : piece.end], b[piece.source_begin : piece.source_end], fold)
-        in_a.append(_moved(some[0], piece.begin))
-        in_b.append(_moved(some[1], piece.source_begin))
+    pieces = whole_pieces(a, b, align_pair(a, b))
+    edits = edits_of(a, b, pieces)
+    in_a, in_b = ([[spans[side] for spans in of_piece] for of_piece in edits] for side in (0, 1))
     turned = [
         Piece(piece.source_begin, piece.source_end, piece.begin, piece.end) for piece in pieces
     ]
     return Sides(_side(a, pieces, in_a), _side(b, turned, in_b), tuple(pieces))
-
-
-def _moved(spans: list[Span], by: int) -> list[Span]:
-    return [(begin + by, end + by) for begin, end in spans]
 
 
 class _Alone:

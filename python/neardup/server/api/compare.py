@@ -33,8 +33,8 @@ router = APIRouter(route_class=JsonRoute, tags=["comparing"])
                         "similarity": 1.0,
                         "measure": "content(5)",
                         "duplicate": True,
-                        "verdict": "similarity 1.0000 by content(5), at least 0.45 needed; "
-                        "a text is short, so letters and digits decide: duplicates",
+                        "verdict": "Duplicates: similarity 1.0000 by content(5), at least 0.45 "
+                        "needed; a text is short, so letters and digits decide.",
                         "threshold": 0.45,
                         "max_distance": None,
                         "resemblance": 0.875,
@@ -54,6 +54,7 @@ router = APIRouter(route_class=JsonRoute, tags=["comparing"])
                         "shingle": 5,
                         "recipe_id": "general-5d41402a",
                         "passages": None,
+                        "differences": None,
                     }
                 }
             },

@@ -208,7 +208,9 @@ class ComparedTexts(_Request):
     title_a: Line | None = None
     title_b: Line | None = None
     recipe: Literal[NAMES] = "general"  # type: ignore[valid-type]
-    passages: bool = Field(False, strict=True, description="Whether to look for shared passages.")
+    passages: bool = Field(
+        False, strict=True, description="Whether to look for passages and differences."
+    )
 
 
 def check_id(id: str) -> None:
