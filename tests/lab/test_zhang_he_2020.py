@@ -17,12 +17,12 @@ from neardup.lab import Method, Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
-from neardup.lab.experiments.zhang_he_2020.findings import findings
+from neardup.lab.experiments.zhang_he_2020.findings import findings, verdict
 from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
 from neardup.lab.experiments.zhang_he_2020.report import markdown, tables, terminal
 from neardup.lab.experiments.zhang_he_2020.results import Run, score_run
 from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally
-from neardup.lab.figures import render
+from neardup.lab.figures import draw_apart, render
 
 pytestmark = pytest.mark.slow
 
@@ -200,6 +200,27 @@ def test_what_is_reproduced_follows_from_the_figures(improved, expected):
     plain = findings(runs, markdown=False)
     assert [line.startswith("Reproduced: ") for line in plain] == expected
     assert not any(mark in line for line in plain for mark in "*`")
+
+
+def test_ties_are_called_ties(result):
+    runs = [
+        as_measured("Shingle, x", 0.93, 0.93, 2.0),
+        as_measured("traditional, x", 0.95, 0.94, 2.0),
+        as_measured("improved", 0.95, 0.94, 1.0),
+    ]
+    said = findings(runs, markdown=False)
+    assert [line.endswith(", a tie.") for line in said] == [False, True, False, False]
+    general, classic = result.chosen()
+    equal = dataclasses.replace(classic, pairs=general.pairs)
+    runs = tuple(equal if run is classic else run for run in result.runs)
+    lines = verdict(dataclasses.replace(result, runs=runs))
+    assert lines[1] == "A tie: F1 is the same at the best cut-off of classic."
+
+
+def test_equal_values_are_drawn_apart():
+    lines = {name: [(10, 1.0), (20, 1.0)] for name in "abc"}
+    heights = [y for points in draw_apart(lines, 0.0, 1.0).values() for _, y in points[:1]]
+    assert heights == [1.0, 0.98, 0.96]
 
 
 def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkeypatch):

@@ -9,13 +9,15 @@ bytes with one version of matplotlib.
 from __future__ import annotations
 
 import io
+import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from neardup._engine.extras import require
 
-__all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_line", "render"]
+__all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_lines", "render"]
 
 #: By name: a function that fills an empty figure, and its height in inches.
 Figures = Mapping[str, tuple[Callable[[Any], None], float]]
@@ -64,6 +66,8 @@ _STYLE: Mapping[str, Any] = {
 }
 _WIDTH = 8.0
 _DOTS = 144
+#: How far apart points are drawn that coincide, as a share of the axis.
+_APART = 0.02
 #: Share of the place between two groups that their bars fill.
 _FILLED = 0.82
 
@@ -103,19 +107,48 @@ def render(figures: Figures) -> dict[str, bytes]:
     return files
 
 
-def draw_line(axes: Any, at: int, name: str, x: Sequence[float], y: Sequence[float]) -> None:
-    """Draw a line in the colour and with the marker of a place."""
-    axes.plot(
-        x,
-        y,
-        label=name,
-        color=COLOURS[at % len(COLOURS)],
-        marker=MARKERS[at % len(MARKERS)],
-        markersize=5,
-        linewidth=1.6,
-        # Do not clip a line at the very top.
-        clip_on=False,
-    )
+def draw_lines(
+    axes: Any, lines: Mapping[str, Sequence[tuple[float, float]]], low: float, high: float
+) -> None:
+    """Draw a line for each series of points over the range of an axis."""
+    axes.set_ylim(low, high)
+    for at, (name, points) in enumerate(draw_apart(lines, low, high).items()):
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            label=name,
+            color=COLOURS[at % len(COLOURS)],
+            marker=MARKERS[at % len(MARKERS)],
+            markersize=5,
+            linewidth=1.6,
+            # Do not clip a line at the very top.
+            clip_on=False,
+        )
+
+
+def draw_apart(
+    lines: Mapping[str, Sequence[tuple[float, float]]], low: float, high: float
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of all lines, those that coincide moved apart towards the middle.
+
+    Examples
+    --------
+    >>> draw_apart({"a": [(1, 0.5), (2, 1.0)], "b": [(1, 0.25), (2, 1.0)]}, 0, 1)
+    {'a': [(1, 0.5), (2, 1.0)], 'b': [(1, 0.25), (2, 0.98)]}
+    """
+    step = _APART * (high - low)
+    coinciding: Counter[tuple[float, int]] = Counter()
+    moved: dict[str, list[tuple[float, float]]] = {}
+    for name, points in lines.items():
+        moved[name] = []
+        for x, y in points:
+            if math.isnan(y):
+                continue
+            place = x, round((y - low) / step)
+            by = step * coinciding[place]
+            coinciding[place] += 1
+            moved[name].append((x, y - by if 2 * y > low + high else y + by))
+    return moved
 
 
 def draw_bars(
@@ -167,7 +200,14 @@ def draw_bars(
     axes.set_ylabel(measure)
 
 
-def draw_legend(figure: Any, axes: Any, *, columns: int = 4, last: str | None = None) -> None:
+def draw_legend(
+    figure: Any,
+    axes: Any,
+    *,
+    columns: int = 4,
+    last: str | None = None,
+    note: str | None = None,
+) -> None:
     """Draw the legend of one panel below the figure, with the entry `last` behind all others."""
     handles, labels = axes.get_legend_handles_labels()
     entries = sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0] == last)
@@ -176,4 +216,5 @@ def draw_legend(figure: Any, axes: Any, *, columns: int = 4, last: str | None = 
         [label for label, _ in entries],
         loc="outside lower center",
         ncols=columns,
+        title=note,
     )

@@ -44,7 +44,7 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
     left_out = [m.sweep.left_out.f1 for m in measures]
     for place, measure in zip(places, measures, strict=True):
         axes.plot(measure.sweep.left_out_interval, (place, place), color=_TRUE, linewidth=1.4)
-    axes.plot(left_out, places, "o", color=_TRUE, label="each pair left out, 95 % interval")
+    axes.plot(left_out, places, "o", color=_TRUE, label="unseen cut-off, 95 % interval")
     best = [m.sweep.best.f1 for m in measures]
     axes.plot(best, places, "|", color="black", markersize=11, label="best cut-off in sample")
     own = [(m.default.f1, at) for at, m in enumerate(measures) if m.default is not None]

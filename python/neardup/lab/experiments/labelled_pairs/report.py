@@ -30,22 +30,29 @@ _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
 
 #: Columns of the table of measures in a terminal.
 _COLUMNS = """\
-F1 unseen  of pairs judged by the cut-off that is best on the other pairs, with 95 % interval
-best cut   on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits
-best F1    there, on the pairs that chose it: too good, the more so the fewer pairs there are
-own cut    of the first recipe that decides by the measure, and F1 there
-recipes    that decide by the measure; dedup cannot use a measure without one"""
+F1, unseen cut  each pair is judged by the cut-off that is best on the other pairs; 95 % interval
+best cut        on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits
+best F1         there, on the pairs that chose it: too good, the more so the fewer pairs there are
+own cut         of the first recipe that decides by the measure, and F1 there
+recipes         that decide by the measure; dedup cannot use a measure without one"""
+
+#: What tells the F1 of the best setting from that of its measure.
+_CHOICE = (
+    "unseen choice: a pair is judged by the measure and the cut-off that are best on the other "
+    "pairs. Of a measure, these choose the cut-off alone, so its F1 below may be higher."
+)
 
 _HOW = """\
 ## How to read this
 
-- **F1 unseen**: each pair is judged by the setting that is best on the other pairs. Pairs that
+- **unseen cut**: each pair is judged by the cut-off that is best on the other pairs. Pairs that
   share a document, or pairs of one `group` if the labels have several, are left out together.
   **best F1** is that of the cut-off that is best on these very pairs. It flatters; the difference
   says how much.
-- The best *setting* is chosen among all measures that a recipe can decide by. Its figures are of
-  pairs that chose neither its measure nor its cut-off. Those of the default are of all pairs: it
-  was not chosen on them.
+- **unseen choice**: each pair is judged by the measure, of those that a recipe can decide by, and
+  the cut-off that are best on the other pairs. So its F1 may be lower than that of the same
+  measure with an unseen cut. The figures of the default are of all pairs: it was not chosen on
+  them.
 - Cut-offs are inclusive: `≥` a similarity, `≤` a distance in bits. A best cut-off lies about
   half-way between the last pair that it takes and the next one.
 - **95 %** intervals are percentiles of 1,000 resamples of the pairs; pairs that share a document
@@ -70,9 +77,8 @@ Figures are there as SVG and PNG.
 def terminal(result: PairsEvaluation) -> str:
     """Return the verdict, then settings and measures as plain tables, their columns explained."""
     settings = plain_table(_SETTINGS, setting_rows(result))
-    unseen = "The best setting is judged on pairs that did not choose it; 95 % intervals."
     measures = plain_table(_SHORT_HEADER, map(_short_row, result.measures))
-    parts = ["\n".join(_verdict(result, plain=True)), f"{settings}\n{unseen}"]
+    parts = ["\n".join(_verdict(result, plain=True)), f"{settings}\n{_CHOICE}"]
     return "\n\n".join([*parts, measures, _COLUMNS])
 
 
@@ -113,7 +119,7 @@ _SETTINGS = ("setting", "F1", "95 %", "precision", "95 %", "recall", "95 %", "wr
 def setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
     """Yield a row for the default and the best setting: their scores with intervals."""
     choice = result.choice
-    for name, one in (("default", choice.default), ("best, unseen pairs", choice.best)):
+    for name, one in (("default", choice.default), ("best, unseen choice", choice.best)):
         found = one.accuracy
         yield (
             name,
@@ -158,7 +164,7 @@ def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
 
 _SHORT_HEADER = (
     "measure",
-    "F1 unseen",
+    "F1, unseen cut",
     "95 %",
     "best cut",
     "best F1",
@@ -184,7 +190,7 @@ def _short_row(measure: MeasureResult) -> Sequence[str]:
 
 _HEADER = (
     "measure",
-    "F1 unseen",
+    "F1, unseen cut",
     "95 %",
     "lead",
     "cut-off",

@@ -10,7 +10,7 @@ from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED
 from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, PublishedResult, Run
 from neardup.lab.experiments.zhang_he_2020.scoring import Tally
-from neardup.lab.figures import Figures, draw_bars, draw_legend, draw_line
+from neardup.lab.figures import Figures, draw_bars, draw_legend, draw_lines
 from neardup.lab.metrics import Scores
 
 __all__ = ["FIGURES", "figures"]
@@ -19,6 +19,7 @@ FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "
 
 _THEIRS = "improved, in the paper"
 _OWN = "at the recipe's own cut-off"
+_APART = "equal values are drawn a little apart"
 
 
 def figures(result: PublishedResult) -> Figures:
@@ -50,15 +51,13 @@ def _paper_sizes(figure: Any, result: PublishedResult) -> None:
     panels = figure.subplots(1, 3)
     low = min(min(run.precision, run.recall) for run in result.as_published)
     for axes, measure in zip(panels, ("precision", "recall", "seconds"), strict=True):
-        _draw_sizes(axes, result.as_published, measure)
+        # Down to the tenth below the lowest value, since all may be near 1.
+        floor = 0.0 if measure == "seconds" else max(0.0, math.ceil(10 * low - 1) / 10)
+        _draw_sizes(axes, result.as_published, measure, floor)
         axes.set_xlabel("documents")
-        if measure == "seconds":
-            axes.set_title("Seconds")
-        else:
-            # Down to the tenth below the lowest value, since all may be near 1.
-            axes.set_ylim(max(0.0, math.ceil(10 * low - 1) / 10), 1.005)
-            axes.set_title(f"{measure.capitalize()} of documents")
-    draw_legend(figure, panels[0], columns=3)
+        of_documents = "" if measure == "seconds" else " of documents"
+        axes.set_title(f"{measure.capitalize()}{of_documents}")
+    draw_legend(figure, panels[0], columns=3, note=_APART)
 
 
 def _precision(figure: Any, result: PublishedResult) -> None:
@@ -93,27 +92,31 @@ def _times(figure: Any, result: PublishedResult) -> None:
 def _rates(figure: Any, result: PublishedResult) -> None:
     panels = figure.subplots(1, 2, sharey=True)
     for axes, measure in zip(panels, ("recall", "precision"), strict=True):
-        for at, run in enumerate(result.chosen()):
-            mine = [point for point in result.rates if point.method == run.name]
-            x = [100 * (point.rate or 0.0) for point in mine]
-            draw_line(axes, at, run.name, x, [_value(point.scores, measure) for point in mine])
+        lines = {
+            run.name: [
+                (100 * (point.rate or 0.0), _value(point.scores, measure))
+                for point in result.rates
+                if point.method == run.name
+            ]
+            for run in result.chosen()
+        }
+        draw_lines(axes, lines, 0, 1.02)
         axes.set_xlim(left=0)
-        axes.set_ylim(0, 1.02)
         axes.set_xlabel("edited characters, %")
         axes.set_ylabel(measure)
         axes.set_title(f"{measure.capitalize()} by edit rate")
         axes.yaxis.set_tick_params(labelleft=True)
-    draw_legend(figure, panels[0])
+    draw_legend(figure, panels[0], note=_APART)
 
 
-def _draw_sizes(axes: Any, runs: tuple[Run, ...], measure: str) -> None:
+def _draw_sizes(axes: Any, runs: tuple[Run, ...], measure: str, low: float = 0.0) -> None:
     """A line a method over numbers of documents."""
-    for at, name in enumerate(dict.fromkeys(run.name for run in runs)):
-        mine = sorted((run for run in runs if run.name == name), key=lambda run: run.documents)
-        values = [getattr(run, measure) for run in mine]
-        draw_line(axes, at, name, [run.documents for run in mine], values)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for run in sorted(runs, key=lambda run: run.documents):
+        lines.setdefault(run.name, []).append((run.documents, getattr(run, measure)))
+    high = 1.005 if measure != "seconds" else 1.05 * max(run.seconds for run in runs)
+    draw_lines(axes, {run.name: lines[run.name] for run in runs}, low, high)
     axes.set_xlim(0, max(run.documents for run in runs) * 1.03)
-    axes.set_ylim(bottom=0)
 
 
 def _values(tallies: tuple[Tally, ...], measure: str) -> list[float]:

@@ -21,7 +21,7 @@ _FEW = 100
 def verdict(result: PublishedResult) -> list[str]:
     """Return what the experiment says, one sentence or two each.
 
-    The best of several equal methods is the default, then the first.
+    The best of several equal methods is the default, then the first; the others are named.
 
     Parameters
     ----------
@@ -39,6 +39,10 @@ def verdict(result: PublishedResult) -> list[str]:
         f"{best.bound}, and {own[best.name].overall.scores.f1:.3f} with its own, "
         f"{own[best.name].bound}."
     ]
+    f1 = best.overall.scores.f1
+    tied = [run.name for run in result.chosen() if run.overall.scores.f1 == f1 and run is not best]
+    if tied:
+        lines.append(f"A tie: F1 is the same at the best cut-off of {_listed(tied)}.")
     if best.name != default and default in own:
         usual = own[default]
         lines.append(f"The default, {usual.label}, has F1 {usual.overall.scores.f1:.3f}.")
@@ -87,13 +91,15 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         (
             ahead,
             f"`improved` before traditional SimHash: F1 {improved.f1:.3f} against "
-            + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in traditional),
+            + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in traditional)
+            + ("" if ahead else _tie(improved, traditional)),
         ),
         (
             last,
             "Shingle last: F1 "
             + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in shingle)
-            + f" against {min(run.f1 for run in others):.3f} of the weakest other method",
+            + f" against {min(run.f1 for run in others):.3f} of the weakest other method"
+            + ("" if last else _tie(min(others, key=lambda run: run.f1), shingle)),
         ),
         (
             not slower,
@@ -103,6 +109,11 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
     ]
     lines = [f"**{'Reproduced' if is_so else 'Not reproduced'}**: {what}." for is_so, what in said]
     return lines if markdown else [re.sub("[*`]", "", line) for line in lines]
+
+
+def _tie(run: Run, others: Sequence[Run]) -> str:
+    """Return that a run is as good as the best of others, if it is."""
+    return ", a tie" if run.f1 == max(other.f1 for other in others) else ""
 
 
 def _kind(run: Run) -> str:
