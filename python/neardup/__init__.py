@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ParameterError,
         SketchMismatchError,
     )
+    from neardup.explain import Explanation, explain
     from neardup.idf import count_idf
     from neardup.index import Index
     from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from neardup.sketch import (
         Fingerprint,
         fingerprint,
+        fingerprint_blocks,
         fingerprint_files,
         fingerprint_many,
         signature_many,
@@ -69,6 +71,7 @@ __all__ = [
     "ContaminationResult",
     "DedupResult",
     "DocumentFrequencies",
+    "Explanation",
     "Fingerprint",
     "FingerprintIndex",
     "Index",
@@ -94,7 +97,9 @@ __all__ = [
     "count_idf",
     "dedup",
     "dedup_files",
+    "explain",
     "fingerprint",
+    "fingerprint_blocks",
     "fingerprint_files",
     "fingerprint_many",
     "load_idf",
@@ -133,6 +138,7 @@ _HOMES = {
             "ParameterError",
             "SketchMismatchError",
         ),
+        "neardup.explain": ("Explanation", "explain"),
         "neardup.idf": ("count_idf",),
         "neardup.index": ("Index",),
         "neardup.near": ("CandidatePairs", "FingerprintIndex", "near_pairs"),
@@ -146,6 +152,7 @@ _HOMES = {
         "neardup.sketch": (
             "Fingerprint",
             "fingerprint",
+            "fingerprint_blocks",
             "fingerprint_files",
             "fingerprint_many",
             "signature_many",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_max_distance, check_whole, check_workers
+from neardup._engine.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def near_pairs(
     max_distance : int, default=3
         Largest number of differing bits, inclusive; 0 <= max_distance <= bits.
     bits : int, default=64
-        Width of a fingerprint: 1 to 64, 128 or 256.
+        Width of a fingerprint: 1 to 256.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
 
@@ -88,7 +88,7 @@ def near_pairs(
     """
     from neardup import _core
 
-    rows = _rows(fingerprints, bits)
+    rows = fingerprint_rows(fingerprints, bits)
     check_max_distance(max_distance, bits)
     return CandidatePairs(
         *_core.near_pairs(
@@ -107,7 +107,7 @@ class FingerprintIndex:
     max_distance : int, default=3
         Largest number of differing bits of any look-up, inclusive.
     bits : int, default=64
-        Width of a fingerprint: 1 to 64, 128 or 256.
+        Width of a fingerprint: 1 to 256.
 
     Raises
     ------
@@ -138,7 +138,7 @@ class FingerprintIndex:
     ) -> None:
         from neardup import _core
 
-        rows = _rows(fingerprints, bits)
+        rows = fingerprint_rows(fingerprints, bits)
         self.bits = bits
         self.max_distance = check_max_distance(max_distance, bits)
         self._core = _core.FingerprintIndex(rows, bits=bits, max_distance=max_distance)
@@ -153,7 +153,7 @@ class FingerprintIndex:
         ----------
         fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
         """
-        self._core.add(_rows(fingerprints, self.bits))
+        self._core.add(fingerprint_rows(fingerprints, self.bits))
 
     def near(
         self, fingerprints: NDArray[np.uint64], *, max_distance: int | None = None, workers: int = 1
@@ -185,18 +185,21 @@ class FingerprintIndex:
             wanted = check_whole(max_distance, "max_distance", 0, self.max_distance, built)
         return CandidatePairs(
             *self._core.near(
-                _rows(fingerprints, self.bits), max_distance=wanted, workers=check_workers(workers)
+                fingerprint_rows(fingerprints, self.bits),
+                max_distance=wanted,
+                workers=check_workers(workers),
             )
         )
 
 
-def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+    """Return fingerprints as rows of 1, 2 or 4 words, checked."""
     import numpy as np
 
-    bits = check_whole(bits, "bits", 1, 256)
-    if bits > 64 and bits not in (128, 256):
-        raise bad("bits", "runs.bits", bits)
-    words = -(-bits // 64)
+    from neardup._engine.arrays import word_count
+
+    check_whole(bits, "bits", 1, 256)
+    words = word_count(bits)
     array = np.asarray(fingerprints)
     if array.ndim == 1 and words == 1:
         array = array[:, None]
@@ -211,6 +214,9 @@ def _rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
                 shape=str(array.shape),
             )
         )
-    if bits < 64 and (array >> np.uint64(bits)).any():
+    widths = np.clip(bits - 64 * np.arange(words), 0, 64)
+    # Shifted twice: a shift by all 64 bits is not defined.
+    spare = array >> (widths // 2).astype(np.uint64) >> (widths - widths // 2).astype(np.uint64)
+    if bits < 64 * words and spare.any():
         raise ParameterError(Message("runs.bits_above", parameter="fingerprints", bits=bits))
     return np.ascontiguousarray(array)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup._engine.dedup_options import DedupOptions
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import FingerprintFilesParameters, SketchFilesParameters
+from neardup._engine.options import Form
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared, sketched
-from neardup._engine.validation import bad, check_path, check_whole, paths_of
+from neardup._engine.validation import bad, check_choice, check_path, check_whole, paths_of
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.recipe import CORPUS, AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
@@ -35,7 +36,7 @@ class Fingerprint:
     value : int
         The bits; bit j of the fingerprint is bit j of this number.
     bits : int
-        Width: 1 to 64, 128 or 256.
+        Width: 1 to 256.
     recipe_id : str
         Id of the recipe; fingerprints of two recipes cannot be compared.
     """
@@ -45,7 +46,7 @@ class Fingerprint:
     recipe_id: str
 
     def __str__(self) -> str:
-        return _hexadecimal(self.value, self.bits)
+        return f"{self.value:0{-(-self.bits // 4)}x}"
 
     def distance(self, other: Fingerprint) -> int:
         """Return the number of differing bits.
@@ -116,14 +117,86 @@ class Fingerprint:
         >>> Fingerprint(0b10110, 5, "bkdr").blocks(1) == (0b110, 0b10)
         True
         """
-        count = check_whole(max_distance, "max_distance", 0, self.bits - 1) + 1
-        width, wider = divmod(self.bits, count)
         cut, rest = [], self.value
-        for block in range(count):
-            size = width + (block < wider)
+        for size in block_widths(self.bits, max_distance):
             cut.append(rest & ((1 << size) - 1))
             rest >>= size
         return tuple(cut)
+
+    def source_blocks(self, max_distance: int = 3) -> tuple[int, ...]:
+        """Return the block keys of the news program, as it computes them.
+
+        The bits are taken from the lowest up to the highest one that is set; each
+        ``bits // (max_distance + 1)`` of them are read as a binary number whose first digit is
+        the lowest bit, and a rest is left out. So there may be fewer keys than blocks, and two
+        fingerprints within `max_distance` bits need not share one: use :meth:`blocks` for an
+        index of your own.
+
+        Parameters
+        ----------
+        max_distance : int, default=3
+            0 <= max_distance < bits.
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ParameterError
+            If `max_distance` is out of bounds.
+
+        Examples
+        --------
+        The published fingerprint 2307805473197:
+
+        >>> Fingerprint(2307805473197, 64, "news").source_blocks(3)
+        (46487, 14282)
+        >>> Fingerprint(2307805473197, 64, "news").blocks(3)
+        (59821, 21484, 537, 0)
+        """
+        check_whole(max_distance, "max_distance", 0, self.bits - 1)
+        width = self.bits // (max_distance + 1)
+        lowest_first = f"{self.value:b}"[::-1] if self.value else ""
+        whole = len(lowest_first) // width * width
+        return tuple(int(lowest_first[at : at + width], 2) for at in range(0, whole, width))
+
+    def written(self, form: Form = "hex") -> str | int | None:
+        """Return the fingerprint in a form for files and databases.
+
+        Parameters
+        ----------
+        form : {"hex", "unsigned", "signed", "bits"}, default="hex"
+            Hexadecimal digits; a whole number; the same as a number of 64 bits in two's
+            complement, for columns without unsigned types; binary digits, the highest first.
+
+        Returns
+        -------
+        str or int or None
+            None for a number of more than 64 bits.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such form.
+
+        Examples
+        --------
+        >>> high = Fingerprint(1 << 63, 64, "news")
+        >>> high.written("hex"), high.written("unsigned"), high.written("signed")
+        ('8000000000000000', 9223372036854775808, -9223372036854775808)
+        >>> Fingerprint(5, 5, "bkdr").written("bits")
+        '00101'
+        """
+        check_choice(form, "form", get_args(Form))
+        if form == "hex":
+            return str(self)
+        if form == "bits":
+            return f"{self.value:0{self.bits}b}"
+        if self.bits > 64:
+            return None
+        wraps = form == "signed" and self.value >> 63
+        return self.value - (1 << 64) if wraps else self.value
 
 
 def fingerprint(
@@ -181,7 +254,7 @@ def fingerprint(
     features, words, _ = core.sketch(units, title)
     if not features:
         return None
-    return Fingerprint(_number(words), chosen.sketch.bits, chosen.id)
+    return Fingerprint(number_of(words), chosen.sketch.bits, chosen.id)
 
 
 def fingerprint_many(
@@ -207,7 +280,7 @@ def fingerprint_many(
     Returns
     -------
     ndarray of shape (n_texts, words), dtype uint64
-        ``words`` is ``ceil(bits / 64)``; word 0 has the lowest bits. A row of zeros
+        ``words`` is 1, 2 or 4: enough for the bits; word 0 has the lowest. A row of zeros
         is no fingerprint: it marks a text without features. Leave such rows out of
         a search with ``rows[rows.any(axis=1)]``.
 
@@ -225,6 +298,54 @@ def fingerprint_many(
     (2, 1)
     """
     return sketched(texts, titles, fingerprinting(recipe), workers).fingerprints()
+
+
+def fingerprint_blocks(
+    fingerprints: NDArray[np.uint64], *, bits: int = 64, max_distance: int = 3
+) -> NDArray[np.uint64]:
+    """Return the blocks of many fingerprints, as :meth:`Fingerprint.blocks` cuts them.
+
+    Parameters
+    ----------
+    fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
+        As :func:`fingerprint_many` returns them.
+    bits : int, default=64
+        Width of a fingerprint: 1 to 256.
+    max_distance : int, default=3
+        0 <= max_distance < bits; a block must have at most 64 bits.
+
+    Returns
+    -------
+    ndarray of shape (n, max_distance + 1), dtype uint64
+        The block of the lowest bits first.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of bounds, or a block has more than 64 bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fingerprint_blocks(np.array([0x1234_5678_9ABC_DEF0], np.uint64)).tolist()
+    [[57072, 39612, 22136, 4660]]
+    """
+    import numpy as np
+
+    from neardup.near import fingerprint_rows
+
+    rows = fingerprint_rows(fingerprints, bits)
+    widths = block_widths(bits, max_distance, widest=64)
+    blocks = np.zeros((len(rows), len(widths)), np.uint64)
+    begin = 0
+    for block, width in enumerate(widths):
+        word, shift = divmod(begin, 64)
+        values = rows[:, word] >> np.uint64(shift)
+        if shift + width > 64:
+            values = values | rows[:, word + 1] << np.uint64(64 - shift)
+        blocks[:, block] = values & np.uint64((1 << width) - 1)
+        begin += width
+    return blocks
 
 
 def signature_many(
@@ -305,8 +426,8 @@ def fingerprint_files(
         As for :func:`neardup.dedup_files`.
     output : str or Path
         File for one record per document, in input order: ``id``, ``fingerprint``
-        (hexadecimal; null without features), ``features`` (their number; null
-        if the record could not be read) and ``recipe``.
+        (null without features), ``features`` (their number; null if the record could not be
+        read), ``recipe``, and the columns of `blocks`.
     {options}
 
     Returns
@@ -328,10 +449,17 @@ def fingerprint_files(
 
     given = completed(fingerprint_files, options)
     chosen = DedupOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
+    form, bits, blocks = given["form"], chosen.recipe.sketch.bits, given["blocks"]
+    if bits > 64 and form in ("unsigned", "signed"):
+        raise bad("form", "recipes.digits_of_wide", form, bits=bits)
+    if blocks is not None:
+        # A column of a database holds 63 bits without a sign.
+        block_widths(bits, blocks, widest=63, name="blocks")
     with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
         with run.pipeline.out_of_room():
             collected = run.pipeline.read(run.sources)
-        write_rows(run.outputs["output"], _rows(collected, chosen), _schema())
+        rows = _rows(collected, chosen, form, blocks)
+        write_rows(run.outputs["output"], rows, _schema(form, blocks))
         return collected.problem_count + run.sources.report_to(run.pipeline.progress)
 
 
@@ -395,9 +523,13 @@ def sketch_files(
     return summary
 
 
-def _rows(collected: Collected, options: DedupOptions) -> Iterator[dict[str, Any]]:
+def _rows(
+    collected: Collected, options: DedupOptions, form: Form, blocks: int | None
+) -> Iterator[dict[str, Any]]:
     """Yield the record of each document."""
     recipe_id = collected.recipe_id()
+    bits = options.recipe.sketch.bits
+    names = [] if blocks is None else _block_names(blocks)
     rows = zip(
         collected.id_column().to_pylist(),
         collected.corpus.fingerprints().tolist(),
@@ -407,31 +539,48 @@ def _rows(collected: Collected, options: DedupOptions) -> Iterator[dict[str, Any
     for name, words, count in rows:
         if count < 0 and options.on_error == "drop":
             continue
-        yield {
+        found = Fingerprint(number_of(words), bits, recipe_id) if count > 0 else None
+        row = {
             "id": name,
-            "fingerprint": _hexadecimal(_number(words), options.recipe.sketch.bits)
-            if count > 0
-            else None,
+            "fingerprint": None if found is None else found.written(form),
             "features": count if count >= 0 else None,
             "recipe": recipe_id,
         }
+        cut = found.blocks(len(names) - 1) if found and names else [None] * len(names)
+        yield row | dict(zip(names, cut, strict=True))
 
 
-def _schema() -> pa.Schema:
+def _schema(form: Form, blocks: int | None) -> pa.Schema:
     import pyarrow as pa
 
-    names = ["id", "fingerprint", "features", "recipe"]
+    digits = {"unsigned": pa.uint64(), "signed": pa.int64()}.get(form, pa.string())
     fields: list[Any] = [
-        pa.field(name, pa.int64() if name == "features" else pa.string()) for name in names
+        ("id", pa.string()),
+        ("fingerprint", digits),
+        ("features", pa.int64()),
+        ("recipe", pa.string()),
     ]
-    return pa.schema(fields)
+    names = [] if blocks is None else _block_names(blocks)
+    return pa.schema([*fields, *((name, pa.int64()) for name in names)])
 
 
-def _hexadecimal(value: int, bits: int) -> str:
-    return f"{value:0{-(-bits // 4)}x}"
+def _block_names(max_distance: int) -> list[str]:
+    return [f"block_{block}" for block in range(max_distance + 1)]
 
 
-def _number(words: Sequence[int]) -> int:
+def block_widths(
+    bits: int, max_distance: int, *, widest: int | None = None, name: str = "max_distance"
+) -> list[int]:
+    """Return the bits of each block, for blocks of at most `widest` bits."""
+    count = check_whole(max_distance, name, 0, bits - 1) + 1
+    width, wider = divmod(bits, count)
+    if widest is not None and width + (wider > 0) > widest:
+        raise bad(name, "recipes.narrower_blocks", max_distance, bits=widest)
+    return [width + (block < wider) for block in range(count)]
+
+
+def number_of(words: Sequence[int]) -> int:
+    """Return the number that words of 64 bits make, the lowest first."""
     return sum(word << (64 * at) for at, word in enumerate(words))
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 from tests.reference import sketch
+from tests.weights import weights_of
 
 from neardup import _core, compare, fingerprint, load_recipe
 from neardup.recipe.assets import compiled
@@ -57,19 +58,39 @@ def test_bkdr_from_the_command_line(tagged, tmp_path):
 
 
 @pytest.mark.shared
-def test_bkdr_vectors_of_the_original(shared):
-    """Forty fingerprints of 8 to 32 bits, highest bit first."""
-    path = shared / "golden" / "bkdr" / "java_vectors.tsv"
-    if not path.is_file():
-        pytest.skip("needs the vectors in ../shared/golden/bkdr/java_vectors.tsv")
-    lines = path.read_text("utf-8").splitlines()[1:]
+@pytest.mark.parametrize(("name", "count"), [("java_vectors", 40), ("java_vectors_long", 33)])
+def test_bkdr_vectors_of_the_original(shared, name, count):
+    """Fingerprints of 8 to 64 bits from the compiled program, highest bit first."""
+    lines = (shared / "golden" / "bkdr" / f"{name}.tsv").read_text("utf-8").splitlines()[1:]
     for line in lines:
         bits, expected, text = line.split("\t")
         recipe = load_recipe("bkdr").replace(
             sketch={"bits": int(bits)}, decide={"max_distance": int(bits) // 2}
         )
-        assert f"{fingerprint(text, recipe=recipe).value:0{bits}b}" == expected, line
-    assert len(lines) == 40
+        assert fingerprint(text, recipe=recipe).written("bits") == expected, line
+    assert len(lines) == count
+
+
+@pytest.mark.shared
+def test_news_fingerprints_and_block_keys_of_the_original(shared):
+    """Widths of 24 to 128 bits and distances of 2 to 5, from the compiled program."""
+    cases = json.loads((shared / "golden" / "news" / "blocks.json").read_text("utf-8"))
+    for case in cases:
+        recipe = load_recipe("news").replace(
+            segment={"units": TOKENS},
+            # The program lower-cases before the step that these cases begin with.
+            weigh={"lowercase_units": False},
+            sketch={"bits": case["bits"]},
+            decide={"max_distance": case["max_distance"]},
+        )
+        found = fingerprint("\x1d".join(case["tokens"]), recipe=recipe)
+        # The program writes no digit above the highest one that is set.
+        digits = found.written("bits")[::-1]
+        assert digits.startswith(case["bits_lowest_first"])
+        assert found.value == int(case["fingerprint"])
+        blocks = found.source_blocks(case["max_distance"])
+        assert list(map(str, blocks)) == case["blocks"]
+    assert len(cases) == 38
 
 
 @pytest.mark.shared
@@ -116,7 +137,7 @@ def test_worked_example_of_the_method():
     units = "\x1e".join(
         f"{w}\x1fn" for w, n in (item.split("*") for item in text.split()) for _ in range(int(n))
     )
-    weights = dict(core.features(units, None))
+    weights = weights_of(core, units, None)
     assert weights == {"人工智能": 1, "大数据": 2, "科技": 3, "互联网": 4, "机器学习": 5}
     hashes = {
         "人工智能": 0b00101,
@@ -166,11 +187,11 @@ def test_the_bundled_frequencies_are_those_of_jieba():
     words = ["渡轮", "书店", "霜冻", "票价", "船长", "图书馆", "不在词典里的长词"]
     units = "\x1e".join(f"{word}\x1fn" for word in words)
     external = compiled(recipe.replace(segment={"units": TOKENS}))
-    weights = dict(external.features(units, None))
+    weights = weights_of(external, units, None)
     for word in words:
         idf = table.idf_freq.get(word, table.median_idf)
         assert weights[word] == round(idf * 65536)
-    assert core.features("渡轮渡轮", None) == [("渡轮", 2 * weights["渡轮"])]
+    assert weights_of(core, "渡轮渡轮") == {"渡轮": 2 * weights["渡轮"]}
 
 
 #: Texts of everyday kinds; what the two implementations of jieba make of them.

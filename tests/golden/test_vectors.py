@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.golden import regenerate
 from tests.reference import recipes, segment, sketch
+from tests.weights import weights_of
 
 from neardup import fingerprint, fingerprint_many, load_recipe
 from neardup.recipe import NAMES
@@ -98,7 +99,7 @@ def test_weights_over_a_table_of_the_corpus(name, tmp_path):
     recipe = load_recipe(name).replace(weigh={"idf": str(table), "top": None})
     core = compiled(recipe)
     for at in NUMBERS:
-        weights = dict(core.features(core.normalize(CORPUS[at]), TITLES[at]))
+        weights = weights_of(core, core.normalize(CORPUS[at]), TITLES[at])
         assert weights == ({} if (name, at) in EMPTY else VECTORS[at][name])
 
 

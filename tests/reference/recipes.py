@@ -67,7 +67,7 @@ def news(tokens):
 
 def bkdr(text, bits=32):
     """Fingerprint segmented and tagged text by shares of its words."""
-    units = [word for word, _ in segment.tagged(text, drop_tags=("wn", "wd"))]
+    units = [word for word, _ in segment.ictclas(text, drop_tags=("wn", "wd"))]
     return sketch.simhash(weigh.share(units), bits, sketch.bkdr, tie=0)
 
 

@@ -73,12 +73,26 @@ def tagged(text, drop_tags=()):
     out. The word is what comes before the first ``/``, the tag what follows the
     last.
     """
+    return words_of(split_at_white_space(text), drop_tags)
+
+
+def words_of(tokens, drop_tags):
+    """Return (word, tag) of tokens ``word/tag``."""
     units = []
-    for token in split_at_white_space(text):
+    for token in tokens:
         if "/" not in token or any(tag in token for tag in drop_tags):
             continue
         units.append((token.split("/")[0], tag_of(token.split("/")[-1])))
     return units
+
+
+def ictclas(text, drop_tags=()):
+    """Return (word, tag) as the BKDR program reads them.
+
+    Lines are joined with nothing between them, and only U+0020 separates tokens.
+    """
+    tokens = "".join(text.replace("\r", "\n").split("\n")).split(" ")
+    return words_of(tokens, drop_tags)
 
 
 def external(text):

@@ -5,6 +5,8 @@ is 1 and -weight where it is 0; bit j of the fingerprint is the sign of T[j].
 (Charikar 2002; Manku, Jain, Das Sarma, WWW 2007.)
 """
 
+import math
+
 import xxhash
 
 
@@ -77,19 +79,16 @@ def news(feature, bits):
 def bkdr(feature, bits):
     """Hash UTF-16 code units as `bkdr` does, with the highest bit first.
 
-    The sum is kept in signed 64-bit arithmetic, as the original does; its
-    absolute value is cut to `bits` bits. The first bit of the original's
-    fingerprint is the highest of that value, so the order of the bits is turned
-    nowhere here: distances do not depend on it.
-
-    The original casts a remainder of 32 bits to a signed number of 32 bits, and
-    a negative number has no digits there: it counts as zeros.
+    The sum is kept in signed 64-bit arithmetic, as the original does. The
+    remainder of its absolute value by 2**bits is one of doubles, so a value above
+    2**53 is rounded first. The result is cast to a signed number of 32 bits, for
+    wider fingerprints too, and a negative number has no digits: it counts as zeros.
     """
     h = 0
     for unit in code_units(feature):
         h = signed64(h * 31 + unit)
-    remainder = abs(h) % 2**bits
-    return 0 if bits == 32 and remainder >= 2**31 else remainder
+    remainder = int(math.fmod(float(abs(h)), 2.0**bits)) % 2**32
+    return 0 if remainder >= 2**31 else remainder
 
 
 def code_units(text):

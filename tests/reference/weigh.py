@@ -112,12 +112,13 @@ def part_of_speech(tag):
     return {"n": 3, "v": 2}.get(tag[:1], 1)
 
 
-def is_marked(word, marker):
+def is_marked(word, marker, contained=False):
     """Tell whether a word contains a marker.
 
-    A marker of one or two characters marks only the word that it is: 更 does not
-    mark 更新. A marker with an ellipsis, like 以…为例, is a pair: its first part, and
-    its second part somewhere after that; without one of them it is no pair.
+    A marker of one or two characters marks only the word that it is, unless it may be
+    `contained`: 更 does not mark 更新. A marker with an ellipsis, like 以…为例, is a pair:
+    its first part, and its second part somewhere after that; without one of them it is
+    no pair.
     """
     first, _, second = marker.partition("…")
     second = second.lstrip("…")
@@ -125,7 +126,7 @@ def is_marked(word, marker):
         begin = word.find(first)
         return begin >= 0 and second in word[begin + len(first) :]
     marker = first or second
-    return word == marker if len(marker) <= 2 else marker in word
+    return word == marker if len(marker) <= 2 and not contained else marker in word
 
 
 def frequent(units, df, least):

@@ -1,6 +1,7 @@
 """The real ANSJ behind the wrapper of the guide: a Java program that runs beside."""
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -8,8 +9,9 @@ import sys
 import pytest
 from tests import needs
 from tests.conftest import ROOT
+from tests.weights import weights_of
 
-from neardup import fingerprint, load_recipe
+from neardup import Fingerprint, fingerprint, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units
 
@@ -80,19 +82,31 @@ def test_words_and_tags(ansj):
     assert "".join(word for word, _ in ansj.segment(TEXT)) == TEXT
 
 
+@pytest.mark.shared
+@pytest.mark.usefixtures("ansj")
+def test_blank_words_reach_the_news_program(shared):
+    """ANSJ 5.1.6 cuts 15 names that the published token lists have whole: 3 bits, not 2."""
+    golden = json.loads((shared / "golden" / "news" / "vectors.json").read_text("utf-8"))
+    recipe = load_recipe("news").replace(segment={"units": "piped_words:segment"})
+    texts = ["".join(document["tokens"]) for document in golden["documents"]]
+    a, b = (fingerprint(text, recipe=recipe) for text in texts)
+    assert (a.value, a.distance(b)) == (2307805456813, 3)
+    assert a.distance(Fingerprint(2307805473197, 64, a.recipe_id)) == 1
+
+
 def test_null_is_no_noun(ansj):
     """A word without a tag weighs what one with an empty tag weighs."""
     recipe = load_recipe("improved").replace(
         segment={"units": "piped_words:segment"}, weigh={"idf": "bundled"}
     )
     core = compiled(recipe)
-    weights = dict(core.features(encoded_units(ansj.segment, TEXT), None))
+    weights = weights_of(core, encoded_units(ansj.segment, TEXT), None)
 
     def cleared(tag):
         return [(word, tag if said == "null" else said) for word, said in ansj.segment(TEXT)]
 
-    assert weights == dict(core.features(encoded_units(lambda _: cleared(""), TEXT), None))
-    as_noun = dict(core.features(encoded_units(lambda _: cleared("n"), TEXT), None))
+    assert weights == weights_of(core, encoded_units(lambda _: cleared(""), TEXT), None)
+    as_noun = weights_of(core, encoded_units(lambda _: cleared("n"), TEXT), None)
     assert as_noun["澜"] > weights["澜"]
     assert dict(core.units(encoded_units(ansj.segment, TEXT)))["澜"] == ""
     assert fingerprint(TEXT, recipe=recipe).recipe_id == recipe.id

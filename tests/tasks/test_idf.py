@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 from tests.reference import weigh
+from tests.weights import weights_of
 
 from neardup import (
     DocumentFrequencies,
@@ -108,7 +109,7 @@ def test_the_table_decides_the_weights(tmp_path):
     path = tmp_path / "t.idf"
     DocumentFrequencies(1000, {"渡轮": 10, "书店": 1000}, "words").save(path)
     recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
-    weights = dict(compiled(recipe).features("渡轮书店渡轮票价", None))
+    weights = weights_of(compiled(recipe), "渡轮书店渡轮票价", None)
     df = {"渡轮": 10, "书店": 1000}
     assert weights == weigh.tf_idf(["渡轮", "书店", "渡轮", "票价"], 1000, df)
     assert fingerprint("渡轮书店", recipe=recipe).recipe_id == recipe.id

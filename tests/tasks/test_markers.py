@@ -5,6 +5,7 @@ import re
 import pytest
 from tests.golden.regenerate import markers
 from tests.reference import weigh
+from tests.weights import weights_of
 
 from neardup import InputError, ParameterError, fingerprint, load_recipe
 from neardup.recipe.assets import compiled
@@ -18,7 +19,7 @@ PARTS = "发生事故后，船的设备更新了，第一次停航。船却照�
 
 
 def weights(recipe, text):
-    return dict(compiled(recipe).features(text, None))
+    return weights_of(compiled(recipe), text, None)
 
 
 def raised(recipe, text):
@@ -39,6 +40,17 @@ def test_a_short_marker_counts_only_as_a_word():
     assert {"故", "更", "第一"} <= set(markers(None))
     assert {"事故", "更新", "第一次"} <= set(weights(EXTENDED, PARTS))
     assert raised(EXTENDED, PARTS) == {"却"}
+
+
+def test_a_contained_short_marker_counts_where_the_recipe_says_so():
+    """The published definition: 事故 contains 故, 更新 contains 更."""
+    published = EXTENDED.replace(weigh={"marker_match": "contains"})
+    found = raised(published, PARTS)
+    assert {"事故", "更新", "第一次", "却"} <= found
+    words = weights(WITHOUT, PARTS)
+    expected = {w for w in words if any(weigh.is_marked(w, m, True) for m in markers(None))}
+    assert found & set(words) == expected
+    assert published.id != EXTENDED.id
 
 
 def test_the_default_is_the_two_groups_of_the_method():

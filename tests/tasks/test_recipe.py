@@ -28,6 +28,7 @@ CHANGES = [
     ("segment", "units", "shingles"),
     ("segment", "k", 3),
     ("segment", "drop_tags", ("wn",)),
+    ("weigh", "marker_match", "contains"),
     ("weigh", "scheme", "share"),
     ("weigh", "idf", "bundled"),
     ("weigh", "top", 7),
@@ -52,7 +53,7 @@ IDS = {
     "shingle-sample": "1f2e714a35e5",
     "minhash": "c8a506e309c5",
     "news": "94d332f57a29",
-    "bkdr": "b90c945e2701",
+    "bkdr": "519c95e13cba",
 }
 #: What the digests of three of them were in format 2; the others are the same.
 FORMAT_2 = IDS | {
@@ -277,7 +278,7 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
     [
         ("[sketch]\nbits = 48", r"'sketch.bits' parameter must be one of 32, 64, 128, 256. Got 48"),
         ("[sketch]\nbits = true", r"'sketch.bits'.*Got True"),
-        ("[sketch]\nhash = 'news'", r"'sketch.bits'.*from 1 to 64 with the hash 'news'. Got 128"),
+        ("[sketch]\nhash = 'bkdr'", r"'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 128"),
         ("[sketch]\nhash = 'bkdr'\nbits = 0", r"'sketch.bits'.*from 1 to 64.*'bkdr'. Got 0"),
         ("[sketch]\nhash = 'bkdr'\nbits = 5.0", r"'sketch.bits'.*whole number.*Got 5.0"),
         ("[sketch]\nbits = 64.0", r"'sketch.bits'.*whole number.*Got 64.0"),

@@ -1,6 +1,7 @@
 """Titles: where they come from, and that they reach the weights."""
 
 import pytest
+from tests.weights import weights_of
 
 from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
 from neardup.recipe.assets import compiled
@@ -12,8 +13,8 @@ TITLE = "渡轮进博物馆"
 def test_a_title_adds_to_the_words_that_it_has():
     recipe = load_recipe("improved").for_single_texts()
     core = compiled(recipe)
-    plain = dict(core.features(TEXT, None))
-    titled = dict(core.features(TEXT, TITLE))
+    plain = weights_of(core, TEXT, None)
+    titled = weights_of(core, TEXT, TITLE)
     raised = {word for word in plain if titled[word] > plain[word]}
     assert raised == {word for word in plain if word in TITLE} >= {"渡轮", "博物馆"}
     assert all(titled[word] == plain[word] for word in plain.keys() - raised)

@@ -115,8 +115,8 @@ def test_a_plan_for_the_width(bits):
     ("name", "sketch", "message"),
     [
         ("bkdr", {"bits": 65}, "'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 65"),
-        ("news", {"bits": -1}, "'sketch.bits'.*from 1 to 64 with the hash 'news'. Got -1"),
-        ("news", {"bits": "8"}, "'sketch.bits'.*from 1 to 64 with the hash 'news'. Got '8'"),
+        ("news", {"bits": 257}, "'sketch.bits'.*from 1 to 256 with the hash 'news'. Got 257"),
+        ("news", {"bits": "8"}, "'sketch.bits'.*from 1 to 256 with the hash 'news'. Got '8'"),
         ("news", {"bits": 2}, "'decide.max_distance'.*from 0 to 2, the width.*Got 3"),
         ("classic", {"bits": 8}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 8"),
         ("classic", {"bits": 63, "hash": "xxh3"}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 63"),

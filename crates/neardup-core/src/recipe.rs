@@ -23,7 +23,7 @@ use crate::sketch::{
     self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SimHash, Sketch, UnitHash,
     Xxh3, shingle_hashes,
 };
-use crate::weigh::{self, DocumentFrequencies, Features, Markers, Weigher};
+use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
 /// Distinct units that most texts have no more of.
 const USUAL: usize = 1 << 10;
@@ -89,6 +89,23 @@ enum Sketcher {
     Sample { size: u32 },
 }
 
+/// A feature of a text, and what its weight and its votes are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeighedFeature {
+    /// Its text.
+    pub word: String,
+    /// How often it occurs.
+    pub occurrences: u64,
+    /// Its inverse document frequency in units of 2^-16, if the scheme uses one.
+    pub idf: Option<u64>,
+    /// Its factors, with the scheme `improved`.
+    pub factors: Option<weigh::Factors>,
+    /// Its weight.
+    pub weight: u64,
+    /// Its hash, lowest word first, cut to the width of the fingerprint.
+    pub hash: [u64; 4],
+}
+
 /// Working memory of one thread; reusing it saves allocations.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -96,7 +113,6 @@ pub struct Scratch {
     distinct: Distinct,
     minima: Minima,
     lower: String,
-    title: String,
     hashes: Vec<u64>,
     weights: Vec<u64>,
     rare: usize,
@@ -143,7 +159,8 @@ impl Recipe {
                 weigh::normalize_list(weigh::bundled_stop_words(), &normalizer, lowercase)
             }
         };
-        let markers = Markers::new(&resources.markers, &normalizer, lowercase)?;
+        let contained = settings.weigh.marker_match == MarkerMatch::Contains;
+        let markers = Markers::new(&resources.markers, &normalizer, lowercase, contained)?;
         let weigher = Weigher::new(settings.weigh, stop_words, markers, resources.idf)?;
         if !matches!(sketcher, Sketcher::SimHash(_)) && !weigher.is_each_once() {
             return Err(Error::parameter(
@@ -233,7 +250,9 @@ impl Recipe {
         out.words = [0; 4];
         let words = &mut out.words[..simhash.words()];
         match (simhash.hash, simhash.words()) {
-            (HashKind::News, _) => self.run::<1>(simhash, News, normalized, title, scratch, words),
+            (HashKind::News, 1) => self.run::<1>(simhash, News, normalized, title, scratch, words),
+            (HashKind::News, 2) => self.run::<2>(simhash, News, normalized, title, scratch, words),
+            (HashKind::News, _) => self.run::<4>(simhash, News, normalized, title, scratch, words),
             (HashKind::Bkdr, _) => {
                 let bkdr = Bkdr { bits: simhash.bits };
                 self.run::<1>(simhash, bkdr, normalized, title, scratch, words)
@@ -266,20 +285,55 @@ impl Recipe {
         units
     }
 
-    /// The features of a `normalized` text with their weights, by descending weight, ties by
-    /// code points.
-    pub fn features(&self, normalized: &str, title: Option<&str>) -> Vec<(String, u64)> {
+    /// The features of a `normalized` text with all that their weights are made of, by
+    /// descending weight, ties by code points.
+    pub fn features(&self, normalized: &str, title: Option<&str>) -> Vec<WeighedFeature> {
         let mut scratch = Scratch::default();
         self.collect(normalized, &mut scratch);
         self.weigher.drop_rare(&mut scratch.features);
-        self.weigh(title, &mut scratch);
+        let title = self.normalized_title(title);
+        let parts = self.weigher.parts(&scratch.features, &title);
+        self.weigher.weigh(&mut scratch.features, &title);
         let mut features: Vec<_> = scratch
             .features
             .iter()
-            .map(|(word, feature)| (word.to_owned(), feature.weight))
+            .map(|(word, feature)| {
+                let (idf, factors) = parts(word, feature);
+                WeighedFeature {
+                    word: word.to_owned(),
+                    occurrences: feature.occurrences(),
+                    idf,
+                    factors,
+                    weight: feature.weight,
+                    hash: self.hash(word),
+                }
+            })
             .collect();
-        features.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        features.sort_unstable_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.word.cmp(&b.word)));
         features
+    }
+
+    /// The hash of a feature, lowest word first; unused words and bits are zero.
+    fn hash(&self, word: &str) -> [u64; 4] {
+        let Sketcher::SimHash(simhash) = &self.sketcher else {
+            let [hash] = Xxh3.hash(word);
+            return [hash, 0, 0, 0];
+        };
+        let mut hash: [u64; 4] = match (simhash.hash, simhash.words()) {
+            (HashKind::News, _) => News.hash(word),
+            (HashKind::Bkdr, _) => widen(Bkdr { bits: simhash.bits }.hash(word)),
+            (HashKind::Xxh3, 1) => widen(UnitHash::<1>::hash(Xxh3, word)),
+            (HashKind::Xxh3, 2) => widen(UnitHash::<2>::hash(Xxh3, word)),
+            (HashKind::Xxh3, _) => Xxh3.hash(word),
+        };
+        for (at, part) in hash.iter_mut().enumerate() {
+            match simhash.bits.saturating_sub(64 * at as u32) {
+                0 => *part = 0,
+                bits @ 1..64 => *part &= (1 << bits) - 1,
+                _ => {}
+            }
+        }
+        hash
     }
 
     fn run<const W: usize>(
@@ -342,7 +396,8 @@ impl Recipe {
         self.collect(normalized, scratch);
         scratch.rare = self.weigher.drop_rare(&mut scratch.features);
         let found = scratch.features.len();
-        self.weigh(title, scratch);
+        let title = self.normalized_title(title);
+        self.weigher.weigh(&mut scratch.features, &title);
         let Scratch {
             features,
             hashes,
@@ -373,12 +428,12 @@ impl Recipe {
             .for_each(normalized, |unit| self.weigher.count(unit, features, lower));
     }
 
-    fn weigh(&self, title: Option<&str>, scratch: &mut Scratch) {
-        scratch.title.clear();
-        if let Some(title) = title.filter(|_| self.weigher.uses_title()) {
-            scratch.title = self.weigher.normalize_title(title, &self.normalizer);
-        }
-        self.weigher.weigh(&mut scratch.features, &scratch.title);
+    /// A title as the weigh stage takes it; empty if there is none, or weights ignore it.
+    fn normalized_title(&self, title: Option<&str>) -> String {
+        title
+            .filter(|_| self.weigher.uses_title())
+            .map(|title| self.weigher.normalize_title(title, &self.normalizer))
+            .unwrap_or_default()
     }
 
     fn sign(
@@ -441,6 +496,10 @@ impl Recipe {
         distinct.clear(hashes.len());
         hashes.retain(|&hash| distinct.insert(hash));
     }
+}
+
+fn widen<const W: usize>(hash: [u64; W]) -> [u64; 4] {
+    std::array::from_fn(|at| hash.get(at).copied().unwrap_or(0))
 }
 
 /// Writes the fingerprint. An empty document gets zeros: its sums are all equal, but the

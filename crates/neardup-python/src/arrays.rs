@@ -45,13 +45,15 @@ pub fn fingerprints(rows: &PyReadonlyArray2<'_, u64>, bits: u32) -> PyResult<Fin
     let flat = rows.as_slice().map_err(|_| {
         PyTypeError::new_err("expected a C-contiguous array of shape (documents, words)")
     })?;
-    if words != bits.div_ceil(64) as usize {
+    let mut fingerprints = Fingerprints::new(bits).map_err(raise)?;
+    let expected = fingerprints.words();
+    if words != expected {
         return Err(PyTypeError::new_err(format!(
-            "expected {} words of 64 bits a row, found {words}",
-            bits.div_ceil(64)
+            "expected {expected} words of 64 bits a row, found {words}"
         )));
     }
-    Fingerprints::from_rows(bits, flat).map_err(raise)
+    fingerprints.extend_from_rows(flat).map_err(raise)?;
+    Ok(fingerprints)
 }
 
 /// A column of values.

@@ -15,6 +15,23 @@ type Frequencies = (u64, Vec<String>, Vec<u64>);
 /// The normalized text, and the begin and end of each of its characters in the original.
 type Mapped = (String, Vec<(u32, u32)>);
 
+/// A feature: text, occurrences, inverse document frequency, factors (part of speech, length,
+/// mark, title), weight, and the words of its hash.
+type Feature = (String, u64, Option<u64>, Option<[u64; 4]>, u64, [u64; 4]);
+
+fn to_py(feature: recipe::WeighedFeature) -> Feature {
+    let recipe::WeighedFeature {
+        word,
+        occurrences,
+        idf,
+        factors,
+        weight,
+        hash,
+    } = feature;
+    let factors = factors.map(|of| [of.part_of_speech, of.length, of.mark, of.title]);
+    (word, occurrences, idf, factors, weight, hash)
+}
+
 /// A recipe with its resources loaded.
 #[pyclass(frozen, module = "neardup._core")]
 pub struct Recipe {
@@ -67,13 +84,9 @@ impl Recipe {
         py.detach(|| self.inner.units(normalized))
     }
 
-    fn features(
-        &self,
-        py: Python<'_>,
-        normalized: &str,
-        title: Option<&str>,
-    ) -> Vec<(String, u64)> {
-        py.detach(|| self.inner.features(normalized, title))
+    fn features(&self, py: Python<'_>, normalized: &str, title: Option<&str>) -> Vec<Feature> {
+        let features = py.detach(|| self.inner.features(normalized, title));
+        features.into_iter().map(to_py).collect()
     }
 
     /// The number of features, the four words of a fingerprint (lowest first), and the

@@ -17,7 +17,7 @@ from neardup import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array"]
+__all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array", "word_count"]
 
 
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
@@ -80,3 +80,8 @@ def _validity(missing: NDArray[np.bool_] | None) -> pa.Buffer | None:
     if missing is None or not missing.any():
         return None
     return pa.py_buffer(np.packbits(~missing, bitorder="little").data)
+
+
+def word_count(bits: int) -> int:
+    """Return the 64-bit words of a fingerprint of 1 to 256 bits: 1, 2 or 4."""
+    return 1 << max(0, (bits - 1).bit_length() - 6)

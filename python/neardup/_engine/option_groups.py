@@ -12,6 +12,7 @@ from neardup._engine.options import (
     AtZone,
     Background,
     BatchDocuments,
+    Blocks,
     Checkpoint,
     ClusterSize,
     Common,
@@ -20,6 +21,7 @@ from neardup._engine.options import (
     Exhaustive,
     Expected,
     ExtraFields,
+    FingerprintForm,
     FingerprintRecipe,
     FirstLine,
     Force,
@@ -152,6 +154,8 @@ class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, 
 
     recipe: FingerprintRecipe
     on_error: OnError
+    form: FingerprintForm
+    blocks: Blocks
 
 
 class SketchFilesParameters(TextParameters, RunParameters, OutputParameters, total=False):
@@ -206,6 +210,15 @@ class CompareParameters(MatchParameters, total=False):
     title_a: TitleA
     title_b: TitleB
     passages: Passages
+
+
+class ExplainParameters(TypedDict, total=False):
+    """Options of `explain`."""
+
+    recipe: RecipeName
+    max_distance: MaxDistance
+    title_a: TitleA
+    title_b: TitleB
 
 
 # A cluster.

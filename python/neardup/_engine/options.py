@@ -182,6 +182,28 @@ IndexRecipe = Annotated[
         command_type=str | None,
     ),
 ]
+Form = Literal["hex", "unsigned", "signed", "bits"]
+FingerprintForm = Annotated[
+    Form,
+    Option(
+        "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as a "
+        "signed one, for databases, up to 64 bits; or bits, the highest first.",
+        ("--form",),
+        OUTPUT,
+        default="hex",
+        check=_choice(Form),
+    ),
+]
+Blocks = Annotated[
+    int | None,
+    Option(
+        "Add the columns block_0 to block_D for a distance D: the fingerprint cut into D + 1 "
+        "blocks, the lowest bits first. Two fingerprints within D bits share one of them.",
+        ("--blocks",),
+        OUTPUT,
+        metavar="D",
+    ),
+]
 Threshold = Annotated[
     float | None,
     Option(

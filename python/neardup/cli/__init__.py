@@ -19,6 +19,7 @@ PLAIN = (
     "sketch",
     "contamination",
     "repeats",
+    "explain",
     "fingerprint",
     "plan",
     "recipes",

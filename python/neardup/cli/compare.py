@@ -42,15 +42,7 @@ def run(
         ),
     ] = None,
     strip_markup: o.StripMarkup = False,
-    encoding: Annotated[
-        str | None,
-        flags.Option(
-            "--encoding",
-            help="Encoding of both files, which are then read as plain text. By default detected.",
-            rich_help_panel="Input",
-            show_default=False,
-        ),
-    ] = None,
+    encoding: o.Encoding = None,
     json: Annotated[
         bool,
         flags.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),

@@ -13,6 +13,7 @@ NEEDS_ARGUMENTS = True
 EXAMPLES = (
     "neardup fingerprint articles.jsonl -o fingerprints.csv",
     "neardup fingerprint articles.jsonl --recipe classic --quiet",
+    "neardup fingerprint articles.jsonl --recipe news --form signed --blocks 3 -o news.csv",
 )
 
 
@@ -24,8 +25,8 @@ def run(
             "--output",
             "-o",
             metavar="FILE",
-            help="Records id, fingerprint (hexadecimal; null without features), features, recipe; "
-            "format by extension, - for standard output.",
+            help="Records id, fingerprint (null without features), features, recipe; format by "
+            "extension, - for standard output.",
             rich_help_panel=o.OUTPUT,
         ),
     ] = "-",

@@ -43,6 +43,7 @@ __all__ = [
     "RUN",
     "TEXT",
     "Checkpoint",
+    "Encoding",
     "FailOnDuplicates",
     "FirstLine",
     "Force",
@@ -82,6 +83,15 @@ StripMarkup = Annotated[
         "--strip-markup",
         help="Drop HTML tags and decode entities before texts are compared.",
         rich_help_panel=TEXT,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    flags.Option(
+        "--encoding",
+        help="Encoding of the files, which are then read as plain text. By default detected.",
+        rich_help_panel=INPUT,
+        show_default=False,
     ),
 ]
 FailOnDuplicates = Annotated[

@@ -20,6 +20,7 @@ NAMES = (
     "contamination",
     "repeats",
     "compare",
+    "explain",
     "check",
     "fingerprint",
     "plan",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup import _core
+from neardup._engine.arrays import word_count
 from neardup.index.results import Match
 from neardup.index.sketches import restore
 from neardup.index.store.postings import signed
@@ -265,7 +266,7 @@ class Scanned:
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
     # The store has whole bytes, lowest byte first; memory has whole 64-bit words.
-    words, size = -(-bits // 64), -(-bits // 8)
+    words, size = word_count(bits), -(-bits // 8)
     rows = np.zeros((len(sketches), 8 * words), np.uint8)
     rows[:, :size] = np.frombuffer(b"".join(sketches), np.uint8).reshape(-1, size)
     return rows.view("<u8").astype(np.uint64, copy=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neardup.recipe.recipe import Recipe
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 3
+FORMAT = 4
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
 MEASURES = {"content": 2, "containment": 1, "aligned": 1}
@@ -90,6 +90,8 @@ def _digest(recipe: Recipe, _: _States) -> str:
     if recipe.weigh.min_document_frequency == 1:
         # Keeps the ids of recipes from before this setting existed.
         del table["weigh"]["min_document_frequency"]
+    if recipe.weigh.marker_match == "word":
+        del table["weigh"]["marker_match"]
     for stage, setting, words in FILES:
         value = table[stage][setting]
         if value not in words:
@@ -110,15 +112,13 @@ def _last_change(recipe: Recipe) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    sketch = recipe.sketch
-    # Format 3 changed short markers, the tag null, the word before the first slash,
-    # and the BKDR remainder of 32 bits.
-    changed = (
-        recipe.weigh.scheme == "improved"
-        or recipe.segment.units == "tagged"
-        or (sketch.hash == "bkdr" and sketch.bits == 32)
-    )
-    return FORMAT if changed else 2
+    # Format 4 changed the BKDR remainder.
+    if recipe.sketch.hash == "bkdr":
+        return FORMAT
+    # Format 3 changed short markers, the tag null, and the word before the first slash.
+    if recipe.weigh.scheme == "improved" or recipe.segment.units == "tagged":
+        return 3
+    return 2
 
 
 @lru_cache(maxsize=8)

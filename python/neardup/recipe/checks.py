@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
     ("weigh", "scheme"): ("once", "tf", "share", "tf-idf", "improved"),
+    ("weigh", "marker_match"): ("word", "contains"),
     ("sketch", "kind"): tuple(OF_KIND),
     ("sketch", "hash"): ("xxh3", "news", "bkdr"),
     ("sketch", "tie"): (0, 1),
@@ -33,8 +34,8 @@ _CHOICES = {
 #: Longest shingle in characters, and largest value of any count.
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 #: Widths of fingerprints by XXH3, and the widest by the other hashes.
-_WIDTHS, _WIDEST = (32, 64, 128, 256), 64
-_UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged")
+_WIDTHS, _WIDEST = (32, 64, 128, 256), {"news": 256, "bkdr": 64}
+_UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged", "ictclas")
 
 
 def measures_of_texts() -> tuple[str, ...]:
@@ -108,10 +109,11 @@ def _validate_kind(recipe: Recipe) -> None:
             whole = check_whole(sketch.bits, "sketch.bits", 1)
             check_choice(whole, "sketch.bits", _WIDTHS)
         else:
+            widest = _WIDEST[sketch.hash]
             try:
-                check_whole(sketch.bits, "sketch.bits", 1, _WIDEST)
+                check_whole(sketch.bits, "sketch.bits", 1, widest)
             except ParameterError:
-                bounds = {"least": 1, "most": _WIDEST, "hash": sketch.hash}
+                bounds = {"least": 1, "most": widest, "hash": sketch.hash}
                 raise bad("sketch.bits", "recipes.width_with_hash", sketch.bits, **bounds) from None
         if decide.measure == "sketch":
             raise bad(

@@ -56,12 +56,13 @@ class Segment:
         ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
         (runs of `k` characters), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
-        already ``word/tag word/tag``), or ``module:function``, a callable
-        ``text -> [(word, tag), ...]``.
+        already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and
+        only U+0020 between tokens, as the BKDR program reads it), or
+        ``module:function``, a callable ``text -> [(word, tag), ...]``.
     k : int, default=2
         Characters in a shingle; 1 to 64.
     drop_tags : tuple of str, default=()
-        For ``tagged``: tokens that contain one of these are dropped.
+        For ``tagged`` and ``ictclas``: tokens that contain one of these are dropped.
     user_dictionary : str, default=""
         For ``words``: a file of extra words in jieba's format.
     """
@@ -96,8 +97,11 @@ class Weigh:
     markers : str, default="none"
         For ``improved``: ``none``, ``bundled`` (Chinese words of summary and
         contrast), ``extended`` (these and seven more groups), or a file of one
-        marker per line. A marker of one or two characters marks only the equal
-        word, a longer one every word that contains it.
+        marker per line.
+    marker_match : {"word", "contains"}, default="word"
+        For ``improved``: with ``word``, a marker of one or two characters marks only the
+        equal word, a longer one every word that contains it; with ``contains``, which is
+        the published definition, every marker marks the words that contain it.
     drop_punctuation : bool, default=False
         Drop units without a letter or digit.
     lowercase_units : bool, default=False
@@ -110,6 +114,7 @@ class Weigh:
     top: int | None = None
     stop_words: str = NONE
     markers: str = NONE
+    marker_match: str = "word"
     drop_punctuation: bool = False
     lowercase_units: bool = False
 
@@ -126,7 +131,7 @@ class Sketch:
         features themselves. The latter two need the scheme ``once``.
     bits : int, default=128
         For ``simhash``: width of the fingerprint; 32, 64, 128 or 256 with the
-        hash ``xxh3``, 1 to 64 with ``news`` and ``bkdr``.
+        hash ``xxh3``, 1 to 256 with ``news``, 1 to 64 with ``bkdr``.
     hash : {"xxh3", "news", "bkdr"}, default="xxh3"
         For ``simhash``: hash of a feature.
     tie : {0, 1}, default=0

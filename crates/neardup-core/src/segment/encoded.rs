@@ -1,16 +1,18 @@
 /*! Units from an external segmenter, encoded in a text.
 
-Two forms are read:
+Three forms are read:
 
 - **tagged**: `word/tag word/tag ...`, the output of ICTCLAS and related segmenters.
   Tokens are separated by white space, including line ends. The word is the part
   before the first `/`, the tag the part after the last. Tokens without `/`
   are skipped, and so are tokens that contain a dropped tag anywhere.
+- **ictclas**: the same, as the BKDR program reads it: lines are joined with nothing between
+  them, and tokens are separated by U+0020 alone.
 - **external**: the units of a segmenter outside this crate, each followed or
   separated by [`UNIT_END`], word and tag separated by [`TAG_BEGIN`]. The two are
   control characters that ordinary text does not contain. Units without text are skipped.
 
-In both forms, the tag [`NO_TAG`] means that a word has no tag.
+In all forms, the tag [`NO_TAG`] means that a word has no tag.
 */
 
 use super::Unit;
@@ -25,8 +27,21 @@ pub const TAG_BEGIN: char = '\u{1F}';
 /// The tag that ANSJ writes for a word without a tag; it must not be taken for a noun tag.
 pub const NO_TAG: &str = "null";
 
-pub(super) fn tagged(text: &str, drop_tags: &[String], mut take: impl FnMut(Unit<'_>)) {
-    for token in text.split_whitespace() {
+pub(super) fn tagged(text: &str, drop_tags: &[String], take: impl FnMut(Unit<'_>)) {
+    words_of(text.split_whitespace(), drop_tags, take);
+}
+
+pub(super) fn ictclas(text: &str, drop_tags: &[String], take: impl FnMut(Unit<'_>)) {
+    let joined = text.replace(['\r', '\n'], "");
+    words_of(joined.split(' '), drop_tags, take);
+}
+
+fn words_of<'a>(
+    tokens: impl Iterator<Item = &'a str>,
+    drop_tags: &[String],
+    mut take: impl FnMut(Unit<'_>),
+) {
+    for token in tokens {
         if let Some((text, rest)) = token.split_once('/')
             && !drop_tags.iter().any(|dropped| token.contains(dropped))
         {
@@ -76,6 +91,14 @@ mod tests {
             ("1", "m"),
             ("澜江", ""),
         ];
+        assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
+    }
+
+    #[test]
+    fn ictclas_text_splits_at_spaces_alone() {
+        let text = "　　/x 春天/t\t来/v\r\n了/ule 澜/n\n江/n";
+        let units = collect(|units| ictclas(text, &[], |unit| units.push(own(unit))));
+        let expected = [("　　", "x"), ("春天", "ule"), ("澜", "n")];
         assert_eq!(units, expected.map(|(a, b)| (a.into(), b.into())));
     }
 

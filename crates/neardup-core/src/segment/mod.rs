@@ -10,6 +10,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
+| `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
 | `external` | a segmenter of the caller | each unit that it returned, see [`encoded`] |
 
 Units are passed to a closure one by one, borrowed from the text: nothing is
@@ -51,6 +52,8 @@ pub enum Units {
     ByScript,
     /// Words of `word/tag word/tag ...`.
     Tagged,
+    /// The same, with lines joined and only U+0020 between tokens.
+    Ictclas,
     /// Units from the caller's own segmenter.
     External,
 }
@@ -66,7 +69,7 @@ pub struct Settings {
     pub units: Units,
     /// Characters in a shingle, at least 1.
     pub k: usize,
-    /// Tokens of `tagged` text that contain one of these are dropped.
+    /// Tokens of `tagged` and `ictclas` text that contain one of these are dropped.
     pub drop_tags: Vec<String>,
 }
 
@@ -112,6 +115,7 @@ enum Kind {
     Shingles { k: usize },
     ByScript { k: usize, scripts: Scripts },
     Tagged { drop_tags: Vec<String> },
+    Ictclas { drop_tags: Vec<String> },
     External,
 }
 
@@ -141,6 +145,9 @@ impl Segmenter {
             Units::Tagged => Kind::Tagged {
                 drop_tags: settings.drop_tags.clone(),
             },
+            Units::Ictclas => Kind::Ictclas {
+                drop_tags: settings.drop_tags.clone(),
+            },
             Units::External => Kind::External,
         }))
     }
@@ -166,6 +173,7 @@ impl Segmenter {
                 scripts.for_each(text, *k, |unit| take(untagged(unit)));
             }
             Kind::Tagged { drop_tags } => encoded::tagged(text, drop_tags, take),
+            Kind::Ictclas { drop_tags } => encoded::ictclas(text, drop_tags, take),
             Kind::External => encoded::external(text, take),
         }
     }

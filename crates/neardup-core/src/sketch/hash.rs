@@ -68,18 +68,33 @@ impl UnitHash<4> for Xxh3 {
     }
 }
 
-impl UnitHash<1> for News {
-    fn hash(self, feature: &str) -> [u64; 1] {
+impl<const W: usize> UnitHash<W> for News {
+    fn hash(self, feature: &str) -> [u64; W] {
         // Multiplication and XOR never carry downwards, so the low bits equal
         // the result of narrower arithmetic.
-        let mut units = feature.encode_utf16().map(u64::from).peekable();
-        let Some(&first) = units.peek() else {
-            return [0];
-        };
-        let (hash, length) = units.fold((first << 7, 0), |(hash, length), unit| {
-            (hash.wrapping_mul(1_000_003) ^ unit, length + 1)
-        });
-        [hash ^ length]
+        let mut hash = [0; W];
+        let mut length = 0;
+        for unit in feature.encode_utf16().map(u64::from) {
+            if length == 0 {
+                hash[0] = unit << 7;
+            }
+            multiply(&mut hash, 1_000_003);
+            hash[0] ^= unit;
+            length += 1;
+        }
+        hash[0] ^= length;
+        hash
+    }
+}
+
+/// Multiplies a number of `W` words, lowest first, modulo 2^(64 W).
+#[inline]
+fn multiply<const W: usize>(number: &mut [u64; W], factor: u64) {
+    let mut carry = 0;
+    for word in number {
+        let product = u128::from(*word) * u128::from(factor) + carry;
+        *word = product as u64;
+        carry = product >> 64;
     }
 }
 
@@ -88,13 +103,12 @@ impl UnitHash<1> for Bkdr {
         let hash = feature.encode_utf16().fold(0_i64, |hash, unit| {
             hash.wrapping_mul(31).wrapping_add(i64::from(unit))
         });
-        let hash = hash.unsigned_abs();
-        // The original implementation keeps a 32-bit remainder in a signed
-        // number and treats a negative one as zeros.
-        match self.bits == 32 && hash & 1 << 31 != 0 {
-            true => [0],
-            false => [hash],
-        }
+        // The original program takes the remainder in floating point, which rounds a hash
+        // beyond 2^53 first, and casts it to a signed number of 32 bits whatever the width; a
+        // negative number has no digits there and counts as zeros.
+        let remainder = hash.unsigned_abs() as f64 % f64::from(self.bits).exp2();
+        let cast = remainder as u64 as u32 as i32;
+        [u64::try_from(cast).unwrap_or(0)]
     }
 }
 
@@ -131,8 +145,8 @@ mod tests {
     #[test]
     fn hashes_over_utf16_by_hand() {
         // 'a' = 97: (97 << 7) * 1000003 ^ 97 ^ 1.
-        assert_eq!(News.hash("a"), [(12_416 * 1_000_003) ^ 97 ^ 1]);
-        assert_eq!(News.hash(""), [0]);
+        assert_eq!(News.hash("a"), [(12_416_u64 * 1_000_003) ^ 97 ^ 1]);
+        assert_eq!(News.hash(""), [0_u64]);
         let bkdr = Bkdr { bits: 64 };
         assert_eq!(bkdr.hash("ab"), [97 * 31 + 98]);
         // One character beyond the Basic Multilingual Plane is two code units.
@@ -140,16 +154,28 @@ mod tests {
     }
 
     #[test]
-    fn a_bkdr_remainder_of_32_bits_has_a_sign() {
-        // ((97 * 31 + 122) * 31 + 98) ... grows past 2^31 with the seventh letter.
-        let hashes = ["zzzzzz", "zzzzzzz", "azbzcz"].map(|word| Bkdr { bits: 64 }.hash(word)[0]);
-        for (word, hash) in ["zzzzzz", "zzzzzzz", "azbzcz"].into_iter().zip(hashes) {
-            let remainder = hash % (1 << 32);
-            let expected = if remainder >= 1 << 31 { 0 } else { hash };
-            assert_eq!(Bkdr { bits: 32 }.hash(word), [expected], "{word}");
-            assert_eq!(Bkdr { bits: 31 }.hash(word), [hash]);
+    fn a_bkdr_remainder_is_rounded_and_cast_to_32_bits() {
+        let hash = |bits, word| Bkdr { bits }.hash(word)[0];
+        // Computed by the original arithmetic: 157 is the remainder of the exact hash.
+        assert_eq!(hash(8, "中国人民解放军海军"), 156);
+        // 122 * (31^6 + ... + 1) is 112_073_884_594: from 2^31 on, 32 bits are negative.
+        let exact: u64 = 122 * (0..7).map(|power| 31_u64.pow(power)).sum::<u64>();
+        assert_eq!(hash(31, "zzzzzzz"), exact % (1 << 31));
+        for bits in [32, 33, 64] {
+            let low = exact % (1 << 32);
+            assert_eq!(hash(bits, "zzzzzzz"), if low >= 1 << 31 { 0 } else { low });
         }
-        assert!(hashes.iter().any(|hash| hash % (1 << 32) >= 1 << 31));
-        assert!(hashes.iter().any(|hash| hash % (1 << 32) < 1 << 31));
+        assert_eq!(hash(64, "ab"), 97 * 31 + 98);
+    }
+
+    #[test]
+    fn a_wide_news_hash_ends_in_the_narrow_one() {
+        for word in ["", "a", "直升机", "\u{20000}渡轮"] {
+            let [narrow]: [u64; 1] = News.hash(word);
+            let wide: [u64; 4] = News.hash(word);
+            assert_eq!(wide[0], narrow);
+        }
+        let long: [u64; 2] = News.hash("直升机停在渡口");
+        assert_ne!(long[1], 0);
     }
 }

@@ -55,11 +55,12 @@ pub enum HashKind {
     Xxh3,
     /// The hash of the `news` recipe over UTF-16 code units c: x = c\[0\] << 7,
     /// then x = (x * 1000003) XOR c for each, then x XOR the number of code
-    /// units; 0 for an empty feature. For 1 to 64 bits; the low bits are used.
+    /// units, modulo 2^bits; 0 for an empty feature. For 1 to 256 bits.
     News,
     /// The hash of the `bkdr` recipe over UTF-16 code units: h = h * 31 + c in
-    /// signed 64-bit arithmetic, then the absolute value. For 1 to 64 bits; the low bits
-    /// are used, and at 32 bits a remainder of 2^31 or more becomes 0.
+    /// signed 64-bit arithmetic, then the absolute value, as a double its remainder by
+    /// 2^bits, then cast to a signed number of 32 bits; a negative one becomes 0. For 1 to 64
+    /// bits.
     Bkdr,
 }
 
@@ -106,7 +107,8 @@ impl Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimHash {
-    /// Bits of the fingerprint: 32, 64, 128 or 256 with XXH3, otherwise 1 to 64.
+    /// Bits of the fingerprint: 32, 64, 128 or 256 with XXH3, 1 to 256 with `news`, 1 to 64
+    /// with `bkdr`.
     pub bits: u32,
     /// The hash function.
     pub hash: HashKind,
@@ -131,9 +133,13 @@ impl SimHash {
                 matches!(self.bits, 32 | 64 | 128 | 256),
                 "32, 64, 128 or 256 with the hash 'xxh3'",
             ),
-            HashKind::News | HashKind::Bkdr => (
+            HashKind::News => (
+                (1..=256).contains(&self.bits),
+                "1 to 256 with the hash 'news'",
+            ),
+            HashKind::Bkdr => (
                 (1..=64).contains(&self.bits),
-                "1 to 64 with the hashes 'news' and 'bkdr'",
+                "1 to 64 with the hash 'bkdr'",
             ),
         };
         if !is_width {
@@ -147,8 +153,13 @@ impl SimHash {
 
     /// 64-bit words in a fingerprint.
     pub fn words(&self) -> usize {
-        self.bits.div_ceil(64) as usize
+        word_count(self.bits)
     }
+}
+
+/// 64-bit words in a fingerprint of 1 to 256 bits: 1, 2 or 4.
+pub(crate) fn word_count(bits: u32) -> usize {
+    bits.div_ceil(64).next_power_of_two() as usize
 }
 
 /// The sketch of one document; its kind determines which fields are filled.

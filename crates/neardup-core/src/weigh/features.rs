@@ -24,7 +24,7 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
-    pub(super) fn occurrences(&self) -> u64 {
+    pub(crate) fn occurrences(&self) -> u64 {
         u64::from(self.occurrences)
     }
 

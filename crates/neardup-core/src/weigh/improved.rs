@@ -45,7 +45,14 @@ pub(crate) struct Markers {
 
 impl Markers {
     /// Creates markers from a list, normalized like the text that they are searched in.
-    pub(crate) fn new(list: &[String], normalizer: &Normalizer, lowercase: bool) -> Result<Self> {
+    ///
+    /// Unless they are `contained` in words, markers of one or two characters are whole words.
+    pub(crate) fn new(
+        list: &[String],
+        normalizer: &Normalizer,
+        lowercase: bool,
+        contained: bool,
+    ) -> Result<Self> {
         let normalize = |part: &str| stop_words::normalize(part, normalizer, lowercase);
         let (mut plain, mut pairs) = (Vec::new(), Vec::new());
         for marker in list {
@@ -61,7 +68,7 @@ impl Markers {
         }
         let (words, parts): (Vec<_>, Vec<_>) = plain
             .into_iter()
-            .partition(|marker| marker.chars().count() <= SHORT);
+            .partition(|marker| !contained && marker.chars().count() <= SHORT);
         let parts = match parts.is_empty() {
             true => None,
             false => Some(
@@ -92,6 +99,19 @@ impl Markers {
                         .is_some_and(|at| word[at + before.len()..].contains(after))
             })
     }
+}
+
+/// POS, LEN, MARK and TITLE of a feature; the length in units of 2^-16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Factors {
+    /// 3 for a noun, 2 for a verb, 1 for other words.
+    pub part_of_speech: u64,
+    /// The place of its length between the shortest and the longest feature of the document.
+    pub length: u64,
+    /// 5 for a marker word, else 0.
+    pub mark: u64,
+    /// 5 for a word of the title, else 0.
+    pub title: u64,
 }
 
 /// The inputs of the factor that all features of one document share.
@@ -127,18 +147,25 @@ impl<'a> Factor<'a> {
 
     /// 1 + POS + LEN + MARK + TITLE, in units of 2^-16.
     pub(super) fn of(&self, word: &str, feature: &Feature) -> u64 {
-        let part_of_speech = match feature.tag_initial() {
-            b'n' => 3,
-            b'v' => 2,
-            _ => 1,
-        };
-        let mark = BONUS * u64::from(self.markers.mark(word));
-        let title = BONUS * u64::from(self.is_in_title(word));
-        let length = match self.range {
-            0 => 0,
-            range => ((feature.characters() - self.shortest) << FRACTION) / range,
-        };
-        ((1 + part_of_speech + mark + title) << FRACTION) + length
+        let factors = self.factors(word, feature);
+        let whole = 1 + factors.part_of_speech + factors.mark + factors.title;
+        (whole << FRACTION) + factors.length
+    }
+
+    pub(super) fn factors(&self, word: &str, feature: &Feature) -> Factors {
+        Factors {
+            part_of_speech: match feature.tag_initial() {
+                b'n' => 3,
+                b'v' => 2,
+                _ => 1,
+            },
+            length: match self.range {
+                0 => 0,
+                range => ((feature.characters() - self.shortest) << FRACTION) / range,
+            },
+            mark: BONUS * u64::from(self.markers.mark(word)),
+            title: BONUS * u64::from(self.is_in_title(word)),
+        }
     }
 }
 
@@ -158,13 +185,18 @@ mod tests {
             ..Settings::default()
         });
         let list = ["但是", "故", "以…为例", "ＢＵＴ", "据…", "…", ""].map(String::from);
-        let markers = Markers::new(&list, &normalizer, true)?;
+        let markers = Markers::new(&list, &normalizer, true, false)?;
         for word in ["但是", "故", "据", "以此为例", "以为例", "but", "butter"] {
             assert!(markers.mark(word), "{word}");
         }
         for word in ["但", "不但是", "事故", "数据", "为例以", "以此", "bu", ""] {
             assert!(!markers.mark(word), "{word}");
         }
+        let contained = Markers::new(&list, &normalizer, true, true)?;
+        for word in ["不但是", "事故", "数据"] {
+            assert!(contained.mark(word), "{word}");
+        }
+        assert!(!contained.mark("但"));
         Ok(())
     }
 }

@@ -43,9 +43,9 @@ use crate::error::{Error, Result};
 use crate::normalize::{Normalizer, is_letter_or_digit};
 use crate::segment::Unit;
 
-use features::Feature;
-pub(crate) use features::Features;
+pub(crate) use features::{Feature, Features};
 pub use frequencies::DocumentFrequencies;
+pub use improved::Factors;
 pub(crate) use improved::Markers;
 pub use stop_words::bundled_stop_words;
 pub(crate) use stop_words::normalize_list;
@@ -102,6 +102,20 @@ pub struct Settings {
     pub drop_punctuation: bool,
     /// Replace each character of a unit by its lower case.
     pub lowercase_units: bool,
+    /// Which words a marker of one or two characters marks.
+    pub marker_match: MarkerMatch,
+}
+
+/// Which words a marker of one or two characters marks; a longer one marks every word that
+/// contains it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkerMatch {
+    /// Only the equal word.
+    #[default]
+    Word,
+    /// Every word that contains it, as Zhang and He define it.
+    Contains,
 }
 
 /// Rarity of words, in units of 2^-16.
@@ -281,6 +295,24 @@ impl Weigher {
                 features.retain(|word| counted.count(word).max(1) >= least)
             }
             _ => 0,
+        }
+    }
+
+    /// What the weights of `features` are made of: a feature's inverse document frequency in
+    /// units of 2^-16, and its factors, if the scheme has them.
+    pub(crate) fn parts<'a>(
+        &'a self,
+        features: &Features,
+        title: &'a str,
+    ) -> impl Fn(&str, &Feature) -> (Option<u64>, Option<Factors>) + 'a {
+        let factor = (self.settings.scheme == Scheme::Improved)
+            .then(|| improved::Factor::new(features, &self.markers, title));
+        let rarity = Some(&self.rarity).filter(|rarity| !matches!(rarity, Rarity::Unused));
+        move |word, feature| {
+            (
+                rarity.map(|rarity| rarity.of(word, feature)),
+                factor.as_ref().map(|factor| factor.factors(word, feature)),
+            )
         }
     }
 

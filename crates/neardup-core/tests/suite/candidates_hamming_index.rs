@@ -14,10 +14,13 @@ fn row(bits: u32, at: usize, seed: u64) -> Vec<u64> {
         }
         return near;
     }
-    match bits {
-        1..=64 => vec![draw(0) >> (64 - bits)],
-        _ => (0..u64::from(bits / 64)).map(draw).collect(),
-    }
+    let count = u64::from(bits).div_ceil(64).next_power_of_two();
+    (0..count)
+        .map(|at| {
+            let kept = bits.saturating_sub(64 * at as u32).min(64);
+            draw(at).checked_shr(64 - kept).unwrap_or(0)
+        })
+        .collect()
 }
 
 fn linear(fingerprints: &Fingerprints, query: &[u64], max_distance: u32) -> Vec<(u32, u16)> {
@@ -32,7 +35,7 @@ fn schemes(bits: u32, max_distance: u32) -> Vec<Scheme> {
 
 #[test]
 fn any_interleaving_of_growth_and_look_ups_equals_a_linear_scan() {
-    for bits in [7, 32, 61, 64, 128, 256] {
+    for bits in [7, 61, 64, 100, 128, 200, 256] {
         for max_distance in [0, 3, 7] {
             for scheme in schemes(bits, max_distance) {
                 let mut filed = HammingIndex::with_scheme(bits, max_distance, scheme).unwrap();

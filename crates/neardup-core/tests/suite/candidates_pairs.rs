@@ -6,7 +6,7 @@ use neardup_core::candidates::{
 };
 
 /// The widths of a fingerprint.
-const WIDTHS: [u32; 7] = [5, 8, 32, 61, 64, 128, 256];
+const WIDTHS: [u32; 9] = [5, 8, 32, 61, 64, 100, 128, 200, 256];
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 struct Random(u64);
@@ -25,10 +25,13 @@ impl Random {
     }
 
     fn row(&mut self, bits: u32) -> Vec<u64> {
-        match bits {
-            1..=64 => vec![self.next() >> (64 - bits)],
-            _ => (0..bits / 64).map(|_| self.next()).collect(),
-        }
+        let count = bits.div_ceil(64).next_power_of_two();
+        (0..count)
+            .map(|at| {
+                let kept = bits.saturating_sub(64 * at).min(64);
+                self.next().checked_shr(64 - kept).unwrap_or(0)
+            })
+            .collect()
     }
 }
 
@@ -258,7 +261,7 @@ fn a_text_posted_a_million_times_is_one_row() {
 fn nothing_and_one_have_no_pairs() {
     for bits in WIDTHS {
         for rows in [0, 1] {
-            let row = vec![0; rows * bits.div_ceil(64) as usize];
+            let row = vec![0; rows * bits.div_ceil(64).next_power_of_two() as usize];
             let fingerprints = Fingerprints::from_rows(bits, &row).unwrap();
             for max_distance in [0, bits] {
                 assert!(pairs(&fingerprints, max_distance).unwrap().is_empty());
@@ -281,7 +284,9 @@ fn what_does_not_fit_is_refused_by_name() {
     assert!(message(Scheme::blocks(256, 30, 60).unwrap_err()).contains("20000 tables"));
     let unfit = Scheme::blocks(64, 3, 4).unwrap();
     assert!(collapsed_with(&fingerprints, 4, &unfit).is_err());
-    assert!(Fingerprints::new(65).is_err());
+    assert!(Fingerprints::new(257).is_err());
+    assert!(Fingerprints::from_rows(65, &[0, 2]).is_err());
+    assert!(Fingerprints::from_rows(65, &[!0, 1]).is_ok());
     assert!(Fingerprints::from_rows(128, &[1]).is_err());
     assert!(Fingerprints::from_rows(32, &[1 << 32]).is_err());
     assert!(Fingerprints::from_rows(5, &[31]).is_ok());

@@ -99,7 +99,7 @@ fn random_pairs_of_all_distances_are_all_pairs() {
 #[test]
 fn what_does_not_fit_is_refused() {
     for purpose in PURPOSES {
-        for bits in [0, 65, 100, 192, 257] {
+        for bits in [0, 257] {
             assert!(plan(10, bits, 0, purpose).is_err(), "{bits}");
         }
         assert!(plan(10, 5, 6, purpose).is_err());

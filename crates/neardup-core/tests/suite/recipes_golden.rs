@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+use neardup_core::recipe::{Recipe, Resources, Scratch, Settings, WeighedFeature};
 use neardup_core::sketch::{self, Sketch};
 use serde_json::{Value, json};
 
@@ -24,6 +24,13 @@ fn sketch(recipe: &Recipe, text: &str) -> Vec<u64> {
         panic!("a fingerprint is wanted");
     };
     out.words[..simhash.words()].to_vec()
+}
+
+fn weights(features: &[WeighedFeature]) -> Vec<(&str, u64)> {
+    features
+        .iter()
+        .map(|of| (of.word.as_str(), of.weight))
+        .collect()
 }
 
 /// A file of the reference data beside the repository, if it is there.
@@ -121,38 +128,11 @@ fn improved_weights_by_hand() {
         ("春", 652 * 2),
     ];
     let features = recipe.features(text, Some("股票市场"));
-    assert_eq!(
-        features,
-        expected.map(|(word, weight)| (word.to_owned(), weight))
-    );
-}
-
-#[test]
-fn bkdr_vectors_of_the_original() {
-    let Some(file) = golden("bkdr/java_vectors.tsv") else {
-        return;
-    };
-    let vectors = String::from_utf8(file).expect("UTF-8");
-    let mut count = 0;
-    for line in vectors.lines().skip(1) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let [bits, expected, text] = fields[..] else {
-            panic!("three fields are wanted: {line}");
-        };
-        let bits: usize = bits.parse().expect("a width");
-        let bkdr = recipe(json!({
-            "segment": {"units": "tagged", "drop_tags": ["wn", "wd"]},
-            "weigh": {"scheme": "share"},
-            "sketch": {"kind": "simhash", "bits": bits, "hash": "bkdr", "tie": 0},
-        }));
-        assert_eq!(
-            format!("{:0bits$b}", sketch(&bkdr, text)[0]),
-            expected,
-            "{line}"
-        );
-        count += 1;
-    }
-    assert_eq!(count, 40);
+    assert_eq!(weights(&features), expected);
+    let word = &features[1];
+    let factors = word.factors.expect("factors");
+    assert_eq!((word.occurrences, word.idf), (1, Some(91_016)), "{word:?}");
+    assert_eq!((factors.part_of_speech, factors.mark), (1, 5), "{word:?}");
 }
 
 #[test]
@@ -168,23 +148,22 @@ fn five_weighted_letters_of_five_bits() {
 }
 
 #[test]
-fn every_width_is_the_low_end_of_the_widest() {
+fn every_width_of_news_is_the_low_end_of_the_widest() {
     // One feature: the fingerprint is its hash.
-    for (hash, word) in [
-        ("news", "灯塔"),
-        ("bkdr", "灯塔"),
-        ("news", "渡"),
-        ("bkdr", "渡"),
-    ] {
-        let of = |bits: u32| {
-            let settings = json!({
-                "segment": {"units": "external"},
-                "sketch": {"kind": "simhash", "bits": bits, "hash": hash},
-            });
-            sketch(&recipe(settings), word)[0]
-        };
-        for bits in (1..64).filter(|&bits| (hash, bits) != ("bkdr", 32)) {
-            assert_eq!(of(bits), of(64) & ((1 << bits) - 1), "{hash} {bits}");
+    let of = |bits: u32| {
+        let settings = json!({
+            "segment": {"units": "external"},
+            "sketch": {"kind": "simhash", "bits": bits, "hash": "news"},
+        });
+        sketch(&recipe(settings), "灯塔停在渡口")
+    };
+    let widest = of(256);
+    for bits in 1..256 {
+        let words = of(bits);
+        for (at, &word) in words.iter().enumerate() {
+            let kept = bits.saturating_sub(64 * at as u32).min(64);
+            let mask = u64::MAX.checked_shr(64 - kept).unwrap_or(0);
+            assert_eq!(word, widest[at] & mask, "{bits}");
         }
     }
 }
@@ -210,7 +189,7 @@ fn rare_words_are_left_out() {
         let words: Vec<_> = recipe
             .features(&text, None)
             .into_iter()
-            .map(|(word, _)| word)
+            .map(|feature| feature.word)
             .collect();
         let mut out = Sketch::default();
         let found = recipe.sketch(&text, None, &mut Scratch::default(), &mut out);
@@ -251,6 +230,6 @@ fn top_breaks_ties_by_code_points() {
     });
     let top = recipe(settings);
     let text = ["丙", "乙", "甲", "乙", "𠀀", "a", "ｚ"].join(UNIT_END);
-    let expected = [("乙", 2), ("a", 1), ("丙", 1)].map(|(word, n)| (word.to_owned(), n));
-    assert_eq!(top.features(&text, None), expected);
+    let features = top.features(&text, None);
+    assert_eq!(weights(&features), [("乙", 2), ("a", 1), ("丙", 1)]);
 }

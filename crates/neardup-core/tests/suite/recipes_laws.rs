@@ -1,6 +1,6 @@
 //! What holds for every recipe.
 
-use neardup_core::recipe::{Recipe, Resources, Scratch, Settings};
+use neardup_core::recipe::{Recipe, Resources, Scratch, Settings, WeighedFeature};
 use neardup_core::sketch::{self, Sketch};
 use neardup_core::weigh::DocumentFrequencies;
 use serde_json::{Value, json};
@@ -65,21 +65,21 @@ fn all_recipes() -> Vec<Recipe> {
 }
 
 /// The definition, one position at a time.
-fn textbook(features: &[(String, u64)], bits: u32, tie: bool) -> Vec<u64> {
+fn textbook(features: &[WeighedFeature], bits: u32, tie: bool) -> Vec<u64> {
     let mut out = vec![0; bits.div_ceil(64) as usize];
     for j in 0..bits {
         let mut sum = 0_i128;
-        for (feature, weight) in features {
-            let bytes = feature.as_bytes();
+        for feature in features {
+            let bytes = feature.word.as_bytes();
             let one = match (bits, j) {
                 (32 | 64, _) => xxh3_64(bytes) >> j & 1 == 1,
                 (_, 0..128) => xxh3_128(bytes) >> j & 1 == 1,
                 _ => xxh3_128_with_seed(bytes, 1) >> (j - 128) & 1 == 1,
             };
             sum += if one {
-                i128::from(*weight)
+                i128::from(feature.weight)
             } else {
-                -i128::from(*weight)
+                -i128::from(feature.weight)
             };
         }
         if sum > 0 || (sum == 0 && tie && !features.is_empty()) {
@@ -169,7 +169,9 @@ fn stop_words_meet_normalized_text() {
         let recipe = Recipe::new(settings.clone(), resources).expect("recipe");
         let mut text = String::new();
         recipe.normalize_into("The Cat", &mut text);
-        assert_eq!(recipe.features(&text, None), [(expected.to_owned(), 1)]);
+        let features = recipe.features(&text, None);
+        assert_eq!(features.len(), 1);
+        assert_eq!(features[0].word, expected);
     }
 }
 
@@ -191,7 +193,7 @@ fn settings_without_meaning_are_refused() {
             "min_document_frequency",
         ),
         (
-            json!({"sketch": {"kind": "simhash", "bits": 128, "hash": "news"}}),
+            json!({"sketch": {"kind": "simhash", "bits": 128, "hash": "bkdr"}}),
             "bits",
         ),
         (json!({"sketch": {"kind": "simhash", "tie": 2}}), "tie"),

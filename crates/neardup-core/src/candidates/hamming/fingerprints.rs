@@ -6,11 +6,12 @@ partition, SIMD comparison) reads one word of many rows before it reads the next
 */
 
 use crate::error::{Error, Result};
+use crate::sketch::word_count;
 
 /// Fingerprints of one width, stored as one column per 64-bit word.
 ///
-/// A fingerprint of at most 64 bits is the low end of one word; one of 128 or 256
-/// bits takes 2 or 4 words, lowest bits first.
+/// A fingerprint of at most 64 bits is the low end of one word, one of at most 128 of two,
+/// one of at most 256 of four words, lowest bits first.
 ///
 /// # Examples
 /// ```
@@ -54,13 +55,11 @@ pub(super) fn gather<const W: usize>(rows: Rows<'_, W>, at: usize) -> [u64; W] {
 /// The number of words of a fingerprint of `bits` bits.
 ///
 /// # Errors
-/// If `bits` is not 1 to 64, 128 or 256.
+/// If `bits` is not 1 to 256.
 pub(in crate::candidates) fn words(bits: u32) -> Result<usize> {
     match bits {
-        1..=64 => Ok(1),
-        128 => Ok(2),
-        256 => Ok(4),
-        _ => Err(Error::parameter("bits", "1 to 64, 128 or 256", bits)),
+        1..=256 => Ok(word_count(bits)),
+        _ => Err(Error::parameter("bits", "1 to 256", bits)),
     }
 }
 
@@ -80,7 +79,7 @@ impl Fingerprints {
     /// No fingerprints yet, each of `bits` bits.
     ///
     /// # Errors
-    /// If `bits` is not 1 to 64, 128 or 256.
+    /// If `bits` is not 1 to 256.
     pub fn new(bits: u32) -> Result<Self> {
         Ok(Fingerprints {
             bits,
@@ -207,16 +206,24 @@ impl Fingerprints {
 
     /// Refuses fingerprints that have a bit above their width.
     fn check_bits(&self, rows: &[u64]) -> Result<()> {
-        if self.bits < 64
-            && let Some(row) = rows.iter().find(|&&row| row >> self.bits != 0)
-        {
-            return Err(Error::input(
+        if self.bits as usize == 64 * self.words() {
+            return Ok(());
+        }
+        let words = self.words();
+        // A word is shifted twice, since a shift by all 64 bits would overflow.
+        let above = |word: usize| match self.bits.saturating_sub(64 * word as u32) {
+            0 => u64::MAX,
+            bits => u64::MAX << (bits.min(64) - 1) << 1,
+        };
+        let mut numbered = rows.iter().enumerate();
+        match numbered.find(|&(at, row)| row & above(at % words) != 0) {
+            None => Ok(()),
+            Some((_, row)) => Err(Error::input(
                 "fingerprint row",
                 format!("at most {} bits", self.bits),
                 format!("{row:#x}"),
-            ));
+            )),
         }
-        Ok(())
     }
 
     /// Refuses a row that is not one fingerprint of this width.

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::fingerprints::{check_distance, words};
 use super::layout::{MAX_BLOCKS, used_bits};
 use crate::error::{Error, Result};
+use crate::sketch::word_count;
 
 /// Nanoseconds to compare two fingerprints of one word inside a bucket or tile.
 const COMPARE_NS: f64 = 0.035;
@@ -229,7 +230,7 @@ pub(in crate::candidates) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
 
 /// The plan of a scheme: its cost by the model.
 fn cost(documents: u64, bits: u32, max_distance: u32, purpose: Purpose, scheme: Scheme) -> Plan {
-    let words = u64::from(bits.div_ceil(64));
+    let words = word_count(bits) as u64;
     let rows = documents as f64;
     let all_pairs = rows * (rows - 1.0).max(0.0) / 2.0;
     let compare = COMPARE_NS * words as f64;
