@@ -122,7 +122,7 @@ class ExplainedText(OneScreen):
         if self.fingerprint is None:
             return found | ({"values": list(self.values)} if self.values else {})
         forms = {form: self.fingerprint.written(form) for form in ("hex", "unsigned", "signed")}
-        bits = self.fingerprint.written("bits")
+        bits = str(self.fingerprint.written("bits"))
         return found | {
             "sums": list(self.sums),
             "fingerprint": forms | {"bits": bits, "bits_lowest_first": bits[::-1]},

@@ -128,7 +128,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     if bits <= 64:
         print(f"unsigned     {text.fingerprint.written('unsigned')}")
         print(f"signed       {text.fingerprint.written('signed')}")
-    digits = text.fingerprint.written("bits")
+    digits = str(text.fingerprint.written("bits"))
     print(f"bits         {digits}  (highest first)")
     print(f"             {digits[::-1]}  (lowest first)")
     blocks = " ".join(map(str, text.fingerprint.blocks(text.max_distance)))
