@@ -16,6 +16,7 @@ mod errors;
 mod external_join;
 mod fetched;
 mod judge;
+mod memory;
 mod recipe;
 mod records;
 mod repeats;
@@ -68,6 +69,7 @@ mod _core {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use neardup_core::candidates::schemes::rare_keys::{COMMON_KEYS, RARE_KEYS};
         use pyo3::types::PyModuleMethods;
+        crate::memory::keep_free();
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("SHORTEST_ITEM", neardup_core::align::SHORTEST_ITEM)?;
         module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;

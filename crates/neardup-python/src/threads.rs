@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::raise;
+use crate::memory;
 
 /// The maximum number of threads. More are a mistake and could exhaust the system's limit.
 pub const MAX_WORKERS: usize = 1024;
@@ -20,9 +21,11 @@ pub fn pool(workers: usize) -> PyResult<ThreadPool> {
         let bounds = format!("at most {MAX_WORKERS}");
         return Err(raise(Error::parameter("workers", bounds, workers)));
     }
-    ThreadPoolBuilder::new()
-        .num_threads(workers)
-        .build()
+    memory::check()?;
+    let build = |count| ThreadPoolBuilder::new().num_threads(count).build();
+    build(workers)
+        // With a limit of memory there may be no room for a second stack.
+        .or_else(|error| if workers == 0 { build(1) } else { Err(error) })
         .map_err(|error| {
             raise(Error::parameter(
                 "workers",
@@ -72,6 +75,7 @@ impl Threads {
 
     /// The pool, or a new one for each call in a forked child.
     pub fn pool(&self) -> PyResult<Arc<ThreadPool>> {
+        memory::check()?;
         match std::process::id() == self.process {
             true => Ok(Arc::clone(&self.pool)),
             false => Ok(Arc::new(pool(self.workers)?)),

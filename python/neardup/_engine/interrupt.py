@@ -27,6 +27,7 @@ __all__ = [
     "exit_code",
     "is_command",
     "message",
+    "out_of_memory",
     "raise_interrupts",
     "restore",
 ]
@@ -36,6 +37,9 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 _arrived: int | None = None
 _before: dict[int, Any] = {}
+
+#: What the command does before `out_of_memory` ends it; None in another program.
+last_words: Callable[[], None] | None = None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -92,6 +96,15 @@ def message(error: BaseException | None = None) -> str:
     return f"{_MESSAGE} {details}".rstrip()
 
 
+def out_of_memory() -> None:
+    """End the command: called where the core cannot allocate memory and cannot go on."""
+    if last_words is not None:
+        try:
+            last_words()
+        finally:
+            os._exit(2)
+
+
 def _install(handler: Callable[[int, FrameType | None], Any]) -> None:
     for number in _numbers():
         signal.signal(number, handler)
@@ -116,5 +129,7 @@ def _raise(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
 def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001
     global _arrived
     _arrived = _arrived or number
-    os.write(2, f"neardup: {message()}\n".encode())
-    os._exit(exit_code())
+    try:
+        os.write(2, f"neardup: {message()}\n".encode())
+    finally:
+        os._exit(exit_code())

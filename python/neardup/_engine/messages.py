@@ -43,6 +43,7 @@ _SYSTEM = {
     errno.EISDIR: "is_a_directory",
     errno.ENOTDIR: "not_a_directory",
     errno.EEXIST: "file_exists",
+    errno.EBADF: "bad_file_descriptor",
     errno.EIO: "input_output_error",
     errno.ENOSPC: "no_space_left",
     errno.EROFS: "read_only",
@@ -52,6 +53,9 @@ _SYSTEM = {
     errno.EFBIG: "file_too_large",
     errno.EDQUOT: "quota_exceeded",
 }
+
+#: Values that may be sentences, also of other programs.
+_REASONS = ("error", "reason", "said")
 
 
 class Message(str):
@@ -204,13 +208,21 @@ def _sentence(
         template = table.get(f"{name}_one", template)
     parameters = _Parameters(language, flags or {})
     shown: dict[str, Any] = {
-        key: _Part(in_language(value, language, flags), parameters)
+        key: _Part(_inside(in_language(value, language, flags), key, template), parameters)
         if isinstance(value, str)
         else value
         for key, value in values.items()
     }
     named = {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
     return template.format_map(named | shown)
+
+
+def _inside(words: str, key: str, template: str) -> str:
+    """Return a reason without its point if the sentence around it adds one."""
+    adds_point = f"{{{key}}}." in template or f"{{{key}}}。" in template
+    if key in _REASONS and adds_point and words.endswith((".", "。")) and words[-2:] != "..":
+        return words[:-1]
+    return words
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ def check_threshold(value: Any, name: str = "threshold") -> float:
         # Large numbers overflow a float.
         with contextlib.suppress(OverflowError):
             number = float(value)
+    if number is not None and 1 < number <= 100:
+        raise bad(name, "expected.threshold_no_percent", value, meant=f"{number / 100:g}")
     if number is None or not 0 < number <= 1:
         raise bad(name, "expected.threshold", value)
     return number

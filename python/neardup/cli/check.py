@@ -12,6 +12,7 @@ import typer
 from neardup._engine.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -228,8 +229,10 @@ def run(
         elif json != "-":
             _print_report(done[0])
         _print_notes(done)
-    if watch.problems:
+    if watch.problems and not several:
         raise SystemExit(2)
+    if watch.problems:
+        end_with_problems()
     if above is not None and any(report.rates.total > above for report in done):
         raise SystemExit(1)
 

@@ -8,6 +8,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import ContaminationFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 from neardup.contamination import Action
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def run(
     if not quiet:
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:

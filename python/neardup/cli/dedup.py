@@ -8,6 +8,7 @@ from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.on_spark import Engine
+from neardup.cli.outcome import end_with_problems
 
 if TYPE_CHECKING:
     from neardup._engine.summary import Summary
@@ -131,6 +132,6 @@ def run(
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)
             print_doubtful(result.doubtful())
     if summary.problems:
-        raise SystemExit(2)
+        end_with_problems()
     if fail_on_duplicates and summary.exact_duplicates + summary.near_duplicates:
         raise SystemExit(1)

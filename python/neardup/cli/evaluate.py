@@ -10,7 +10,7 @@ import typer
 from neardup._engine.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
-from neardup.cli.outcome import typer_command
+from neardup.cli.outcome import end_with_problems, typer_command
 from neardup.cli.terminal import tell
 from neardup.cli.usage import Command, Group, epilog_of
 
@@ -131,7 +131,7 @@ def pairs(
         if output is not None:
             tell(Message("cli.errors_are", file=str(output / "errors.html")))
     if result.problems:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def published(
@@ -223,7 +223,7 @@ def published(
         typer.echo(terminal(result))
         _say_where(output)
     if watch.problems:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 for _command, _examples in (

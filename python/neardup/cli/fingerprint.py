@@ -7,6 +7,7 @@ from typing import Annotated, Unpack
 from neardup._engine.option_groups import FingerprintFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 
 NAME = "fingerprint"
 NEEDS_ARGUMENTS = True
@@ -43,4 +44,4 @@ def run(
         options["progress"] = watch
         problems = fingerprint_files(inputs, output, **options)
     if problems:
-        raise SystemExit(2)
+        end_with_problems()

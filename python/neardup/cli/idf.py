@@ -8,6 +8,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import IdfParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import say, tell_line
 
 NAME = "idf"
@@ -57,4 +58,4 @@ def run(
         said = Message("cli.counted_words", documents=table.documents, words=len(table.counts))
         tell_line(say(said))
     if watch.problems:
-        raise SystemExit(2)
+        end_with_problems()

@@ -6,12 +6,38 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from neardup._engine import interrupt
 from neardup._engine.messages import Message, system_words
 from neardup.cli.options import flags_of, typer_signature_of
 from neardup.cli.terminal import choose_flags, tell
+
+
+def exit_code_of(run: Callable[[], None]) -> int:
+    """Run the command line and return its exit code."""
+    interrupt.last_words = _last_words
+    code = _code_of(run)
+    # What was printed but not yet written may fail too.
+    return _code_of(sys.stdout.flush) or code
+
+
+def _code_of(call: Callable[[], object]) -> int:
+    try:
+        call()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):
+            # Rich and Typer end with 1.
+            return 0
+        return end.code if isinstance(end.code, int) else 0
+    except BaseException as error:
+        try:
+            return _report(error)
+        except BaseException:
+            # A bug. Python's own code for it, 1, means that duplicates were found.
+            sys.excepthook(*sys.exc_info())
+            return 2
+    return 0
 
 
 def reported(run: Callable[..., None]) -> Callable[..., None]:
@@ -27,16 +53,23 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)
-            # It is None if the caller closed it.
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
         except BaseException as error:
             interrupt.restore()
-            _report(error)
+            code = _report(error)
+            if code == 2 and options.get("output") not in (None, "-"):
+                _tell_written()
+            raise SystemExit(code) from None
         finally:
             interrupt.restore()
 
     return wrapped
+
+
+def end_with_problems() -> NoReturn:
+    """End a command that is done although some of its input could not be used."""
+    tell(Message("cli.done_with_problems"))
+    raise SystemExit(2)
 
 
 def typer_command(run: Callable[..., None]) -> Callable[..., None]:
@@ -46,8 +79,8 @@ def typer_command(run: Callable[..., None]) -> Callable[..., None]:
     return cast(Callable[..., None], command)
 
 
-def _report(error: BaseException) -> None:
-    """Print an error in one line and exit with its code; raise it again if it is a bug."""
+def _report(error: BaseException) -> int:
+    """Print an error in one line and return its exit code; raise it again if it is a bug."""
     from neardup.exceptions import NeardupError
 
     if isinstance(error, KeyboardInterrupt) or (
@@ -57,20 +90,32 @@ def _report(error: BaseException) -> None:
         # imported, makes an ImportError of it.
         details = error.args[0] if isinstance(error, interrupt.Interrupted) else None
         code = "cli.interrupted" if details is None else "cli.interrupted_after"
-        _exit(Message(code, details=details), interrupt.exit_code())
+        tell(Message(code, details=details))
+        return interrupt.exit_code()
     if isinstance(error, BrokenPipeError):
         # The reader of the output has seen enough.
         _discard_output()
-        return
+        return 0
     if isinstance(error, NeardupError):
-        _exit(error)
-    if isinstance(error, OSError) and error.filename is None:
+        tell(error)
+    elif isinstance(error, OSError) and error.filename is None:
         # Errors of files are handled where they are opened: this one is of standard output.
         _discard_output()
-        _exit(Message("cli.stdout_failed", error=system_words(error)))
-    if isinstance(error, MemoryError):
-        _exit(Message("cli.out_of_memory"))
-    raise error
+        tell(Message("cli.stdout_failed", error=system_words(error)))
+    elif isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        # The second is what the loader says of a library that does not fit.
+        tell(Message("cli.out_of_memory"))
+    else:
+        raise error
+    return 2
+
+
+def _last_words() -> None:
+    """Tell that memory ran out where no exception can, and remove what is half-written."""
+    tell(Message("cli.out_of_memory"))
+    sinks = sys.modules.get("neardup.writers.sink")
+    if sinks is not None:
+        sinks.remove_temporaries()
 
 
 def _discard_output() -> None:
@@ -78,6 +123,8 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _exit(said: object, code: int = 2) -> None:
-    tell(said)
-    raise SystemExit(code) from None
+def _tell_written() -> None:
+    """Print whether outputs were complete before an error."""
+    writers = sys.modules.get("neardup.writers.output")
+    files = 0 if writers is None else writers.committed
+    tell(Message("cli.files_written", count=files) if files else Message("cli.nothing_written"))

@@ -7,6 +7,7 @@ from typing import Annotated, Unpack
 from neardup._engine.option_groups import PairsFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 
 NAME = "pairs"
 NEEDS_ARGUMENTS = True
@@ -58,6 +59,6 @@ def run(
         plan = result.plan
         print_summary(result.summary, plan.measure, plan.threshold, plan.max_distance)
     if result.summary.problems:
-        raise SystemExit(2)
+        end_with_problems()
     if fail_on_duplicates and result.summary.pairs:
         raise SystemExit(1)

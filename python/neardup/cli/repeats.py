@@ -8,6 +8,7 @@ from neardup._engine.messages import Message
 from neardup._engine.option_groups import RepeatsFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 from neardup.repeats import KeptPlaces
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def run(
     if not quiet:
         _print(summary, removes=remove is not None)
     if summary.problems:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:

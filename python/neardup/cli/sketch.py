@@ -7,6 +7,7 @@ from typing import Annotated, Unpack
 from neardup._engine.option_groups import SketchFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.cli.outcome import end_with_problems
 
 NAME = "sketch"
 NEEDS_ARGUMENTS = True
@@ -46,4 +47,4 @@ def run(
     if not quiet:
         print_summary(summary, "", None, None)
     if summary.problems:
-        raise SystemExit(2)
+        end_with_problems()

@@ -115,18 +115,23 @@ def check_files(
         checking = Checking(joint, excluded, least, limits, workers, ignore_brackets)
         progress.stage("papers", len(paths))
         for path in paths:
+            problem = None
             try:
                 read, _ = read_paper(path, "papers")
-                if not any(map(str.isalnum, read.text)):
-                    raise InputError(Message("papers.bad_no_letters", file=path))
             except InputError as error:
                 problem = error.message
                 progress.problem(problem)
-                yield Checked(path, None, problem)
             else:
+                if not any(map(str.isalnum, read.text)):
+                    problem = Message("papers.bad_no_letters", file=path)
+                    # One empty paper among many is no fault of the run.
+                    (progress.problem if len(paths) == 1 else progress.note)(problem)
+            if problem is None:
                 # With `among`, a single paper is never compared with itself.
                 skip = joint.positions_of(path) if among else joint.own_of(path)
                 yield Checked(path, checking.report(read, names[path], skip), None)
+            else:
+                yield Checked(path, None, problem)
             progress.advance(1)
 
 

@@ -56,6 +56,8 @@ class Parquet:
                 file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
             except _DAMAGE as error:
                 remedy = Message("readers.got_said", said=_first_line(error))
+                if "magic bytes" in remedy:
+                    remedy = Message("readers.got_no_parquet_end")
                 reason = Message("readers.must_be_parquet")
                 raise InputError(refusal(self.name, reason, None, remedy)) from error
             yield file

@@ -204,7 +204,12 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
         return _built_in(recipe)
     path = Path(recipe)
     if path.suffix != ".toml":
-        expected = Message("recipes.name_or_toml", choices=", ".join(NAMES))
+        choices, kind = ", ".join(NAMES), str(recipe).lower()
+        names = [name for name in NAMES if _built_in(name).sketch.kind == kind]
+        expected = Message("recipes.name_or_toml", choices=choices)
+        if names:
+            of_kind = {"kind": kind, "names": ", ".join(names)}
+            expected = Message("recipes.name_of_kind", choices=choices, **of_kind)
         got = repr(str(recipe)[:60])
         raise ParameterError(
             Message("options.must_be", parameter="recipe", expected=expected, value=got)

@@ -27,6 +27,9 @@ from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 
 __all__ = ["Output", "OutputSet", "open_output"]
 
+#: Files that are complete, for the message after an error.
+committed = 0
+
 _FORMATS = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv"}
 # A Parquet row group is filled until either is reached.
 _GROUP_ROWS = 128 * 1024
@@ -116,8 +119,10 @@ class Output:
 
     def commit(self) -> None:
         """Give the file its name, replacing an existing file."""
+        global committed
         self.finish()
         self._sink.commit()
+        committed += not isinstance(self._sink, StandardOutput)
 
     def abort(self) -> None:
         """Remove the file, unless it was committed."""

@@ -20,7 +20,18 @@ from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, said_of
 from neardup.readers.streams import printable
 
-__all__ = ["AddressSink", "FileSink", "StandardOutput", "replace_file"]
+__all__ = ["AddressSink", "FileSink", "StandardOutput", "remove_temporaries", "replace_file"]
+
+
+#: Temporary files of this process that are not yet renamed or removed.
+_temporaries: set[str] = set()
+
+
+def remove_temporaries() -> None:
+    """Remove the temporary files of all sinks, in a process that ends without aborting them."""
+    for path in _temporaries:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 class StandardOutput:
@@ -99,6 +110,7 @@ class FileSink:
         mode = 0o666 if self._mode is None else self._mode
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, mode)
         self._temporary = temporary
+        _temporaries.add(temporary)
         return open(descriptor, "wb", buffering=0)
 
     @property
@@ -135,7 +147,7 @@ class FileSink:
                 os.replace(self._temporary, self._path)
             else:
                 self._move_to_free_name()
-            self._temporary = None
+            self._forget()
             _sync_folder(os.path.dirname(self._path))
 
     def _move_to_free_name(self) -> None:
@@ -160,7 +172,11 @@ class FileSink:
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
-            self._temporary = None
+            self._forget()
+
+    def _forget(self) -> None:
+        _temporaries.discard(self._temporary or "")
+        self._temporary = None
 
 
 class AddressSink:

@@ -17,6 +17,7 @@ from neardup._engine.signatures import completed
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
+from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import Row, tell_rows
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def add(
         if not quiet:
             _summary(index, added)
     if added.problem_count:
-        raise SystemExit(2)
+        end_with_problems()
     if fail_on_duplicates and added.removed.num_rows:
         raise SystemExit(1)
 

@@ -9,6 +9,7 @@ from neardup._engine.option_groups import IndexParameters, LoadParameters
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
+from neardup.cli.outcome import end_with_problems
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -64,7 +65,7 @@ def create(
         if not quiet:
             _say(index)
     if watch.problems:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def _say(index: Index) -> None:

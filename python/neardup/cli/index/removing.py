@@ -9,6 +9,7 @@ import typer
 from neardup._engine.messages import Message
 from neardup.cli import flags
 from neardup.cli.index import options as io
+from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import say, tell, tell_note
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def remove(
         freed = [id for id in freed if id in index]
         _say(index, removed, freed, len(freed), reconsider=reconsider)
     if missing:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def keep(
@@ -75,7 +76,7 @@ def keep(
                 tell(error)
                 failed = True
     if failed:
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def expire(
@@ -161,7 +162,7 @@ def reconsider(
         if again:
             _decide_again(index, again)
     if None in known.values():
-        raise SystemExit(2)
+        end_with_problems()
 
 
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
