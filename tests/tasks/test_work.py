@@ -275,6 +275,24 @@ dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 """
 
 
+#: A run that ends before the work folder knows of its outputs.
+_KILLED_AT_OPENING = """
+import os, signal
+from neardup._engine.checkpoint import Work
+from neardup.dedup import dedup_files
+
+Work.began = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
+"""
+
+
+def test_outputs_that_were_only_opened_are_replaced(folder, run_in_fork):
+    expected = run(work=None)
+    assert run_in_fork(_KILLED_AT_OPENING).returncode == -signal.SIGKILL
+    assert run() == expected
+    assert left_in(folder) == ["in.jsonl", "work"]
+
+
 def test_killed_between_the_names_of_two_outputs(folder, run_in_fork):
     """The same command replaces what it had named itself, and nothing else."""
     expected = run(work=None)

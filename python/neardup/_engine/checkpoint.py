@@ -62,6 +62,8 @@ class Work:
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
+        #: Decides the names of temporary files, so that a later run replaces those of a killed one.
+        self.token = os.path.realpath(folder)
         self._manifest = manifest(_LAYOUT, run)
         self._lock: int | None = None
         #: Outputs that a killed run completed: path, path of the temporary file, identity.

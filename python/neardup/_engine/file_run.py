@@ -102,7 +102,9 @@ class FileRun:
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
         own = set() if self._work is None else self._work.take_back()
-        output_set: OutputSet = self._stack.enter_context(OutputSet())
+        output_set: OutputSet = self._stack.enter_context(
+            OutputSet(None if self._work is None else self._work.token)
+        )
 
         def may_replace(path: str | Path) -> bool:
             """Whether `force` is set, or a killed run of this kind wrote the file."""

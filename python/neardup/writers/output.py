@@ -153,13 +153,19 @@ class OutputSet:
     ...     write_kept(sources, keep, kept)
     ...     write_rows(removed, rows, REMOVED)
 
+    Parameters
+    ----------
+    token : str, optional
+        Decides the temporary names; see `FileSink`.
+
     Notes
     -----
     Every file is complete and on the disk before the first one is renamed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, token: str | None = None) -> None:
         self._outputs: dict[str, Output] = {}
+        self._token = token
 
     def open(
         self,
@@ -176,7 +182,9 @@ class OutputSet:
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
             raise ParameterError(Message("writers.one_output_only", file=file))
-        output = open_output(path, force=force, format=format, workers=workers)
+        output = open_output(
+            path, force=force, format=format, workers=workers, token=self._token
+        )
         self._outputs[key] = output
         return output
 
@@ -247,6 +255,7 @@ def open_output(
     force: bool = False,
     format: str | None = None,
     workers: int | None = None,
+    token: str | None = None,
 ) -> Output:
     """Open an output, which appears under its name when it is committed.
 
@@ -260,6 +269,8 @@ def open_output(
         By default detected from the extension.
     workers : int, optional
         Threads for zstd, by default one per processor. Changes no byte.
+    token : str, optional
+        See `FileSink`.
 
     Raises
     ------
@@ -285,7 +296,7 @@ def open_output(
         raise ParameterError(
             Message("writers.unknown_extension", file=printable(name), found=extension)
         )
-    sink = AddressSink(name, force) if is_address(name) else FileSink(name, force)
+    sink = AddressSink(name, force) if is_address(name) else FileSink(name, force, token=token)
     return Output(sink, chosen, found.compression, workers)
 
 

@@ -5,6 +5,7 @@ power failure. All files that neardup replaces are replaced here.
 """
 
 import contextlib
+import hashlib
 import os
 import secrets
 import shutil
@@ -72,10 +73,19 @@ class FileSink:
         Temporary name of the file; an existing file is replaced. By default a new name.
     mode : int or None, default=None
         Permissions of a new file from its creation; by default from the umask.
+    token : str or None, default=None
+        Decides the temporary name, for a caller that shares it with no other process; a file
+        that a killed process left under that name is replaced. By default random.
     """
 
     def __init__(
-        self, path: str, force: bool, *, temporary: str | None = None, mode: int | None = None
+        self,
+        path: str,
+        force: bool,
+        *,
+        temporary: str | None = None,
+        mode: int | None = None,
+        token: str | None = None,
     ) -> None:
         self.name = printable(path)
         # A link is followed: the user wants to replace its target.
@@ -96,13 +106,18 @@ class FileSink:
             if os.path.exists(self._path) and not force:
                 self._refuse()
             self._mode = mode
-            self._file = self._create(folder) if temporary is None else self._open(temporary)
+            self._file = self._open(temporary) if temporary else self._create(folder, token)
 
-    def _create(self, folder: str) -> BinaryIO:
+    def _create(self, folder: str, token: str | None) -> BinaryIO:
         # Names are limited to 255 bytes; the longest suffix below takes 14.
         stem = os.fsdecode(os.fsencode(os.path.basename(self._path))[:200])
         while True:
-            temporary = os.path.join(folder, f".{stem}.{secrets.token_hex(4)}.tmp")
+            mark = secrets.token_bytes(4)
+            if token is not None:
+                mark = hashlib.blake2b(os.fsencode(token + self._path), digest_size=4).digest()
+            temporary = os.path.join(folder, f".{stem}.{mark.hex()}.tmp")
+            if token is not None:
+                Path(temporary).unlink(missing_ok=True)
             with contextlib.suppress(FileExistsError):
                 return self._open(temporary, os.O_EXCL)
 
