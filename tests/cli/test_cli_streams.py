@@ -2,14 +2,19 @@
 
 import json
 import os
+import random
+import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests import forks, needs
 from tests.cli.conftest import LINES, A, B, environment
 from tests.cli.interrupted import MESSAGE, run_interrupted
+
+from neardup._engine.messages import Message
 
 
 @pytest.mark.slow
@@ -66,15 +71,109 @@ def test_output_that_nobody_reads_at_all():
     assert b"Traceback" not in process.stderr
 
 
-@pytest.mark.usefixtures("here")
-def test_a_closed_standard_output_is_no_error():
+#: Commands of which each prints in another way.
+PRINTING = [
+    "recipes general",
+    "pairs in.jsonl --fail-on-duplicates",
+    "compare a.txt a.txt",
+    "--help",
+]
+
+
+def redirected(words, redirection):
+    """Return the exit code of a command, and its messages."""
     process = subprocess.run(
-        ["sh", "-c", '"$0" -m neardup recipes general >&-', sys.executable],
-        stderr=subprocess.PIPE,
+        ["sh", "-c", f'"$0" -m neardup {words} {redirection}', sys.executable],
+        capture_output=True,
         timeout=60,
         env=environment(),
     )
-    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"Traceback" not in process.stderr
+    return process.returncode, process.stderr.decode()
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("words", PRINTING)
+def test_an_output_that_cannot_be_written_is_an_error(words):
+    Path("a.txt").write_text(A, "utf-8")
+    code, errors = redirected(words, ">&-")
+    assert code == 2
+    assert "cannot be written: Bad file descriptor" in errors
+    if os.path.exists("/dev/full"):
+        assert redirected(words, ">/dev/full")[0] == 2
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
+def test_messages_that_nobody_can_read_change_nothing(redirection):
+    words = "pairs in.jsonl -o out.jsonl --fail-on-duplicates --force"
+    assert redirected(words, "")[0] == 1
+    expected = Path("out.jsonl").read_bytes()
+    assert redirected(words, redirection)[0] == 1
+    assert Path("out.jsonl").read_bytes() == expected
+
+
+def test_the_last_line_says_whether_a_run_is_done(run):
+    Path("bad.jsonl").write_text(LINES + "oops\n", "utf-8")
+    codes = {
+        "cli.done_with_problems": ["dedup", "bad.jsonl", "-o", "out.jsonl"],
+        "cli.nothing_written": ["dedup", "bad.jsonl", "-o", "new.jsonl", "--on-error", "stop"],
+    }
+    for code, words in codes.items():
+        found = run(*words, "-q", code=2)
+        assert found.err.endswith(f"neardup: {Message(code)}\n")
+    assert Path("out.jsonl").exists()
+
+
+def limited(megabytes, *arguments):
+    """Run the command with so much room beside what this process has."""
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + (megabytes << 20),) * 2)
+    forks.run_command(*arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason=needs.LINUX)
+def test_lack_of_memory_is_an_error_of_one_line(here):
+    rng = random.Random(3)
+    with (here / "large.jsonl").open("w", encoding="utf-8") as file:
+        for _ in range(20_000):
+            text = "".join(chr(0x4E00 + rng.randrange(5000)) for _ in range(120))
+            file.write(json.dumps({"text": text}) + "\n")
+    words = ("dedup", "large.jsonl", "-o", "out.jsonl", "-q", "--force")
+    codes = []
+    for megabytes in (20, 70, 90, 110, 140, 1000):
+        found = forks.run(limited, megabytes, *words, environment=environment())
+        codes.append(found.returncode)
+        if found.returncode == 2:
+            assert found.stderr.decode().startswith(f"neardup: {Message('cli.out_of_memory')}\n")
+        assert [path.name for path in here.glob(".*.tmp")] == []
+    assert {*codes} == {0, 2}
+
+
+#: A program that has no room for a call, and goes on when it has.
+NO_ROOM = """
+import resource
+from pathlib import Path
+import neardup
+texts = ["北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"]
+neardup.dedup(texts)
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (30 << 20), -1))
+try:
+    neardup.dedup(texts)
+except MemoryError:
+    resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+    print(len(neardup.dedup(texts).kept))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason=needs.LINUX)
+def test_lack_of_memory_is_a_memory_error_in_python():
+    found = subprocess.run(
+        [sys.executable, "-c", NO_ROOM], capture_output=True, env=environment(), check=False
+    )
+    assert (found.returncode, found.stdout) == (0, b"1\n"), found.stderr
 
 
 @pytest.mark.usefixtures("here")

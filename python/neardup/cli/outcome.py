@@ -50,6 +50,7 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
     def wrapped(*arguments: object, **options: object) -> None:
         choose_flags(functools.cache(lambda: flags_of(run)))
+        before = _files_written()
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)
@@ -58,7 +59,8 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
             interrupt.restore()
             code = _report(error)
             if code == 2 and options.get("output") not in (None, "-"):
-                _tell_written()
+                files = _files_written() - before
+                tell(Message("cli.files_written" if files else "cli.nothing_written", count=files))
             raise SystemExit(code) from None
         finally:
             interrupt.restore()
@@ -123,8 +125,7 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell_written() -> None:
-    """Print whether outputs were complete before an error."""
+def _files_written() -> int:
+    """Return how many outputs this process has completed."""
     writers = sys.modules.get("neardup.writers.output")
-    files = 0 if writers is None else writers.committed
-    tell(Message("cli.files_written", count=files) if files else Message("cli.nothing_written"))
+    return 0 if writers is None else int(writers.committed)

@@ -182,9 +182,7 @@ class OutputSet:
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
             raise ParameterError(Message("writers.one_output_only", file=file))
-        output = open_output(
-            path, force=force, format=format, workers=workers, token=self._token
-        )
+        output = open_output(path, force=force, format=format, workers=workers, token=self._token)
         self._outputs[key] = output
         return output
 
