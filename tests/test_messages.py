@@ -201,9 +201,17 @@ def test_errors_carry_what_they_are_made_of():
     error = pickle.loads(pickle.dumps(caught.value))
     assert error.code == "options.must_be"
     assert error.values["parameter"] == "threshold"
-    assert error.values["expected"].code == "expected.threshold"
-    assert in_language(error, "zh") == "参数“threshold”应为大于 0 且不超过 1 的数，实为 80。"
+    assert error.values["expected"].code == "expected.threshold_no_percent"
+    assert error.values["expected"].values == {"meant": "0.8"}
+    assert in_language(error, "zh").startswith("参数“threshold”应为大于 0 且不超过 1 的数")
     assert str(error) == str(caught.value)
+
+
+def test_a_reason_with_a_point_of_its_own_gets_no_second_one():
+    for reason, end in (("broken.", "read: broken."), ("broken", "read: broken.")):
+        said = Message("recipes.cannot_be_read", file="a.toml", reason=reason)
+        assert said.endswith(end)
+        assert in_language(said, "zh").endswith("broken。")
 
 
 def test_errors_of_the_core_do_too():

@@ -9,6 +9,8 @@ import pytest
 from tests.cli.conftest import table
 from tests.conftest import ROOT
 
+from neardup._engine.messages import Message
+
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
 COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"
 SHARED = "民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛起来，东岸开出了第一家客栈。"
@@ -110,7 +112,7 @@ class TestOnePaper:
         before = files()
         options = ("-o", "report.html", "--json", "report.json")
         found = run(*ANNA, *options, code=2)
-        assert found.err.count("\n") == 1
+        assert found.err.splitlines()[1:] == ["neardup: no output was written."]
         assert f"{there}: exists already" in found.err
         assert (files(), Path(there).read_text()) == (before, "precious")
         run(*ANNA, *options, "--force")
@@ -217,6 +219,14 @@ class TestManyPapers:
         for name in ("anna", "ben", "chen"):
             assert f'href="{name}.html"' in page
         assert json.loads(Path("out/anna.json").read_text("utf-8"))["paper"] == "anna.txt"
+
+    def test_an_empty_paper_among_others_is_a_note(self, run):
+        Path("papers/empty.txt").write_text("", "utf-8")
+        found = run(*ALL, "-o", "out/")
+        assert "neardup: note: papers/empty.txt: must have letters" in found.err
+        Path("papers/cut.docx").write_bytes(b"PK\x03\x04")
+        found = run(*ALL, "-o", "out/", "--force", code=2)
+        assert found.err.endswith(f"neardup: {Message('cli.done_with_problems')}\n")
 
     def test_one_paper_in_a_folder(self, run, files):
         run(*ANNA, "-o", "out/")

@@ -18,6 +18,7 @@ def test_remove_and_reconsider(run, index):
         "neardup: note: 'ferry' is already kept; skipped.\n"
         f"neardup: {index}: there is no document 'nosuch'.\n"
         "1 decided again: 1 kept, 0 dropped\n"
+        "neardup: done, except for what the lines above report.\n"
     )
     found = run("index", "reconsider", index)
     assert found.out.startswith("bridge-agency repeats bridge-repost: content(5) 0.9")

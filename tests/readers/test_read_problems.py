@@ -395,7 +395,7 @@ REFUSED = [
         ["bad.parquet"],
         {},
         InputError,
-        "bad.parquet: must be a Parquet file. Got Parquet magic bytes not found in footer.",
+        "bad.parquet: must be a Parquet file. Got a file that does not end like one",
     ),
     (
         ["a.csv"],

@@ -310,7 +310,7 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
         ("[normalize]\nnfkc = 1", r"'normalize.nfkc'.*True or False"),
         ("[normalize]\nwhitespace = 'gone'", r"'normalize.whitespace'"),
         ("[decide]\nthreshold = 0", r"'decide.threshold'.*above 0"),
-        ("[decide]\nthreshold = 80", r"'decide.threshold'.*Got 80"),
+        ("[decide]\nthreshold = 80", r"'decide.threshold'.*0\.8\?.*Got 80"),
         ("[decide]\nmax_distance = 129", r"'decide.max_distance'.*from 0 to 128"),
         ("[decide]\nshingle = 0", r"'decide.shingle'"),
         ("[decide]\nmin_features = -1", r"'decide.min_features'"),
@@ -390,6 +390,9 @@ def test_the_measure_may_be_that_of_the_sketches(name):
 def test_files_that_are_none(tmp_path):
     with pytest.raises(ParameterError, match=r"'recipe'.*general, containment.*Got 'nosuch'"):
         load_recipe("nosuch")
+    with pytest.raises(ParameterError) as caught:
+        load_recipe("SimHash")
+    assert caught.value.values["expected"].values["names"].startswith("characters, classic")
     with pytest.raises(InputError, match=r"gone.toml: cannot be read: No such file"):
         load_recipe(tmp_path / "gone.toml")
     bad = tmp_path / "bad.toml"
