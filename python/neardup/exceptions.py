@@ -62,8 +62,8 @@ class NeardupError(Exception):
 class ParameterError(NeardupError, ValueError):
     """An argument has a value that its documentation does not allow.
 
-    Example: ``The 'threshold' parameter of dedup must be a number in [0, 1].
-    Got 80 instead.``
+    Example: ``The 'threshold' parameter of dedup must be a number above 0 and
+    at most 1 (did you mean 0.8?). Got 80 instead.``
     """
 
 
