@@ -216,7 +216,7 @@ def test_a_reason_with_a_point_of_its_own_gets_no_second_one():
 
 def test_errors_of_the_core_do_too():
     with pytest.raises(neardup.ParameterError) as caught:
-        _core.radius(0.5, 65, 0.9)
+        _core.radius(0.5, 257, 0.9)
     assert caught.value.code == "options.must_be"
     assert str(caught.value).startswith(f"The '{caught.value.values['parameter']}' parameter must")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import CompareParameters
-from neardup._engine.rule import measure_name, rule
+from neardup._engine.rule import measure_name, measured_by, rule
 from neardup._engine.screens import OneScreen
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.text_inputs import checked_text, prepared
@@ -208,12 +208,13 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     from neardup import _core
 
     given = completed(compare, options)
-    chosen = load_recipe(given["recipe"]).for_single_texts()
+    chosen = measured_by(load_recipe(given["recipe"]), given["measure"]).for_single_texts()
     threshold, max_distance = given["threshold"], given["max_distance"]
     if threshold is not None or max_distance is not None:
         bounds = rule(chosen, threshold=threshold, max_distance=max_distance)
         # A distance that the rule derives from a threshold is for the search, not a bound.
-        most = None if max_distance is None else bounds.max_distance
+        by_bits = bounds.measured == "sketch" or max_distance is not None
+        most = bounds.max_distance if by_bits else None
         chosen = chosen.replace(decide={"threshold": bounds.threshold, "max_distance": most})
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)

@@ -210,7 +210,7 @@ class Explanation(OneScreen):
 
 @takes_options
 def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) -> Explanation:
-    """Explain what a recipe makes of a text, or why it calls two texts duplicates.
+    """Explain what a recipe makes of a text, or of two and their verdict.
 
     Parameters
     ----------

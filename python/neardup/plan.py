@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from neardup._engine.option_groups import MatchParameters
-from neardup._engine.rule import Rule, rule
+from neardup._engine.rule import Rule, measured_by, rule
 from neardup._engine.signatures import completed, takes_options
 from neardup._engine.validation import check_flag, check_whole
 from neardup.recipe import NONE, Recipe, load_recipe
@@ -161,7 +161,7 @@ def plan(
     documents = check_whole(documents, "documents", 0, 2**32 - 1)
     check_flag(look_ups, "look_ups")
     given = completed(plan, options)
-    chosen = load_recipe(given.pop("recipe"))
+    chosen = measured_by(load_recipe(given.pop("recipe")), given.pop("measure"))
     return plan_of(chosen, rule(chosen, **given), documents, look_ups=look_ups)
 
 

@@ -303,7 +303,7 @@ def fingerprint_many(
 def fingerprint_blocks(
     fingerprints: NDArray[np.uint64], *, bits: int = 64, max_distance: int = 3
 ) -> NDArray[np.uint64]:
-    """Return the blocks of many fingerprints, as :meth:`Fingerprint.blocks` cuts them.
+    """Return the blocks of many fingerprints; see `Fingerprint.blocks`.
 
     Parameters
     ----------

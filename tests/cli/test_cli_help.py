@@ -44,6 +44,7 @@ def test_the_commands():
         "dedup",
         "evaluate pairs",
         "evaluate published",
+        "explain",
         "fingerprint",
         "idf",
         "index add",
@@ -126,7 +127,15 @@ def test_examples_work(run, line):
         shutil.copytree(ARTICLES.parent / "evaluate" / "topics", "topics")
     if line.startswith("neardup serve key"):
         create_key(Path("keys.json"), "newsroom" if "create" not in line else "other", ["read"])
-    texts = {"old": A, "new": A + B, "template": B, "essay": A + B, "essays/a": A, "essays/b": B}
+    texts = {
+        "old": A,
+        "new": A + B,
+        "template": B,
+        "essay": A + B,
+        "article": A,
+        "essays/a": A,
+        "essays/b": B,
+    }
     Path("essays").mkdir()
     for name, text in texts.items():
         Path(f"{name}.txt").write_text(text, "utf-8")

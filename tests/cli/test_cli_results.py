@@ -118,9 +118,10 @@ def test_compare_says_what_decides(run, other, numbers, verdict):
     Path("a.txt").write_text(A, "utf-8")
     Path("b.txt").write_text(other, "utf-8")
     lines = run("compare", "a.txt", "b.txt").out.splitlines()
-    said = {line.split()[0]: line.partition(" ")[2].strip() for line in lines[2:]}
+    said = {line.split()[0]: line.partition(" ")[2].strip() for line in lines[3:]}
     assert said["similarity"].endswith("by content(5)")
-    assert (said["numbers"], lines[0]) == (numbers, verdict)
+    assert (said["numbers"], lines[1]) == (numbers, verdict)
+    assert lines[0].endswith(" % the same, counted by edits.")
     assert "distance" not in said
 
 
@@ -130,6 +131,7 @@ def test_compare_says_what_replaced_numbers_take(run):
     Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
     lines = run("compare", "a.txt", "b.txt").out.splitlines()
     assert lines == [
+        "98.88 % the same, counted by edits.",
         "Not duplicates: similarity 0.2866 by content(5), at least 0.45 needed; 1 number is "
         "replaced by another, which lowers the similarity from 0.8438.",
         "",
@@ -161,7 +163,7 @@ def test_compare_by_bounds_of_the_command_line(run, bounds, reason):
     for name in ("a.txt", "b.txt"):
         Path(name).write_text(A, "utf-8")
     found = run("compare", "a.txt", "b.txt", "out.txt", "-r", "characters", *bounds)
-    assert found.out.startswith(f"Duplicates: {reason}.\n")
+    assert f"\nDuplicates: {reason}.\n" in "\n" + found.out
     found = run("compare", "a.txt", "b.txt", "-r", "characters", *bounds, "--json")
     assert json.loads(found.out)["verdict"] == f"Duplicates: {reason}."
 

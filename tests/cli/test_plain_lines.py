@@ -38,6 +38,7 @@ READ = [
     "recipes",
     "recipes news",
     "idf in.jsonl -o words.idf --format jsonl",
+    "explain text --recipe news --all -d 3",
 ]
 NOT_READ = [
     "dedup",

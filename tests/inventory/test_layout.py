@@ -13,6 +13,7 @@ PUBLIC = {
     "contamination",
     "dedup",
     "exceptions",
+    "explain",
     "idf",
     "near",
     "pairs",

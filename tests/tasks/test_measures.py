@@ -5,7 +5,7 @@ import random
 import pytest
 
 from neardup import Index, compare, dedup, load_recipe, pairs, plan
-from neardup.exceptions import ParameterError
+from neardup.exceptions import IndexMismatchError, ParameterError
 
 NOTICE = (
     "The harbour bridge closes on Saturday night for repairs to its cables. Buses take the road "
@@ -165,3 +165,46 @@ def test_settings_that_do_not_fit(changes, message):
 def test_the_direction_is_printed_where_it_counts():
     assert 'direction = "contained"' in load_recipe("containment").to_toml()
     assert "direction" not in load_recipe("general").to_toml()
+
+
+# The measure as an option of its own.
+
+TAGGED = "渡轮/n 停靠/v 码头/n 渡轮/n", "渡轮/n 停靠/v 码头/n 船/n"
+
+
+def test_a_threshold_of_a_recipe_of_fingerprints_is_a_share_of_equal_bits():
+    found = compare(*TAGGED, recipe="bkdr", threshold=0.5)
+    assert (found.measure, found.distance, found.duplicate) == ("equal_bits", 9, True)
+    assert found.max_distance == 15, "bkdr: half of the 32 bits is not enough"
+    classic = load_recipe("classic")
+    assert compare(*TAGGED, recipe=classic, threshold=0.5).max_distance == 32
+    assert plan(1000, recipe=classic, threshold=0.95).max_distance == 3
+    both = plan(1000, recipe=classic, threshold=0.5, max_distance=3)
+    assert (both.max_distance, both.threshold) == (3, None)
+    with pytest.raises(ParameterError, match="'threshold'"):
+        compare(*TAGGED, recipe="bkdr", threshold=1.0)
+
+
+def test_another_measure_brings_its_threshold():
+    found = compare(*TAGGED, recipe="news", measure="content")
+    assert (found.measure, found.threshold, found.max_distance) == ("content(5)", 0.45, 3)
+    found = compare(*TAGGED, measure="resemblance")
+    assert (found.measure, found.threshold) == ("resemblance(5)", 0.55)
+    assert compare(*TAGGED, measure="resemblance", threshold=0.9).threshold == 0.9
+    with pytest.raises(ParameterError, match="'measure'"):
+        compare(*TAGGED, measure="cosine")
+    with pytest.raises(ParameterError, match="threshold or a max_distance"):
+        dedup(TAGGED, recipe="characters", measure="sketch")
+
+
+def test_dedup_and_an_index_take_the_measure(tmp_path):
+    texts = [text * 3 for text in TAGGED]
+    assert dedup(texts, recipe="bkdr").keep.tolist() == [True, False]
+    assert dedup(texts, recipe="bkdr", measure="resemblance", threshold=0.9).keep.all()
+    path = tmp_path / "index.db"
+    with Index(path, recipe="bkdr", measure="resemblance", threshold=0.9) as index:
+        assert [index.add(str(at), text) for at, text in enumerate(texts)] == [None, None]
+    with pytest.raises(IndexMismatchError):
+        Index(path, measure="content")
+    with Index(path, measure="resemblance") as index:
+        assert index.query(texts[0], 1)

@@ -182,10 +182,10 @@ def test_a_recall_that_no_bands_reach_is_told():
     ],
 )
 def test_a_threshold_with_every_recipe(name, measure):
-    """Given, it means a verified similarity; the distance is derived or given too."""
-    found = plan(1000, recipe=name, threshold=0.9)
+    """By a measure of texts it is verified; the distance is derived or given too."""
+    found = plan(1000, recipe=name, measure=measure, threshold=0.9)
     assert (found.threshold, found.measure) == (0.9, f"{measure}(5)")
-    both = plan(1000, recipe=name, threshold=0.9, max_distance=7)
+    both = plan(1000, recipe=name, measure=measure, threshold=0.9, max_distance=7)
     assert (both.threshold, both.max_distance) == (0.9, 7)
     assert plan(1000, recipe=name, max_distance=7).threshold is None
 

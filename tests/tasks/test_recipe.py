@@ -88,6 +88,7 @@ def test_every_setting_is_in_the_list():
     known = {(s, f.name) for s in stages for f in dataclasses.fields(getattr(recipe, s))}
     assert known - listed == {
         ("decide", "measure"),
+        ("decide", "exceeds"),
         ("decide", "direction"),
         ("segment", "user_dictionary"),
         ("sketch", "hash"),
@@ -164,7 +165,9 @@ def version_of_content(version):
 
 def test_the_id_changes_with_the_version_of_content_where_content_decides():
     recipes = {name: load_recipe(name) for name in NAMES}
-    recipes["classic, threshold"] = recipes["classic"].replace(decide={"threshold": 0.5})
+    recipes["classic, threshold"] = recipes["classic"].replace(
+        decide={"measure": "content", "threshold": 0.5}
+    )
     resemblance = {"measure": "resemblance"}
     recipes["general, resemblance"] = recipes["general"].replace(decide=resemblance)
     with version_of_content(assets.MEASURES["content"] - 1):
@@ -175,7 +178,11 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
 
 @pytest.mark.parametrize(
     ("options", "is_refused"),
-    [({}, True), ({"recipe": "classic", "threshold": 0.5}, True), ({"recipe": "classic"}, False)],
+    [
+        ({}, True),
+        ({"recipe": "classic", "measure": "content"}, True),
+        ({"recipe": "classic"}, False),
+    ],
 )
 def test_an_index_that_decided_by_another_version_of_content_is_refused(
     options, is_refused, tmp_path
@@ -332,11 +339,6 @@ def test_settings_out_of_bounds(table, message, tmp_path):
     [
         ("characters", {"sketch": {"num_perm": 64}}, "'sketch.num_perm'.*'simhash'.*Got 64"),
         ("characters", {"sketch": {"size": 64}}, "'sketch.size'.*'simhash'.*Got 64"),
-        (
-            "characters",
-            {"decide": {"measure": "sketch"}},
-            "'decide.measure'.*max_distance.*'sketch'",
-        ),
         ("minhash", {"sketch": {"bits": 64}}, "'sketch.bits'.*'minhash'.*Got 64"),
         ("minhash", {"sketch": {"hash": "news"}}, "'sketch.hash'.*'minhash'.*Got 'news'"),
         ("minhash", {"sketch": {"tie": 1}}, "'sketch.tie'.*'minhash'.*Got 1"),

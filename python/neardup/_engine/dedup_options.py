@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from neardup._engine.priority import fields_of
-from neardup._engine.rule import Rule, rule
+from neardup._engine.rule import Rule, measured_by, rule
 from neardup.recipe import Recipe, load_recipe
 
 
@@ -60,7 +60,7 @@ class DedupOptions:
         ParameterError
             If there is no such recipe, or a bound does not apply to it; names the option.
         """
-        recipe = load_recipe(options["recipe"])
+        recipe = measured_by(load_recipe(options["recipe"]), options.get("measure"))
         exhaustive = options.get("exhaustive", False)
         bounds: dict[str, Any] = {name: options.get(name) for name in ("threshold", "max_distance")}
         return cls(

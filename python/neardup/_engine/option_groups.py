@@ -33,6 +33,7 @@ from neardup._engine.options import (
     LeastDocuments,
     LeastUnit,
     MaxDistance,
+    Measure,
     Memory,
     MustExist,
     OnError,
@@ -85,6 +86,7 @@ class MatchParameters(TypedDict, total=False):
     """The definition of a duplicate."""
 
     recipe: RecipeName
+    measure: Measure
     threshold: Threshold
     max_distance: MaxDistance
 
@@ -254,6 +256,7 @@ class IndexParameters(TypedDict, total=False):
     """Options of `Index`; None takes what an index that exists was made with."""
 
     recipe: IndexRecipe
+    measure: Measure
     threshold: Threshold
     max_distance: MaxDistance
     store: Store

@@ -208,9 +208,22 @@ Threshold = Annotated[
     float | None,
     Option(
         "Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the recipe's "
-        "measure; verified on the texts. By default the recipe's own.",
+        "measure: verified on the texts, or the share of equal bits where fingerprints decide "
+        "(for bkdr, it must be exceeded). By default the recipe's own.",
         ("--threshold", "-t"),
         MATCHING,
+    ),
+]
+MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
+Measure = Annotated[
+    MeasureName | None,
+    Option(
+        "The similarity that decides, instead of the recipe's: content, resemblance, containment "
+        "or aligned, which compare texts, or sketch, which for fingerprints is the share of equal "
+        "bits. Without a threshold it has its own default.",
+        ("--measure",),
+        MATCHING,
+        check=_or_none(_choice(MeasureName)),
     ),
 ]
 MaxDistance = Annotated[

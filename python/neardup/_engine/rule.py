@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup._engine.messages import Message
-from neardup._engine.validation import check_max_distance, check_threshold, check_whole
+from neardup._engine.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
-from neardup.recipe import CORPUS, Recipe, Sketch
+from neardup.recipe import CORPUS, Decide, Recipe, Sketch
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -148,6 +148,32 @@ def measure_name(measured: str, shingle: int, kind: str) -> str:
     ]
 
 
+#: The threshold of each measure of texts, for a recipe that has another measure.
+_THRESHOLDS = {"content": 0.45, "resemblance": 0.55, "containment": 0.75, "aligned": 0.65}
+
+
+def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
+    """Return the recipe with another measure, and with the threshold of that measure."""
+    if measure is None or measure == recipe.decide.measure:
+        return recipe
+    threshold = _THRESHOLDS.get(measure)
+    if measure == "sketch" and recipe.sketch.kind != "simhash":
+        threshold = recipe.decide.threshold
+    direction = Decide.direction
+    return recipe.replace(
+        decide={"measure": measure, "threshold": threshold, "direction": direction}
+    )
+
+
+def _widest(threshold: float, bits: int, exceeds: bool) -> int:
+    """Return the largest distance at which the share of equal bits is at least, or above, it."""
+    for distance in range(bits, -1, -1):
+        equal = (bits - distance) / bits
+        if equal > threshold or (equal == threshold and not exceeds):
+            return distance
+    raise bad("threshold", "runs.share_to_exceed", threshold)
+
+
 def rule(
     recipe: Recipe,
     *,
@@ -158,7 +184,7 @@ def rule(
 ) -> Rule:
     """Return the rule of a call, or else of the recipe.
 
-    With a threshold, texts decide unless the recipe says otherwise; for fingerprints,
+    With a threshold, texts decide unless the measure is that of the sketches; for fingerprints,
     the distance is derived from it unless it is given too. A distance alone decides.
     """
     from neardup import _core
@@ -179,10 +205,15 @@ def rule(
         threshold, max_distance = decide.threshold, decide.max_distance
     if threshold is None and max_distance is None:
         raise ParameterError(Message("runs.no_bound", recipe=recipe.name))
-    measured = "sketch" if threshold is None else decide.measure
-    scheme = "near"
     if threshold is not None:
         threshold = check_threshold(threshold)
+        if sketch.kind == "simhash" and decide.measure == "sketch":
+            widest = _widest(threshold, sketch.bits, decide.exceeds)
+            if max_distance is not None:
+                widest = min(widest, check_max_distance(max_distance, sketch.bits))
+            threshold, max_distance = None, widest
+    measured = "sketch" if threshold is None else decide.measure
+    scheme = "near"
     if sketch.kind == "minhash":
         scheme = "bands"
     elif sketch.kind == "sample":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
@@ -17,6 +17,7 @@ from neardup.cli.terminal import tell
 
 if TYPE_CHECKING:
     from neardup.compare import Comparison
+    from neardup.recipe import Recipe
 
 NAME = "compare"
 NEEDS_ARGUMENTS = True
@@ -47,31 +48,50 @@ def run(
         bool,
         flags.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),
     ] = False,
+    format: Annotated[
+        Literal["source"] | None,
+        flags.Option(
+            "--format",
+            help="source: print the one sentence that the original program prints, in Chinese.",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = None,
+    report: o.Report = None,
     **options: Unpack[CompareParameters],
 ) -> None:
     """Print the similarity of two texts."""
+    from dataclasses import asdict
+    from json import dumps
+
     from neardup import compare
+    from neardup._engine.summary import Clock, peak_memory
     from neardup.exceptions import ParameterError
     from neardup.writers import OutputSet
 
     if a == b == "-":
         raise ParameterError(Message("cli.both_from_stdin"))
     _check_paths(a, b, output)
-    deciding = ("recipe", "threshold", "max_distance")
+    deciding = ("recipe", "measure", "threshold", "max_distance")
     by_recipe = any(_is_given(context, name) for name in deciding)
-    options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
+    options["recipe"] = recipe = o.recipe_of(options["recipe"], strip_markup)
+    clock = Clock()
     with OutputSet() as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
+        costs = None if report is None else outputs.open_text(report, force=True)
         texts = read_text(a, encoding), read_text(b, encoding)
         found = compare(*texts, **options)
+        answer = found.similarity if by_recipe else found.edit_similarity
         if file is not None:
-            answer = found.similarity if by_recipe else found.edit_similarity
             file.write(f"{answer:.2f}\n".encode())
+        if costs is not None:
+            used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
+            costs.write(dumps(asdict(found) | used, ensure_ascii=False).encode() + b"\n")
     if json:
-        import dataclasses
-        from json import dumps
-
-        typer.echo(dumps(dataclasses.asdict(found), ensure_ascii=False))
+        typer.echo(dumps(asdict(found), ensure_ascii=False))
+        return
+    if format == "source":
+        typer.echo(_sentence_of_source(found, recipe, answer))
         return
     _print(found)
     if found.passages is not None:
@@ -102,6 +122,10 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 
 
 def _print(found: Comparison) -> None:
+    if found.measure != "equal_bits":
+        # Rounded down: 100 % means that no edit is needed.
+        percent = int(found.edit_similarity * 10_000) / 100
+        typer.echo(f"{percent:.2f} % the same, counted by edits.")
     typer.echo(found.verdict)
     typer.echo()
     typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
@@ -119,6 +143,19 @@ def _print(found: Comparison) -> None:
         bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
         typer.echo(f"distance     {bits}")
     typer.echo(f"recipe       {found.recipe_id}")
+
+
+def _sentence_of_source(found: Comparison, recipe: Recipe, answer: float) -> str:
+    """Return the sentence of the BKDR program, or of the paper check."""
+    if recipe.sketch.hash != "bkdr":
+        return f"相似率为：{answer:.2f}"
+    assert recipe.sketch.bits
+    assert found.max_distance is not None
+    # The largest share of equal bits that is not enough.
+    threshold = 1 - (found.max_distance + 1) / recipe.sketch.bits
+    if found.duplicate:
+        return f"相似度为{found.similarity:g},超过阈值{threshold:g},两篇文本相似"
+    return f"相似度为{found.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
 
 
 def _numbers(found: Comparison) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Index"]
 
 #: Options that become settings, or are compared with the settings of an existing index.
-_WANTED = ("recipe", "threshold", "max_distance", "store", "expected")
+_WANTED = ("recipe", "measure", "threshold", "max_distance", "store", "expected")
 
 
 @takes_options

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup._engine.messages import Message
-from neardup._engine.rule import Rule, rule
+from neardup._engine.rule import Rule, measured_by, rule
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 
@@ -106,7 +106,7 @@ def _deciding_id(recipe: Recipe, threshold: float | None) -> str:
 def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
     """Return the settings of an index to be created; None means the default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
-    recipe = _with_absolute_paths(load_recipe(chosen.get("recipe", "general")).for_single_texts())
+    recipe = _with_absolute_paths(_recipe(chosen.get("recipe", "general"), wanted["measure"]))
     settings = Settings(
         recipe=recipe,
         threshold=wanted["threshold"],
@@ -129,11 +129,12 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
     for name in ("threshold", "max_distance"):
         own = getattr(stored, name)
         expected[name] = getattr(stored.rule, name) if own is None else own
+    expected["measure"] = stored.recipe.decide.measure
     asked: dict[str, tuple[Any, Any]] = {
         name: (wanted[name], value) for name, value in expected.items()
     }
     if wanted["recipe"] is not None:
-        recipe = load_recipe(wanted["recipe"]).for_single_texts()
+        recipe = _recipe(wanted["recipe"], wanted["measure"])
         asked["recipe"] = (recipe.id, stored.recipe.id)
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
@@ -149,6 +150,11 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
                     value=repr(found),
                 )
             )
+
+
+def _recipe(recipe: Any, measure: str | None) -> Recipe:
+    """Return the recipe of an index, with the measure that was asked for."""
+    return measured_by(load_recipe(recipe), measure).for_single_texts()
 
 
 def _with_absolute_paths(recipe: Recipe) -> Recipe:

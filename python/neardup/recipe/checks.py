@@ -115,12 +115,6 @@ def _validate_kind(recipe: Recipe) -> None:
             except ParameterError:
                 bounds = {"least": 1, "most": widest, "hash": sketch.hash}
                 raise bad("sketch.bits", "recipes.width_with_hash", sketch.bits, **bounds) from None
-        if decide.measure == "sketch":
-            raise bad(
-                "decide.measure",
-                "recipes.measure_of_fingerprints",
-                decide.measure,
-            )
         if decide.max_distance is not None:
             check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
         return

@@ -198,7 +198,11 @@ class Decide:
         lower the similarity. ``containment`` is the share of one text that lies
         in the other, by the same evidence; it needs samples as sketches.
         ``aligned`` is the edit similarity by words, or by characters of scripts
-        without spaces. ``sketch`` is the similarity of the sketches, unverified.
+        without spaces. ``sketch`` is the similarity of the sketches, unverified: for
+        fingerprints the share of equal bits.
+    exceeds : bool, default=False
+        For fingerprints and the measure ``sketch``: a threshold must be exceeded, not only
+        reached.
     direction : {"contained", "either", "both"}, default="contained"
         For ``containment``: which text must lie in the other. ``contained`` drops
         a text that lies in a kept one and keeps a longer text that has a kept one
@@ -218,6 +222,7 @@ class Decide:
     threshold: float | None = None
     max_distance: int | None = None
     measure: str = "content"
+    exceeds: bool = False
     direction: str = "contained"
     common: str = CORPUS
     shingle: int = 5
@@ -228,6 +233,8 @@ class Decide:
         settings = asdict(self)
         if self.measure != "containment":
             del settings["direction"]
+        if not self.exceeds:
+            del settings["exceeds"]
         return settings
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup._engine.ingest import REMEMBERED, stopped
 from neardup._engine.messages import Message
-from neardup._engine.rule import rule
+from neardup._engine.rule import measured_by, rule
 from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
 from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
 from neardup._engine.validation import check_whole
@@ -167,7 +167,7 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
         a single document.
     """
 
-    recipe = load_recipe(given["recipe"])
+    recipe = measured_by(load_recipe(given["recipe"]), given["measure"])
     bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
     wanted = rule(recipe, **bounds)
 
