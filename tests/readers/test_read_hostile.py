@@ -8,12 +8,13 @@ from unittest import mock
 
 import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neardup.exceptions import InputError
-from neardup.readers import jsonl, open_sources
+from neardup.readers import jsonl, open_sources, open_table
 
 TEXT = st.text(max_size=20)
 VALUE = st.recursive(
@@ -162,3 +163,23 @@ def test_good_records_arrive_unchanged(texts, batch):
     assert got == texts
     assert ids == [str(i) for i in range(len(texts))]
     assert problems == []
+
+
+@pytest.mark.parametrize("kind", ["file", "file of dictionaries", "table"])
+def test_a_large_value_in_every_row_is_decoded_in_parts(make, kind):
+    """Decoded together, 3,000 such rows would end the process, from a file of 500 bytes."""
+    name = make("a.parquet")
+    column = pa.array(["x" * (1 << 20)] * 40).dictionary_encode()
+    table = pa.table({"text": column})
+    pq.write_table(table, name, store_schema=kind == "file of dictionaries")
+    if kind == "table":
+        source = open_table(table)
+        parts = [chunk.texts for chunk in source._chunks(False)]
+    else:
+        source = open_sources([name])
+        parts = list(source.sources[0].batches())
+    assert sum(map(len, parts)) == 40
+    assert max(map(len, parts)) < 20
+    batches = list(source.batches())
+    assert sum(map(len, batches)) == 40
+    assert max(batch.texts.nbytes for batch in batches) < 20 << 20

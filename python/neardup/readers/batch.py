@@ -284,7 +284,8 @@ def regroup(chunks: Iterable[Chunk], max_bytes: int, max_records: int) -> Iterat
                 waiting, records, size = [], 0, 0
             waiting.append(part)
             records += len(part.ids)
-            size += part.bytes_read
+            # Texts may be larger than what they are read from, such as a dictionary.
+            size += max(part.bytes_read, part.texts.nbytes)
             if records >= max_records or size >= max_bytes:
                 yield _join(waiting, first)
                 first += records

@@ -6,9 +6,10 @@ every text is validated here first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from neardup._engine.arrays import texts_array
@@ -17,7 +18,21 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 
-__all__ = ["check_types", "chunk_of", "is_text", "no_surrogates", "text_column"]
+__all__ = [
+    "PART_BYTES",
+    "PART_ROWS",
+    "check_types",
+    "chunk_of",
+    "is_text",
+    "no_surrogates",
+    "row_ranges",
+    "text_column",
+]
+
+#: Rows, and bytes of text with dictionaries decoded, that are read together. The sizes are
+#: fixed, so that the records read before damage do not depend on the batch size.
+PART_ROWS = 4096
+PART_BYTES = 16 << 20
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -60,6 +75,45 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
                 raise InputError(refusal(source, reason, str(kind)))
             key = None
     return Columns(columns.text, title, key, columns.extra)
+
+
+def row_ranges(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
+    """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row.
+
+    A dictionary may repeat a large value in every row, and then decodes to any size.
+    """
+    sizes = np.zeros(rows, np.int64)
+    for column in columns:
+        sizes += _text_sizes(column)
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < rows:
+        most = ends[begin] - sizes[begin] + PART_BYTES
+        end = max(begin + 1, int(np.searchsorted(ends, most, "right")))
+        yield begin, end
+        begin = end
+
+
+def _text_sizes(column: Any) -> Any:
+    """Return the size of each text of a column; 0 for other values."""
+    if isinstance(column, list):
+        sizes = (len(value) if isinstance(value, str) else 0 for value in column)
+        return np.fromiter(sizes, np.int64, len(column))
+    if isinstance(column, pa.ChunkedArray):
+        return np.concatenate([np.zeros(0, np.int64), *map(_text_sizes, column.chunks)])
+    import pyarrow.compute as pc
+
+    if not is_text(column.type) or pa.types.is_null(column.type):
+        return np.zeros(len(column), np.int64)
+    values: Any = column
+    if pa.types.is_dictionary(column.type):
+        values = column.dictionary
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.large_string())
+    lengths: Any = pc.binary_length(values)
+    if pa.types.is_dictionary(column.type):
+        lengths = lengths.take(column.indices)
+    return lengths.fill_null(0).to_numpy(zero_copy_only=False)
 
 
 def text_column(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, refusal, show
-from neardup.readers.columns import check_types, chunk_of
+from neardup.readers.columns import PART_BYTES, PART_ROWS, check_types, chunk_of, row_ranges
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Row, unreadable_rest
 from neardup.readers.streams import ReopenableFile
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Parquet"]
 
-# Fixed, so that the records read before a damaged page do not depend on the
-# batch size that the caller requests.
-_ROWS = 4096
 #: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
 #: Arrow's own kind of IndexError.
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
@@ -40,27 +37,19 @@ class Parquet:
         self.source_file = source_file
         self.size = source_file.size
         self._compression = compression
-        with self._open() as file:
-            self.schema: pa.Schema = file.schema_arrow
-            # Access it here, where an error is an error of the file.
-            _ = self.schema.names
-            self._rows: int = file.metadata.num_rows
-
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[pq.ParquetFile]:
-        import pyarrow.parquet as pq
-
-        # Arrow does not close a Python file that it did not open.
-        with self.source_file.unpacked(self._compression) as handle:
+        with source_file.unpacked(compression) as handle:
             try:
-                file = pq.ParquetFile(pa.PythonFile(cast(io.IOBase, handle), mode="r"))
+                file = _parquet_file(handle)
             except _DAMAGE as error:
                 remedy = Message("readers.got_said", said=_first_line(error))
                 if "magic bytes" in remedy:
                     remedy = Message("readers.got_no_parquet_end")
                 reason = Message("readers.must_be_parquet")
                 raise InputError(refusal(self.name, reason, None, remedy)) from error
-            yield file
+            self.schema: pa.Schema = file.schema_arrow
+            # Access it here, where an error is an error of the file.
+            _ = self.schema.names
+            self._rows: int = file.metadata.num_rows
 
     def done(self, records: int) -> float:
         """Return the share of the file that was read, from 0 to 1."""
@@ -110,22 +99,24 @@ class Parquet:
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch | Problem]:
         """Yield record batches, and at damage a Problem in place of the rest."""
         done = 0
-        with self._open() as file:
-            batches = file.iter_batches(_ROWS, columns=columns, use_threads=True)
-            while True:
-                try:
-                    batch = next(batches, None)
-                    _check_dictionaries(batch)
-                except _DAMAGE as error:
-                    where = Message("readers.where_said", said=show(_first_line(error)))
-                    reason = Message("readers.must_be_readable_parquet", where=where)
-                    found = Message("readers.damaged_data")
-                    yield Problem(self.name, done + 1, None, reason, found)
-                    return
-                if batch is None:
-                    return
+        try:
+            for batch in self._batches(columns):
                 done += batch.num_rows
                 yield batch
+        except _DAMAGE as error:
+            where = Message("readers.where_said", said=show(_first_line(error)))
+            reason = Message("readers.must_be_readable_parquet", where=where)
+            yield Problem(self.name, done + 1, None, reason, Message("readers.damaged_data"))
+
+    def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        with self.source_file.unpacked(self._compression) as handle:
+            file = _parquet_file(handle)
+            for group in range(file.num_row_groups):
+                rows = _rows_together(file, handle, group, columns)
+                for batch in file.iter_batches(rows, [group], columns, use_threads=True):
+                    _check_dictionaries(batch)
+                    for begin, end in row_ranges(batch.columns, batch.num_rows):
+                        yield batch.slice(begin, end - begin)
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
@@ -150,9 +141,55 @@ class Parquet:
         return row
 
 
-def _check_dictionaries(batch: pa.RecordBatch | None) -> None:
+def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+    """Return a reader that does not decode the columns `dictionaries`."""
+    import pyarrow.parquet as pq
+
+    # Arrow does not close a Python file that it did not open.
+    source = pa.PythonFile(cast(io.IOBase, handle), mode="r")
+    return pq.ParquetFile(source, read_dictionary=list(dictionaries))
+
+
+def _rows_together(
+    file: pq.ParquetFile, handle: BinaryIO, group: int, columns: list[str] | None
+) -> int:
+    """Return how many rows of a row group to read together, so that memory is bounded.
+
+    Rows have the group's average size, and in addition the largest value of its dictionaries,
+    which all of them may have.
+    """
+    metadata = file.metadata.row_group(group)
+    size = 0
+    encoded = []
+    for at in range(metadata.num_columns):
+        chunk = metadata.column(at)
+        path = chunk.path_in_schema
+        if columns is not None and path.partition(".")[0] not in columns and path not in columns:
+            continue
+        size += max(0, chunk.total_uncompressed_size)
+        if (
+            chunk.has_dictionary_page
+            and chunk.physical_type == "BYTE_ARRAY"
+            and path in file.schema_arrow.names
+            # A column that stays a dictionary is cut when it is read.
+            and not pa.types.is_dictionary(file.schema_arrow.field(path).type)
+        ):
+            encoded.append(path)
+    rows = max(1, min(metadata.num_rows, PART_ROWS))
+    row_bytes = size / max(1, metadata.num_rows)
+    if encoded and rows * size > PART_BYTES:
+        undecoded = _parquet_file(handle, encoded)
+        # The dictionary comes complete with the first row.
+        first = next(undecoded.iter_batches(1, [group], encoded), None)
+        columns_of_one: list[Any] = [] if first is None else first.columns
+        for column in columns_of_one:
+            row_bytes += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+    return max(1, min(rows, int(PART_BYTES / max(1.0, row_bytes))))
+
+
+def _check_dictionaries(batch: pa.RecordBatch) -> None:
     """Raise Arrow's error for an index beyond its dictionary, which it checks only later."""
-    for column in [] if batch is None else batch.columns:
+    for column in batch.columns:
         if pa.types.is_dictionary(column.type):
             column.validate(full=True)
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from neardup._engine.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
-from neardup.readers.columns import check_types, chunk_of, is_text
+from neardup.readers.columns import PART_ROWS, check_types, chunk_of, is_text, row_ranges
 from neardup.readers.containers import opened_container
 from neardup.readers.fields import (
     DEFAULT_ID,
@@ -35,7 +35,6 @@ from neardup.readers.source import without_records
 __all__ = ["TableSource", "open_table", "take_kept"]
 
 _NAME = "input"
-_ROWS = 4096
 _TEXT = Columns("text", None, None, ())
 
 
@@ -278,9 +277,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
 def _column_chunks(
     columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
 ) -> Iterator[Chunk]:
-    total = len(columns[chosen.text])
-    for begin in range(0, total, _ROWS):
-        end = min(begin + _ROWS, total)
+    for begin, end in _ranges(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
             values: Any = columns[name]
@@ -298,6 +295,19 @@ def _column_chunks(
         yield chunk
 
 
+def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
+    """Cut the rows of columns into the ranges that are read together."""
+    for first in range(0, len(columns[0]), PART_ROWS):
+        parts = [
+            column[first : first + PART_ROWS]
+            if isinstance(column, list)
+            else column.slice(first, PART_ROWS)
+            for column in columns
+        ]
+        for begin, end in row_ranges(parts, len(parts[0])):
+            yield first + begin, first + end
+
+
 def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Chunk]:
     chosen = Columns(
         # The text field may differ between records; this names all candidates.
@@ -306,14 +316,14 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         fields.id or DEFAULT_ID,
         fields.extra,
     )
-    for begin in range(0, len(data), _ROWS):
-        rows = data[begin : begin + _ROWS]
+    all_texts = [row.get(fields.text_of(row)) if isinstance(row, dict) else None for row in data]
+    for begin, end in _ranges([all_texts]):
+        rows = data[begin:end]
         records = [row if isinstance(row, dict) else {} for row in rows]
+        texts = all_texts[begin:end]
 
-        def column(name: str, records: list[Any] = records) -> list[Any]:
-            if name == chosen.text:
-                return [record.get(fields.text_of(record)) for record in records]
-            return [record.get(name) for record in records]
+        def column(name: str, texts: Any = texts, records: list[Any] = records) -> list[Any]:
+            return texts if name == chosen.text else [record.get(name) for record in records]
 
         chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
