@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter};
 use crate::sketch::{
-    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SimHash, Sketch, UnitHash,
-    Xxh3, shingle_hashes,
+    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, Share, SimHash,
+    Sketch, UnitHash, Xxh3, is_long, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
@@ -125,7 +125,8 @@ impl Scratch {
         self.rare
     }
 
-    /// The hashes of the distinct features of the last text with a signature or a sample.
+    /// The hashes of the distinct features of the last text with a signature or a sample, unless
+    /// it was long.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.hashes
     }
@@ -369,15 +370,20 @@ impl Recipe {
         } = scratch;
         let mut counters = Counters::<W>::new();
         let mut features = 0;
-        distinct.clear(USUAL);
-        self.segmenter.for_each(normalized, |unit| {
-            if let Some(text) = self.weigher.keep(unit.text, lower) {
-                let hashed = hash.hash(text);
-                let is_new = distinct.insert(hash.identity(text, &hashed));
-                features += usize::from(is_new);
-                counters.add_if(is_new || !each_once, hashed);
-            }
-        });
+        for share in Share::all_of(normalized) {
+            distinct.clear(USUAL);
+            self.segmenter.for_each(normalized, |unit| {
+                if let Some(text) = self.weigher.keep(unit.text, lower) {
+                    let hashed = hash.hash(text);
+                    let identity = hash.identity(text, &hashed);
+                    if share.has(identity) {
+                        let is_new = distinct.insert(identity);
+                        features += usize::from(is_new);
+                        counters.add_if(is_new || !each_once, hashed);
+                    }
+                }
+            });
+        }
         let total = counters.total();
         let ones = counters.ones();
         finish(simhash, ones.as_flattened(), total, out);
@@ -443,15 +449,17 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        self.hash_features(normalized, scratch);
-        let Scratch { hashes, minima, .. } = scratch;
-        minhash.begin(minima);
-        for &hash in &*hashes {
-            minhash.add(minima, hash);
-        }
+        let mut minima = std::mem::take(&mut scratch.minima);
+        minhash.begin(&mut minima);
+        let features = self.hash_features(normalized, scratch, |hashes| {
+            for &hash in hashes {
+                minhash.add(&mut minima, hash);
+            }
+        });
         out.values.resize(minhash.num_perm(), 0);
-        minhash.finish(minima, &mut out.values);
-        hashes.len()
+        minhash.finish(&mut minima, &mut out.values);
+        scratch.minima = minima;
+        features
     }
 
     fn sample(
@@ -461,40 +469,59 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        self.hash_features(normalized, scratch);
-        out.rate = sketch::sample(&scratch.hashes, size, &mut out.values);
-        scratch.hashes.len()
+        let mut sampler = Sampler::new(size, &mut out.values);
+        let features = self.hash_features(normalized, scratch, |hashes| sampler.add(hashes));
+        out.rate = sampler.finish();
+        features
     }
 
-    /// Writes the hash of each distinct feature into the scratch. A text without a letter or digit
-    /// has none: runs of punctuation are not content.
-    fn hash_features(&self, normalized: &str, scratch: &mut Scratch) {
+    /// Calls `each` with the hashes of all distinct features, those of a long text in several
+    /// parts, and returns their number. A text without a letter or digit has none: runs of
+    /// punctuation are not content.
+    fn hash_features(
+        &self,
+        normalized: &str,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&[u64]),
+    ) -> usize {
         let Scratch {
             distinct,
             lower,
             hashes,
             ..
         } = scratch;
-        hashes.clear();
         let says_something = |text: &str| text.chars().any(normalize::is_letter_or_digit);
-        let mut is_content = false;
-        if let Some(k) = self.shingle() {
-            is_content = says_something(normalized);
-            shingle_hashes(normalized, k, hashes);
-        } else {
-            self.segmenter.for_each(normalized, |unit| {
-                if let Some(text) = self.weigher.keep(unit.text, lower) {
-                    is_content = is_content || says_something(text);
-                    let [hash] = Xxh3.hash(text);
-                    hashes.push(hash);
-                }
-            });
-        }
-        if !is_content {
+        let shingle = self.shingle();
+        let mut is_content = shingle.is_some() && says_something(normalized);
+        let mut features = 0;
+        for share in Share::all_of(normalized) {
             hashes.clear();
+            if let Some(k) = shingle {
+                shingle_hashes_in(share, normalized, k, hashes);
+            } else {
+                self.segmenter.for_each(normalized, |unit| {
+                    if let Some(text) = self.weigher.keep(unit.text, lower) {
+                        is_content = is_content || says_something(text);
+                        let [hash] = Xxh3.hash(text);
+                        push_in(share, normalized, hash, hashes);
+                    }
+                });
+            }
+            if !is_content {
+                hashes.clear();
+            }
+            if is_long(normalized) {
+                // Slower than a table of twice the size.
+                hashes.sort_unstable();
+                hashes.dedup();
+            } else {
+                distinct.clear(hashes.len());
+                hashes.retain(|&hash| distinct.insert(hash));
+            }
+            features += hashes.len();
+            each(hashes);
         }
-        distinct.clear(hashes.len());
-        hashes.retain(|&hash| distinct.insert(hash));
+        features
     }
 }
 

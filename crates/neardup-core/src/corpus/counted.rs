@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::document::Sketched;
 use super::identity::FirstByText;
 use crate::recipe::Scratch;
-use crate::verify::{ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies};
+use crate::sketch::is_long;
+use crate::verify::{
+    ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies, shingle_len,
+};
 
 /// The shingle counts, and the texts that were counted already.
 #[derive(Debug)]
@@ -36,6 +39,10 @@ impl Counting {
     pub(super) fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
         match made.has_features {
             false => Vec::new(),
+            true if is_long(&made.text) => {
+                let k = shingle_len(&made.text, self.k);
+                shingle_frequencies::sample_of_long(&made.text, k, self.level, &mut tables.hashes)
+            }
             true if self.are_met && !is_spaced(&made.text) => {
                 shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
             }

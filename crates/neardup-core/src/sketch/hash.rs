@@ -126,6 +126,61 @@ pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     hashes.extend(shingles(text, k.max(1)).map(|shingle| xxh3_64(&bytes[shingle])));
 }
 
+/// Bytes from which on a text is long: its features are then hashed in several passes, each of
+/// which holds a share of the hashes. A text of n bytes would otherwise need 24 n bytes or more.
+const LONG: usize = 4 << 20;
+
+/// Bits of a hash that number its share.
+const SHARE_BITS: u32 = 3;
+
+/// The hashes of one pass over a text: all of a short text, an eighth of a long one.
+#[derive(Clone, Copy)]
+pub(crate) struct Share(Option<u64>);
+
+impl Share {
+    /// The passes over a text.
+    pub(crate) fn all_of(text: &str) -> impl Iterator<Item = Share> {
+        let shares = if is_long(text) { 1 << SHARE_BITS } else { 1 };
+        (0..shares).map(move |number| Share((shares > 1).then_some(number)))
+    }
+
+    /// Whether a hash belongs to this pass.
+    #[inline]
+    pub(crate) fn has(self, hash: u64) -> bool {
+        self.0
+            .is_none_or(|number| hash >> (u64::BITS - SHARE_BITS) == number)
+    }
+}
+
+/// Whether the features of a text are hashed in several passes.
+pub(crate) fn is_long(text: &str) -> bool {
+    text.len() >= LONG
+}
+
+/// Adds the hash of a feature if it belongs to this pass over `text`. Repeats of a long text are
+/// removed once they take more memory than its distinct features can.
+#[inline]
+pub(crate) fn push_in(share: Share, text: &str, hash: u64, hashes: &mut Vec<u64>) {
+    if share.has(hash) {
+        if share.0.is_some() && hashes.len() >= text.len() / 4 {
+            hashes.sort_unstable();
+            hashes.dedup();
+        }
+        hashes.push(hash);
+    }
+}
+
+/// Writes the hashes of the shingles of one pass, with repeats.
+pub(crate) fn shingle_hashes_in(share: Share, text: &str, k: usize, hashes: &mut Vec<u64>) {
+    hashes.clear();
+    if share.0.is_none() {
+        return shingle_hashes(text, k, hashes);
+    }
+    for shingle in shingles(text, k.max(1)) {
+        push_in(share, text, xxh3_64(&text.as_bytes()[shingle]), hashes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

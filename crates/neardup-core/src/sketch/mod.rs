@@ -38,10 +38,11 @@ use crate::error::{Error, Result};
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub use hash::shingle_hashes;
-pub(crate) use hash::{Bkdr, News, UnitHash, Xxh3};
+pub(crate) use hash::{Bkdr, News, Share, UnitHash, Xxh3, is_long, push_in, shingle_hashes_in};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub use sample::{is_kept, sample};
+pub(crate) use sample::Sampler;
+pub use sample::is_kept;
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

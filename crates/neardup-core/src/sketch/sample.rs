@@ -20,20 +20,45 @@ use crate::buckets::sorted;
 /// The largest rate; its keys still have 20 random bits.
 const MAX_RATE: u32 = 1 << 12;
 
-/// Writes the sample of a document with these distinct features, given by their hashes, and returns
-/// its rate. The sample is ascending and without repeats.
+/// Makes the sample of a document from its distinct features, which may come in several parts.
 ///
 /// `size` is the wanted minimum number of features; a document with fewer features keeps all of
 /// them. 0 keeps all features of every document.
-pub fn sample(features: &[u64], size: u32, keys: &mut Vec<u32>) -> u32 {
-    let rate = rate(features.len(), size);
-    keys.clear();
-    let all = features.iter().map(|&hash| hash as u32);
-    keys.extend(all.filter(|&key| is_kept(key, rate)));
-    // Keys are below 2^32 / rate.
-    *keys = sorted(keys, |key| (u64::from(key) * u64::from(rate)) << 32);
-    keys.dedup();
-    rate
+pub(crate) struct Sampler<'k> {
+    size: u32,
+    features: usize,
+    keys: &'k mut Vec<u32>,
+}
+
+impl<'k> Sampler<'k> {
+    /// Begins a sample, which replaces `keys`.
+    pub(crate) fn new(size: u32, keys: &'k mut Vec<u32>) -> Self {
+        keys.clear();
+        Sampler {
+            size,
+            features: 0,
+            keys,
+        }
+    }
+
+    /// Adds features, given by their hashes.
+    pub(crate) fn add(&mut self, features: &[u64]) {
+        self.features += features.len();
+        // The rate only grows, so that nothing left out now would be kept later.
+        let rate = rate(self.features, self.size);
+        self.keys.retain(|&key| is_kept(key, rate));
+        let all = features.iter().map(|&hash| hash as u32);
+        self.keys.extend(all.filter(|&key| is_kept(key, rate)));
+    }
+
+    /// Returns the rate of the sample, which is ascending and without repeats.
+    pub(crate) fn finish(self) -> u32 {
+        let rate = rate(self.features, self.size);
+        // Keys are below 2^32 / rate.
+        *self.keys = sorted(self.keys, |key| (u64::from(key) * u64::from(rate)) << 32);
+        self.keys.dedup();
+        rate
+    }
 }
 
 /// The largest rate, a power of two, that leaves `size` of `features` features on average.
@@ -60,7 +85,9 @@ mod tests {
             .map(|feature| xxh3_64(&feature.to_le_bytes()))
             .collect();
         let mut keys = Vec::new();
-        let rate = super::sample(&hashes, size, &mut keys);
+        let mut sampler = Sampler::new(size, &mut keys);
+        hashes.chunks(1000).for_each(|part| sampler.add(part));
+        let rate = sampler.finish();
         (keys, rate)
     }
 

@@ -84,12 +84,16 @@ pub struct Evidence {
 /// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
 /// three words, which few have.
 pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
-    let k = if is_spaced(text) {
+    shingle_hashes(text, shingle_len(text, k), hashes);
+}
+
+/// The characters of a shingle of [`content_hashes`].
+pub(crate) fn shingle_len(text: &str, k: usize) -> usize {
+    if is_spaced(text) {
         (8 * k).div_ceil(5)
     } else {
         k
-    };
-    shingle_hashes(text, k, hashes);
+    }
 }
 
 impl Profile {

@@ -39,6 +39,7 @@ mod weighed;
 
 pub use aligned::{Aligned, EXACT};
 pub use containment::{Containment, Direction};
+pub(crate) use content::shingle_len;
 pub use content::{Evidence, Profile, content_hashes};
 pub use measure::Measure;
 pub use resemblance::{Overlap, Shingles};

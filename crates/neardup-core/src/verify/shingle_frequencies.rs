@@ -25,6 +25,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
+use crate::sketch::{Share, shingle_hashes_in};
+
 /// The minimum size of a text's sample, on average. Texts with fewer shingles are counted in
 /// full.
 pub const SAMPLE: usize = 128;
@@ -310,6 +312,24 @@ pub fn sample_of_distinct(hashes: &[u64], level: u32) -> Vec<u64> {
     chosen.collect()
 }
 
+/// Like [`sample`], of the shingles of `k` characters of a long text. Memory is a share of its
+/// hashes.
+pub(crate) fn sample_of_long(text: &str, k: usize, level: u32, hashes: &mut Vec<u64>) -> Vec<u64> {
+    let mut sample = Vec::new();
+    let mut count = 0;
+    for share in Share::all_of(text) {
+        shingle_hashes_in(share, text, k, hashes);
+        hashes.sort_unstable();
+        hashes.dedup();
+        count += hashes.len();
+        // The level only rises.
+        let level = text_level(count).max(level);
+        sample.retain(|&hash| is_of(level, hash));
+        sample.extend(hashes.iter().filter(|&&hash| is_of(level, hash)));
+    }
+    sample
+}
+
 /// The level of a text with these shingles, which may repeat.
 fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
     let most = text_level(hashes.len());
@@ -431,6 +451,23 @@ mod tests {
                 assert_eq!(sample, set[..end]);
             }
         }
+    }
+
+    #[test]
+    fn a_long_text_has_the_same_sample_from_several_passes() {
+        let mut text: String = (0..600_000)
+            .map(|at| format!("{} ", at % 500_000))
+            .collect();
+        text.push_str(&"a".repeat(1 << 20));
+        let (mut hashes, mut scratch) = (Vec::new(), Vec::new());
+        crate::sketch::shingle_hashes(&text, 8, &mut hashes);
+        let mut expected = sample(&hashes, 3, &mut scratch);
+        hashes = Vec::new();
+        let mut made = sample_of_long(&text, 8, 3, &mut hashes);
+        assert!(hashes.capacity() < text.len() / 2, "{}", hashes.capacity());
+        expected.sort_unstable();
+        made.sort_unstable();
+        assert_eq!(made, expected);
     }
 
     #[test]

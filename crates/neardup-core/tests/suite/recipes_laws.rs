@@ -235,3 +235,40 @@ fn one_line_of_ten_megabytes() {
         }
     }
 }
+
+#[test]
+fn a_long_text_is_sketched_in_several_passes_as_in_one() {
+    let text: String = (0..800_000)
+        .map(|at| format!("{} ", at % 600_000))
+        .collect();
+    assert!(text.len() > 5 << 20);
+    let mut hashes = Vec::new();
+    sketch::shingle_hashes(&text, 9, &mut hashes);
+    hashes.sort_unstable();
+    hashes.dedup();
+    let segment = json!({"units": "shingles", "k": 9});
+    let made = |kind: Value| {
+        let recipe = recipe(json!({
+            "segment": segment, "weigh": {"scheme": "once"}, "sketch": kind,
+        }));
+        let (mut scratch, mut sketch) = (Scratch::default(), Sketch::default());
+        let features = recipe.sketch(&text, None, &mut scratch, &mut sketch);
+        assert_eq!(features, hashes.len());
+        sketch
+    };
+    let sample = made(json!({"kind": "sample", "size": 32}));
+    let mut keys: Vec<u32> = hashes.iter().map(|&hash| hash as u32).collect();
+    keys.retain(|&key| sketch::is_kept(key, sample.rate));
+    keys.sort_unstable();
+    keys.dedup();
+    assert!(sample.values == keys);
+    let fingerprint = made(json!({"kind": "simhash", "hash": "xxh3", "bits": 64})).words[0];
+    for bit in 0..64 {
+        let ones = hashes.iter().filter(|&&hash| hash >> bit & 1 == 1).count();
+        assert_eq!(
+            fingerprint >> bit & 1 == 1,
+            2 * ones > hashes.len(),
+            "{bit}"
+        );
+    }
+}
