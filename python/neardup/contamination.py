@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
@@ -181,9 +181,8 @@ def contamination(
     from neardup.readers import open_table
 
     given = completed(contamination, options)
-    names = {"text_field": given["text_field"], "id_field": given["id_field"]}
+    names, of_tests = _fields(given)
     source = open_table(data, **names)
-    of_tests = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
     items = open_table(tests, parameter="tests", **of_tests)
     search = _Search(items, given, check_progress(None))
     search.look_through(source)
@@ -246,10 +245,8 @@ def contamination_files(
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
         of_files = {"format": given["format"], "output_paths": list(places.values())}
-        sources = open_sources(
-            paths["inputs"], text_field=given["text_field"], id_field=given["id_field"], **of_files
-        )
-        of_tests = {"text_field": given["test_text_field"], "text_parameter": "test_text_field"}
+        names, of_tests = _fields(given)
+        sources = open_sources(paths["inputs"], **names, **of_files)
         items = open_sources(paths["tests"], **of_tests, **of_files)
         search = _Search(items, given, check_progress(given["progress"]))
         for name in sources.shared_with(items):
@@ -289,6 +286,17 @@ class _Finding(NamedTuple):
     text: str
 
 
+def _fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters for the readers of the documents and of the test items."""
+    documents = {name: given[name] for name in ("text_field", "id_field", "max_text")}
+    tests = {
+        "text_field": given["test_text_field"],
+        "text_parameter": "test_text_field",
+        "max_text": given["max_text"],
+    }
+    return documents, tests
+
+
 class _Search(TextPass):
     """A search for items: they are read first, then the documents."""
 
@@ -307,8 +315,8 @@ class _Search(TextPass):
         texts: list[Any] = []
         progress.stage("read tests", None)
         for batch in tests.batches():
-            readable = self.texts_of(batch)
-            texts += readable.chunks if isinstance(readable, pa.ChunkedArray) else [readable]
+            self.note_problems(batch.problems)
+            texts.append(batch.texts)
             self._ids += batch.ids.to_pylist()
             progress.advance(len(batch), batch.bytes_read)
         core, _ = aligner()
@@ -327,7 +335,8 @@ class _Search(TextPass):
         """Look for the items in all documents."""
         given = self._given
         self.progress.stage("find tests", None, share_of(documents))
-        for batch, texts in self.documents(documents):
+        for batch in self.documents(documents):
+            texts = batch.texts
             rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
             for at, item, _, places in rows:
                 begin, end = _span(places, 0)

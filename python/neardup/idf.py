@@ -58,7 +58,8 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
             )
         )
     chosen = chosen.replace(weigh={"idf": CORPUS})
-    source = data if isinstance(data, Sources) else open_table(data, text_field=given["text_field"])
+    fields = {name: given[name] for name in ("text_field", "max_text")}
+    source = data if isinstance(data, Sources) else open_table(data, **fields)
     run = {name: given[name] for name in ("workers", "progress")}
     collected = collect(source.batches(), chosen, sketch=False, share=share_of(source), **run)
     counted = collected.corpus.frequencies()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -167,7 +167,7 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
     from neardup.readers import open_table
 
     given = completed(repeats, options)
-    source = open_table(data, text_field=given["text_field"], id_field=given["id_field"])
+    source = open_table(data, **_fields(given))
     search = _Search(given, check_progress(None))
     search.collect(source)
     found = list(search.found(source))
@@ -235,11 +235,7 @@ def repeats_files(
             name: output_set.open(path, force=given["force"]) for name, path in names.items()
         }
         sources = open_sources(
-            paths,
-            text_field=given["text_field"],
-            id_field=given["id_field"],
-            format=given["format"],
-            output_paths=list(names.values()),
+            paths, **_fields(given), format=given["format"], output_paths=list(names.values())
         )
         search = _Search(given, check_progress(given["progress"]))
         search.collect(sources)
@@ -259,6 +255,11 @@ def repeats_files(
         search.clock.lap("write")
         search.measure()
     return search.summary
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters for a reader."""
+    return {name: given[name] for name in ("text_field", "id_field", "max_text")}
 
 
 class _Search(TextPass):
@@ -282,8 +283,8 @@ class _Search(TextPass):
     def collect(self, source: Any) -> None:
         """Take the units of all documents."""
         self.progress.stage("read units", None, share_of(source))
-        for _, texts in self.documents(source):
-            self._repeats.push(texts)
+        for batch in self.documents(source):
+            self._repeats.push(batch.texts)
         self.summary.units = self._repeats.finish(self._documents)
         self.clock.lap("read units")
 

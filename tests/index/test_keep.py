@@ -187,7 +187,7 @@ class TestTogether:
             assert [one.new for one in found] == [False, True, False, False]
         for one in (found[0], found[2], found[3]):
             assert f"document '{one.id}'" in one.problem
-        assert "must have a text of at most" in found[2].problem
+        assert "must have at most 100 bytes" in found[2].problem
         for one in (found[0], found[3]):
             assert "ValueError: bad text" in one.problem
 

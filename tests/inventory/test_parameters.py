@@ -79,6 +79,7 @@ _ROWS = (None, [[1.0]], np.zeros(2), np.zeros((2, 3), np.uint64), np.zeros(2, np
 _FLAG = (1, "yes", None)
 _UNIT = ("word", "", 7, ["sentence"], True)
 _MEMORY = (-1, 512, 1.5, "2", "4 apples", "512MB", True, [])
+_MAX_TEXT = (0, -1, 1.5, "x", "257MiB", None, True)
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
 _PATH = (7, None)
@@ -90,6 +91,7 @@ _FILES = {
     "format": ("xml", 7),
     "text_field": _FIELD,
     "id_field": _FIELD,
+    "max_text": _MAX_TEXT,
     "title_field": _FIELD,
     "recipe": _RECIPE,
     "title_from_first_line": _FLAG,
@@ -137,6 +139,7 @@ BAD = {
         "tests": (None, 7, "text", {"text": "x"}),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "test_text_field": _FIELD,
         "cover": _THRESHOLD,
         "common": (0, -1, 2**32, 1.5, "7", True),
@@ -150,6 +153,7 @@ BAD = {
         "do": ("delete", "", 7, ["drop"], True),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "test_text_field": _FIELD,
         "cover": _THRESHOLD,
         "common": (0, -1, 2**32, 1.5, "7", True),
@@ -161,6 +165,7 @@ BAD = {
     "count_idf": {
         "data": (None, 7, "text"),
         "text_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "recipe": ("nosuch", "general", 7),
         "workers": _WORKERS,
         "progress": _PROGRESS,
@@ -171,6 +176,7 @@ BAD = {
         "against_only": (*_FLAG, True),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "title_field": _FIELD,
         "threshold": _THRESHOLD,
         "measure": ("cosine", 7),
@@ -221,6 +227,7 @@ BAD = {
         "data": (None, 7, "text", {"text": "x"}),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "unit": _UNIT,
         "least": (0, -1, 10_001, 1.5, "7", True),
         "documents": (1, -1, 2**32, 1.5, "7", True),
@@ -235,6 +242,7 @@ BAD = {
         "keep": ("last", "", 7, ["first"], True),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "unit": _UNIT,
         "least": (0, -1, 10_001, 1.5, "7", True),
         "documents": (1, -1, 2**32, 1.5, "7", True),
@@ -250,6 +258,7 @@ BAD = {
         "format": ("xml", 7),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "title_field": _FIELD,
         "recipe": (*_RECIPE, "improved"),
         "title_from_first_line": _FLAG,
@@ -282,6 +291,7 @@ BAD = {
         "with_": (7, "text", {"text": "x"}),
         "text_field": _FIELD,
         "id_field": _FIELD,
+        "max_text": _MAX_TEXT,
         "title_field": _FIELD,
         "threshold": _THRESHOLD,
         "measure": ("cosine", 7),

@@ -20,6 +20,8 @@ class DedupOptions:
         The definition of a duplicate; None if nothing is compared.
     text_field, id_field, title_field : str or None
         Fields that the user named.
+    max_text : int
+        Bytes of the longest record.
     title_from_first_line : bool
     on_error : {"keep", "drop", "stop"}
     priority : str
@@ -37,6 +39,7 @@ class DedupOptions:
     text_field: str | None
     id_field: str | None
     title_field: str | None
+    max_text: int
     title_from_first_line: bool
     on_error: str
     priority: str
@@ -69,6 +72,7 @@ class DedupOptions:
             text_field=options["text_field"],
             id_field=options["id_field"],
             title_field=options["title_field"],
+            max_text=options["max_text"],
             title_from_first_line=options["title_from_first_line"],
             on_error=options["on_error"],
             priority=options.get("priority", "first"),
@@ -84,6 +88,7 @@ class DedupOptions:
             "text_field": self.text_field,
             "id_field": self.id_field,
             "title_field": self.title_field,
+            "max_text": self.max_text,
             "extra_fields": fields_of(self.priority),
         }
 
@@ -100,6 +105,7 @@ class DedupOptions:
             "text_field": self.text_field,
             "id_field": self.id_field,
             "title_field": self.title_field,
+            "max_text": self.max_text,
             "title_from_first_line": self.title_from_first_line,
         }
 

@@ -173,44 +173,15 @@ def readable(
     A text that cannot be sketched is null. Units are None unless the recipe has a callable
     segmenter.
     """
-    texts, problems = without_too_long(batch)
+    texts = batch.texts
     if recipe.callable_name is None:
-        return texts, None, [*batch.problems, *problems]
+        return texts, None, batch.problems
     import pyarrow as pa
     import pyarrow.compute as pc
 
     units, failed = _segmented(recipe.callable_name, core, batch, texts)
     texts = pc.if_else(units.is_null(), pa.scalar(None, pa.large_string()), texts)
-    return texts, units, [*batch.problems, *problems, *failed]
-
-
-def without_too_long(batch: Batch) -> tuple[pa.LargeStringArray, list[Problem]]:
-    """Return the texts with null for those too long to be sketched, and their problems."""
-    from neardup._core import MAX_TEXT_BYTES
-
-    if batch.texts.nbytes <= MAX_TEXT_BYTES:
-        return batch.texts, []
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from neardup.readers import Problem
-    from neardup.readers.batch import place_of
-
-    sizes: Any = pc.binary_length(batch.texts)
-    longest = pc.max(sizes).as_py()
-    if longest is None or longest <= MAX_TEXT_BYTES:
-        return batch.texts, []
-    over = pc.fill_null(pc.greater(sizes, pa.scalar(MAX_TEXT_BYTES)), False)
-    problems = [
-        Problem(
-            *place_of(batch.runs, at),
-            None,
-            Message("readers.too_long", most=MAX_TEXT_BYTES >> 20),
-            Message("readers.mebibytes", size=sizes[at].as_py() / 2**20),
-        )
-        for at in pc.indices_nonzero(over).to_pylist()
-    ]
-    return pc.if_else(over, pa.scalar(None, pa.large_string()), batch.texts), problems
+    return texts, units, [*batch.problems, *failed]
 
 
 def _segmented(

@@ -39,24 +39,45 @@ def check_memory(value: Any, name: str = "memory") -> int:
     >>> check_memory("2GB"), check_memory("1GiB")
     (2000000000, 1073741824)
     """
-    size: int | None = None
     if value is None:
         return max(_LEAST_DEFAULT, _of_machine() // 2)
+    size = _size(value)
+    if size is None or size < LEAST:
+        raise bad(name, "runs.memory", value, least=LEAST >> 20)
+    # More than any machine has is no limit.
+    return min(size, 1 << 62)
+
+
+def check_max_text(value: Any, name: str = "max_text") -> int:
+    """Return the size of the longest text in bytes, from what `check_memory` takes.
+
+    Examples
+    --------
+    >>> check_max_text("64MiB")
+    67108864
+    """
+    from neardup._core import MAX_TEXT_BYTES
+
+    size = _size(value)
+    if size is None or not 1 <= size <= MAX_TEXT_BYTES:
+        raise bad(name, "runs.max_text", value, most=MAX_TEXT_BYTES >> 20)
+    return size
+
+
+def _size(value: Any) -> int | None:
+    """Return a size in bytes; None if the value is none."""
     if isinstance(value, str):
         found = _SIZE.fullmatch(value.strip())
         unit = None if found is None else _UNITS.get(found[2].lower())
         if found is not None and unit is not None:
             # A float overflows with too many digits.
             with contextlib.suppress(OverflowError):
-                size = int(float(found[1]) * unit)
+                return int(float(found[1]) * unit)
     elif not isinstance(value, bool):
         with contextlib.suppress(TypeError):
             # Accepts NumPy integers too.
-            size = operator.index(value)
-    if size is None or size < LEAST:
-        raise bad(name, "runs.memory", value, least=LEAST >> 20)
-    # More than any machine has is no limit.
-    return min(size, 1 << 62)
+            return operator.index(value)
+    return None
 
 
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:

@@ -34,6 +34,7 @@ from neardup._engine.options import (
     LeastUnit,
     MaxDistance,
     Measure,
+    MaxText,
     Memory,
     MustExist,
     OnError,
@@ -66,6 +67,7 @@ class FieldParameters(TypedDict, total=False):
 
     text_field: TextField
     id_field: IdField
+    max_text: MaxText
 
 
 class TextParameters(FieldParameters, total=False):
@@ -201,6 +203,7 @@ class IdfParameters(TypedDict, total=False):
     """Options of `count_idf`."""
 
     text_field: TextField
+    max_text: MaxText
     recipe: IdfRecipe
     workers: Workers
     progress: ProgressCallbacks

@@ -12,7 +12,7 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from neardup._engine.memory import check_memory
+from neardup._engine.memory import check_max_text, check_memory
 from neardup._engine.priority import criteria_of
 from neardup._engine.summary import Progress, check_progress
 from neardup._engine.validation import (
@@ -100,6 +100,19 @@ IdField = Annotated[
         "Field of the id. By default id, else the position of the record: FILE:RECORD for "
         "files, the row number for tables.",
         "--id-field",
+    ),
+]
+MaxText = Annotated[
+    int | str,
+    Option(
+        "Longest record, in bytes or such as 100MiB, at most 256MiB: a longer text, line or row "
+        "is a problem, and the run continues after it. At most a quarter of the memory limit.",
+        ("--max-text",),
+        INPUT,
+        default="64MiB",
+        command_type=str,
+        metavar="SIZE",
+        check=check_max_text,
     ),
 ]
 TitleField = Annotated[

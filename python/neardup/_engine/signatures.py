@@ -83,6 +83,9 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
     for name, (_, option) in known.items():
         value = options.get(name, option.default)
         values[name] = value if option.check is None else option.check(value, name)
+    if {"max_text", "memory"} <= values.keys():
+        # A text takes several times its size while it is sketched.
+        values["max_text"] = min(values["max_text"], values["memory"] // 4)
     return values
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from neardup._engine.summary import Clock, Progress, peak_memory
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.readers import Batch, Problem, Sources
@@ -46,22 +45,14 @@ class TextPass:
             if len(self.problems) < REMEMBERED:
                 self.problems.append(problem)
 
-    def texts_of(self, batch: Batch) -> pa.LargeStringArray:
-        """Return the texts of a batch, null where one cannot be used, and note its problems."""
-        from neardup._engine.ingest import without_too_long
-
-        texts, problems = without_too_long(batch)
-        self.note_problems([*batch.problems, *problems])
-        return texts
-
-    def documents(self, source: Any) -> Iterator[tuple[Batch, pa.LargeStringArray]]:
-        """Yield each batch with its texts; afterwards it counts as read."""
+    def documents(self, source: Any) -> Iterator[Batch]:
+        """Yield each batch; afterwards it counts as read."""
         summary = self.summary
         for batch in read_ahead(source):
-            texts = self.texts_of(batch)
-            yield batch, texts
+            self.note_problems(batch.problems)
+            yield batch
             summary.read += len(batch)
-            summary.unreadable += texts.null_count
+            summary.unreadable += batch.texts.null_count
             summary.bytes_read += batch.bytes_read
             self.progress.advance(len(batch), batch.bytes_read)
 

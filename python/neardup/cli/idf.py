@@ -40,6 +40,7 @@ def run(
     **options: Unpack[IdfParameters],
 ) -> None:
     """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
+    from neardup._engine.memory import check_max_text
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources
@@ -47,8 +48,13 @@ def run(
 
     with Watch(quiet=quiet) as watch, OutputSet() as outputs:
         file = outputs.open_text(output, force=force)
-        text_field = options["text_field"]
-        sources = open_sources(inputs, format=format, text_field=text_field, output_paths=[output])
+        sources = open_sources(
+            inputs,
+            format=format,
+            text_field=options["text_field"],
+            max_text=check_max_text(options["max_text"]),
+            output_paths=[output],
+        )
         options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
         options["progress"] = watch
         table = count_idf(sources, **options)

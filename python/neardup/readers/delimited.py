@@ -9,7 +9,7 @@ TSV is CSV with tabs: quotes mean the same in both.
 
 import csv
 from collections.abc import Iterator
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, NamedTuple
 
 from neardup._engine.arrays import texts_array
@@ -18,7 +18,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, unreadable_rest
-from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks, printable
+from neardup.readers.streams import ReopenableFile, StreamDamaged, printable, whole_lines
 
 __all__ = ["Delimited"]
 
@@ -32,6 +32,12 @@ class _Row(NamedTuple):
     values: list[str]
     raw: bytes
     reason: Message | None
+    #: The parts of a line too long to be held, which ends the row.
+    rest: Iterator[bytes] | None = None
+
+
+class _RowTooLong(Exception):
+    """Leaves the csv module in the middle of a row."""
 
 
 class Delimited:
@@ -41,12 +47,15 @@ class Delimited:
     an empty file.
     """
 
-    def __init__(self, source_file: ReopenableFile, compression: str | None, format: str) -> None:
+    def __init__(
+        self, source_file: ReopenableFile, compression: str | None, format: str, max_text: int
+    ) -> None:
         self.name = source_file.name
         self.format = format
         self.source_file = source_file
         self.size = source_file.size
         self._compression = compression
+        self._max_text = max_text
         self._delimiter = _DELIMITER[format]
         # The module's limit of 128 KiB catches unclosed quotes, but articles can be
         # longer. The limit can only be set for the whole process.
@@ -75,24 +84,44 @@ class Delimited:
         """Raise InputError if the file changed since the first pass."""
         self.source_file.check_unchanged()
 
+    def _lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
+        """Yield all lines, one that is too long as an iterator of its parts."""
+        chunks = self.source_file.chunks(self._compression, size)
+        for block in whole_lines(chunks, self._max_text):
+            if isinstance(block, bytes):
+                yield from block.split(b"\n")
+            else:
+                yield block
+
     def _rows(self, size: int) -> Iterator[_Row]:
         """Yield all rows, the header row first; blank lines are skipped."""
+        all_lines = self._lines(size)
         taken: list[bytes] = []
+        held = 0
+        rest: Iterator[bytes] | None = None
         invalid = False
 
         def lines() -> Iterator[str]:
-            nonlocal invalid
-            blocks = line_blocks(self.source_file.chunks(self._compression, size))
-            for line in chain.from_iterable(blocks):
+            nonlocal held, rest, invalid
+            for line in all_lines:
+                if not isinstance(line, bytes):
+                    rest = line
+                    raise _RowTooLong
                 line += b"\n"
                 taken.append(line)
+                held += len(line)
+                if held > self._max_text + 1:
+                    raise _RowTooLong
                 try:
                     yield line.decode()
                 except UnicodeDecodeError:
                     invalid = True
                     yield line.decode("utf-8", "replace")
 
-        reader = csv.reader(lines(), delimiter=self._delimiter, strict=True)
+        def reader_of_rest() -> Iterator[list[str]]:
+            return csv.reader(lines(), delimiter=self._delimiter, strict=True)
+
+        reader = reader_of_rest()
         while True:
             try:
                 values = next(reader, None)
@@ -101,16 +130,22 @@ class Delimited:
                 # The message contains the delimiter, which may be a tab.
                 where = Message("readers.where_said", said=printable(str(error)))
                 values, reason = [], Message(f"readers.must_be_{self.format}", where=where)
+            except _RowTooLong:
+                values, reason = [], Message("readers.too_long", most=self._max_text)
+                reader = reader_of_rest()
             if values is None:
                 return
             raw = b"".join(taken)
             taken.clear()
+            held = 0
             if invalid:
-                where = Message("readers.where_byte_of_record", byte=_first_invalid(raw))
-                reason = Message(_NOT_UTF8, where=where)
+                if reason is None or reason.code != "readers.too_long":
+                    where = Message("readers.where_byte_of_record", byte=_first_invalid(raw))
+                    reason = Message(_NOT_UTF8, where=where)
                 invalid = False
             if values or reason:
-                yield _Row(values, raw, reason)
+                yield _Row(values, raw, reason, rest)
+                rest = None
 
     def _records(self, size: int) -> Iterator[_Row]:
         width = len(self.header)
@@ -133,18 +168,20 @@ class Delimited:
                 rows.append(row)
                 held += len(row.raw)
                 if held >= size or len(rows) >= _ROWS:
-                    yield self._piece(rows, columns, titles, done)
+                    yield self._piece(rows, columns, fields, titles, done)
                     done += len(rows)
                     rows, held = [], 0
         except StreamDamaged as error:
             if rows:
-                yield self._piece(rows, columns, titles, done)
+                yield self._piece(rows, columns, fields, titles, done)
             yield unreadable_rest(self.name, done + len(rows), error.args[0], fields.extra)
             return
         if rows:
-            yield self._piece(rows, columns, titles, done)
+            yield self._piece(rows, columns, fields, titles, done)
 
-    def _piece(self, rows: list[_Row], columns: Columns, titles: bool, done: int) -> Chunk:
+    def _piece(
+        self, rows: list[_Row], columns: Columns, fields: Fields, titles: bool, done: int
+    ) -> Chunk:
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
@@ -160,7 +197,7 @@ class Delimited:
             texts_array(column(columns.title)) if titles and columns.title is not None else None,
             {name: column(name) for name in columns.extra},
             [
-                (i, self._problem(row, done + i + 1))
+                (i, self._problem(row, fields, done + i + 1))
                 for i, row in enumerate(rows)
                 if row.reason is not None
             ],
@@ -168,9 +205,11 @@ class Delimited:
             [(0, self.name, done + 1)],
         )
 
-    def _problem(self, row: _Row, number: int) -> Problem:
+    def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
         assert row.reason is not None
         is_other_width = row.reason.code == "readers.must_have_fields"
+        if row.reason.code == "readers.too_long":
+            return fields.too_long(self.name, number, Message("readers.more"))
         found = f"{len(row.values)}: " if row.values and is_other_width else ""
         found = show(found + _decoded(row.raw))
         return Problem(self.name, number, None, row.reason, found, _way_out(row.reason))
@@ -199,9 +238,13 @@ class Delimited:
         try:
             for row in self._records(_BLOCK):
                 raws.append(row.raw)
-                if len(raws) >= _ROWS:
-                    yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
+                if len(raws) >= _ROWS or row.rest is not None:
+                    flags = keep.take(len(raws)).tolist()
+                    yield b"".join(compress(raws, flags))
                     raws = []
+                    if row.rest is not None and flags[-1]:
+                        yield from row.rest
+                        yield b"\n"
         except StreamDamaged:
             pass
         if raws:

@@ -1,17 +1,21 @@
 """The fields of a record: which one is its text, its title, its id."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any
+
+import pyarrow as pa
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Problem, refusal, show
+from neardup.readers.batch import Chunk, Problem, Run, place_of, refusal, show
 
 __all__ = [
     "DEFAULT_ID",
     "DEFAULT_TITLE",
+    "MAX_TEXT",
     "SAMPLED_RECORDS",
     "TEXT_FIELDS",
     "Columns",
@@ -24,6 +28,9 @@ __all__ = [
 
 #: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
+
+#: Bytes of the longest record by default.
+MAX_TEXT = 64 << 20
 
 TEXT_FIELDS = ("text", "content", "body")
 DEFAULT_TITLE = "title"
@@ -40,6 +47,8 @@ class Fields:
     extra: tuple[str, ...] = ()
     #: The parameter that names the text field, for errors.
     text_parameter: str = "text_field"
+    #: Bytes of the longest record.
+    max_text: int = MAX_TEXT
 
     def text_of(self, names: Collection[str]) -> str | None:
         """Return the name of the text field of a record or table; None if it has none.
@@ -60,6 +69,36 @@ class Fields:
             return Problem(source, number, self.text, Message("readers.must_be_present"), has)
         reason = Message("readers.must_have_text_field", wanting=self.wanting())
         return Problem(source, number, None, reason, has)
+
+    def too_long(self, source: str, record: int | None, found: str) -> Problem:
+        """Return the problem of a record that is longer than `max_text`."""
+        reason = Message("readers.too_long", most=self.max_text)
+        return Problem(source, record, None, reason, found, Message("readers.raise_max_text"))
+
+    def bounded(self, chunk: Chunk) -> Chunk:
+        """Return a chunk whose texts are at most `max_text` long; others are null, and problems."""
+        chunk.texts, problems = self.without_too_long(chunk.texts, chunk.runs)
+        if problems:
+            chunk.problems = sorted([*chunk.problems, *problems], key=itemgetter(0))
+        return chunk
+
+    def without_too_long(
+        self, texts: pa.LargeStringArray, runs: Sequence[Run]
+    ) -> tuple[pa.LargeStringArray, list[tuple[int, Problem]]]:
+        """Return texts with null for those longer than `max_text`, and problems with their rows."""
+        if texts.nbytes <= self.max_text:
+            return texts, []
+        import pyarrow.compute as pc
+
+        sizes: Any = pc.binary_length(texts)
+        over: Any = pc.fill_null(pc.greater(sizes, pa.scalar(self.max_text, pa.int64())), False)
+        problems = []
+        for row in pc.indices_nonzero(over).to_pylist():
+            found = Message("readers.bytes", count=sizes[row].as_py())
+            problems.append((row, self.too_long(*place_of(runs, row), found)))
+        if problems:
+            texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
+        return texts, problems
 
     def no_title(self, source: str, records: int) -> Problem:
         """Return the problem of a source none of whose records has the named title field."""

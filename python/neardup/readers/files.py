@@ -109,14 +109,29 @@ def read_file(path: str | Path, *, limits: Limits | None = None) -> FileText:
     return _written_plainly(read_record(data, source_file.name, limits=limits))
 
 
-def contents(source_file: ReopenableFile, compression: str | None, limits: Limits) -> bytes:
-    """Return the unpacked bytes of a file, or refuse it if they exceed the limits."""
+def contents(
+    source_file: ReopenableFile,
+    compression: str | None,
+    limits: Limits,
+    max_text: int | None = None,
+) -> bytes:
+    """Return the unpacked bytes of a file, or refuse it if they exceed the limits.
+
+    `max_text` is the limit for a record of a collection that is its own text, unlike a PDF
+    or a Word document.
+    """
     most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
-    chunks = []
+    chunks: list[bytes] = []
     held = 0
     try:
         for chunk in source_file.chunks(compression, _CHUNK):
+            if not chunks and (chunk.startswith(_ZIP) or _is_pdf(chunk)):
+                max_text = None
             held += len(chunk)
+            if max_text is not None and held > max_text:
+                reason = Message("readers.too_long", most=max_text)
+                remedy = Message("readers.raise_max_text")
+                refuse(source_file.name, reason, Message("readers.more"), remedy)
             if held > most:
                 found = Message("readers.more")
                 _refuse_size(source_file.name, held, most, found, packed=compression is not None)
@@ -192,7 +207,7 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
     written as it was read. Otherwise like `read_bytes`.
     """
     bounds = limits or Limits()
-    if data[:1024].lstrip().startswith(b"%PDF-") or b"\n%PDF-" in data[:1024]:
+    if _is_pdf(data):
         from neardup.readers.pdf import read_pdf
 
         return _extracted("pdf", *read_pdf(data, name, bounds))
@@ -200,6 +215,11 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
         return _archive(data, name, bounds)
     _refuse_others(data, name)
     return _text(data, name)
+
+
+def _is_pdf(data: bytes) -> bool:
+    head = data[:1024]
+    return head.lstrip().startswith(b"%PDF-") or b"\n%PDF-" in head
 
 
 def _extracted(format: str, found: Paragraphs, notes: tuple[Message, ...]) -> FileText:

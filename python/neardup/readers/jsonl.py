@@ -14,7 +14,7 @@ never gets a deeply nested record.
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import orjson
@@ -63,11 +63,12 @@ class JsonLines:
 
     format = "jsonl"
 
-    def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
+    def __init__(self, source_file: ReopenableFile, compression: str | None, max_text: int) -> None:
         self.name = source_file.name
         self.source_file = source_file
         self.size = source_file.size
         self._compression = compression
+        self._max_text = max_text
         if extension_of(source_file.name) == ".json":
             self._check_lines()
 
@@ -107,25 +108,29 @@ class JsonLines:
         """Yield records from the beginning, each as its fields or as what is wrong with it."""
         try:
             for block in self._blocks(_SAMPLE):
-                yield from map(parse, _records(block))
+                if isinstance(block, bytes):
+                    yield from map(parse, _records(block))
+                else:
+                    yield Message("readers.too_long", most=self._max_text)
         except StreamDamaged:
             return
 
-    def _blocks(self, size: int) -> Iterator[bytes]:
+    def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
+        """Yield blocks of lines, and each line that is too long as an iterator of its parts."""
         chunks = self.source_file.chunks(self._compression, size)
         if self._compression is None:
-            yield from whole_lines(chunks)
+            yield from whole_lines(chunks, self._max_text)
             return
         # Closing ends the decompressing thread also if the rest is not wanted.
         with closing(ahead(chunks)) as unpacked:
-            yield from whole_lines(unpacked)
+            yield from whole_lines(unpacked, self._max_text)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
         """Read the texts, in chunks of about `size` bytes."""
         reading = LineReading(self.name, fields, titles)
         try:
             for block in self._blocks(size):
-                yield reading.read(block)
+                yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
         except StreamDamaged as error:
             yield unreadable_rest(self.name, reading.done, error.args[0], fields.extra)
         if reading.title_missing:
@@ -137,6 +142,11 @@ class JsonLines:
         done = 0
         try:
             for block in self._blocks(_BLOCK):
+                if not isinstance(block, bytes):
+                    done += 1
+                    why = Message("readers.too_long", most=self._max_text)
+                    yield [Problem(self.name, done, None, why, None)]
+                    continue
                 rows = [self._row(line, done + i) for i, line in enumerate(_records(block), 1)]
                 done += len(rows)
                 yield rows
@@ -153,15 +163,26 @@ class JsonLines:
             why = Message("readers.only_jsonl_deep", levels=_DEPTH)
         return Problem(self.name, number, None, why, None)
 
-    def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
-        """Yield the kept lines, byte for byte."""
+    def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
+        """Yield the kept lines, byte for byte; one that is too long as an iterator of parts."""
         try:
             for block in self._blocks(_BLOCK):
+                if not isinstance(block, bytes):
+                    if keep.take(1).all():
+                        yield _to_its_end(block)
+                    continue
                 flags = keep.take(_core.count_records(block))
                 if flags.any():
                     yield _core.kept_records(block, flags)
         except StreamDamaged:
             return
+
+
+def _to_its_end(line: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the parts of a line, as far as they can be read, and its end."""
+    with suppress(StreamDamaged):
+        yield from line
+    yield b"\n"
 
 
 def _records(block: bytes) -> list[bytes]:
@@ -224,6 +245,20 @@ class LineReading:
             problems,
             len(block) + 1,
             [(0, self.source, self.done - count + 1)],
+        )
+
+    def too_long(self) -> Chunk:
+        """Return the chunk of a line that is too long."""
+        self.done += 1
+        problem = self.fields.too_long(self.source, self.done, Message("readers.more"))
+        return Chunk(
+            pa.nulls(1, pa.large_string()),
+            texts_array([f"{self.source}:{self.done}"]),
+            None,
+            {name: [None] for name in self.fields.extra},
+            [(0, problem)],
+            self.fields.max_text,
+            [(0, self.source, self.done)],
         )
 
     def _read_unclear(

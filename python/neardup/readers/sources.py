@@ -22,7 +22,7 @@ from neardup.readers.batch import (
     regroup,
 )
 from neardup.readers.delimited import Delimited
-from neardup.readers.fields import Columns, Fields
+from neardup.readers.fields import MAX_TEXT, Columns, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
 from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.input_files import InputFile, Selection, names_several, select_files
@@ -155,7 +155,8 @@ class Sources:
             if value < 1:
                 raise bad(name, "readers.at_least", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        return regroup(self._chunks(wanted, batch_bytes), batch_bytes, batch_records)
+        chunks = map(self.fields.bounded, self._chunks(wanted, batch_bytes))
+        return regroup(chunks, batch_bytes, batch_records)
 
     def _chunks(self, titles: bool, size: int) -> Iterator[Chunk]:
         counts = []
@@ -198,6 +199,7 @@ def open_sources(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
+    max_text: int = MAX_TEXT,
     text_parameter: str = "text_field",
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
@@ -232,6 +234,9 @@ def open_sources(
         the folder is the only input.
     extra_fields : sequence of str
         Further fields to read.
+    max_text : int, default=67108864
+        Bytes of the longest text, and of the longest line or row that has one. A longer one
+        is a problem.
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     output_paths : sequence of str, Path or None
@@ -266,7 +271,9 @@ def open_sources(
         raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
     if (times := names.count(_STDIN)) > 1:
         raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
-    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter)
+    fields = Fields(
+        text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
+    )
     sources: list[Source] = []
     selections = []
     for name in names:
@@ -276,7 +283,7 @@ def open_sources(
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
             selections.append(selection)
         else:
-            sources.append(_checked(_open(name, format), fields))
+            sources.append(_checked(_open(name, format, max_text), fields))
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields, selections)
 
@@ -297,17 +304,18 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             continue
         try:
             source_file = ReopenableFile(file.path)
-            source = _checked(_source(source_file, source_file.format(file.format)), fields)
+            found = source_file.format(file.format)
+            source = _checked(_source(source_file, found, fields.max_text), fields)
         except InputError as error:
             refused.append((file, error))
             continue
         if texts:
-            sources.append(TextFiles.several(selection.name, texts))
+            sources.append(TextFiles.several(selection.name, texts, fields.max_text))
             texts = []
         sources.append(source)
         read += 1
     if texts:
-        sources.append(TextFiles.several(selection.name, texts))
+        sources.append(TextFiles.several(selection.name, texts, fields.max_text))
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
@@ -343,11 +351,11 @@ def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("readers.has_no_records"), None)
 
 
-def _open(path: str, format: str | None) -> Source:
+def _open(path: str, format: str | None, max_text: int) -> Source:
     if path == _STDIN:
         source_file = ReopenableFile(_STDIN, sys.stdin.buffer)
         found = source_file.format(Format(format, None))
-        return _source(source_file, found._replace(format=found.format or "jsonl"))
+        return _source(source_file, found._replace(format=found.format or "jsonl"), max_text)
     source_file = ReopenableFile(path)
     named = by_name(path)
     found = source_file.format(named if format is None else named._replace(format=format))
@@ -357,17 +365,17 @@ def _open(path: str, format: str | None) -> Source:
             "readers.unknown_extension", file=source_file.name, known=known(), found=got
         )
         raise ParameterError(message)
-    return _source(source_file, found)
+    return _source(source_file, found, max_text)
 
 
-def _source(source_file: ReopenableFile, found: Format) -> Source:
+def _source(source_file: ReopenableFile, found: Format, max_text: int) -> Source:
     if found.format == "parquet":
         return Parquet(source_file, found.compression)
     if found.format in ("csv", "tsv"):
-        return Delimited(source_file, found.compression, found.format)
+        return Delimited(source_file, found.compression, found.format, max_text)
     if found.format == "text":
-        return TextFiles.single(source_file, found.compression)
-    return JsonLines(source_file, found.compression)
+        return TextFiles.single(source_file, found.compression, max_text)
+    return JsonLines(source_file, found.compression, max_text)
 
 
 def _extension(name: str) -> Message:

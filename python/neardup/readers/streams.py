@@ -15,8 +15,10 @@ import os
 import re
 import shutil
 import stat
+import sys
 import weakref
 from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -43,6 +45,8 @@ __all__ = [
 # content of a chunk at once: this bounds the memory for a hostile archive.
 # The size is fixed, so that the batch size does not change where damage is detected.
 _PIECE = 16 << 10
+# Four bytes of zstd may be 128 KiB.
+_ZSTD_PIECE = 512
 _HEAD = 4096
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -269,33 +273,75 @@ def read_whole(path: str | Path) -> bytes:
         raise InputError(refusal(source_file.name, error.args[0])) from error
 
 
-def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def whole_lines(
+    chunks: Iterable[bytes], max_line: int = sys.maxsize
+) -> Iterator[bytes | Iterator[bytes]]:
     r"""Yield blocks of complete lines, without the last ``\n`` of each block.
+
+    A line of more than `max_line` bytes is never held whole: it is yielded alone, as an
+    iterator of its parts, which are skipped if the caller does not take them.
 
     A byte order mark at the beginning is removed. An unfinished last line counts,
     unless the stream is damaged, since its end is unknown then.
     """
+    chunks = iter(chunks)
     tail: list[bytes] = []
+    held = 0
     begin = True
     for chunk in chunks:
         if begin:
             chunk = chunk.removeprefix(_BOM)
             begin = False
+        end = chunk.find(b"\n")
+        if held + (len(chunk) if end < 0 else end) > max_line:
+            rest: list[bytes] = []
+            parts = _until_line_end(chain(tail, [chunk], chunks), rest)
+            yield parts
+            for _ in parts:
+                pass
+            tail, held = [], 0
+            if not rest:
+                return
+            chunk = rest[0]
         end = chunk.rfind(b"\n")
-        if end < 0:
-            tail.append(chunk)
-            continue
-        tail.append(chunk[:end])
-        yield b"".join(tail)
-        tail = [chunk[end + 1 :]]
+        if end >= 0:
+            yield from _parted(b"".join([*tail, chunk[:end]]), max_line)
+            tail, held = [], 0
+        tail.append(chunk[end + 1 :])
+        held += len(tail[-1])
     last = b"".join(tail)
     if last:
-        yield last
+        yield from _parted(last, max_line)
+
+
+def _until_line_end(chunks: Iterable[bytes], rest: list[bytes]) -> Iterator[bytes]:
+    """Yield the parts of one line, and put what follows it into `rest`."""
+    for chunk in chunks:
+        end = chunk.find(b"\n")
+        if end >= 0:
+            rest.append(chunk[end + 1 :])
+            yield chunk[:end]
+            return
+        yield chunk
+
+
+def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
+    """Yield lines that are too long apart from the others."""
+    if len(block) <= max_line:
+        yield block
+        return
+    for is_long, lines in groupby(block.split(b"\n"), lambda line: len(line) > max_line):
+        if is_long:
+            yield from (iter([line]) for line in lines)
+        else:
+            yield b"\n".join(lines)
 
 
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the blocks of `whole_lines` as lists of lines, blank ones included."""
-    return (block.split(b"\n") for block in whole_lines(chunks))
+    for block in whole_lines(chunks):
+        assert isinstance(block, bytes), "no line is too long"
+        yield block.split(b"\n")
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -325,7 +371,12 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     decompressor = zstandard.ZstdDecompressor()
     frame = decompressor.decompressobj()
     inside = False
-    for chunk in chunks:
+    pieces = (
+        chunk[begin : begin + _ZSTD_PIECE]
+        for chunk in chunks
+        for begin in range(0, len(chunk), _ZSTD_PIECE)
+    )
+    for chunk in pieces:
         while chunk:
             if not inside:
                 frame = decompressor.decompressobj()

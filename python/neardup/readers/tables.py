@@ -26,6 +26,7 @@ from neardup.readers.containers import opened_container
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
+    MAX_TEXT,
     Columns,
     Fields,
     check_text_field,
@@ -59,7 +60,8 @@ class TableSource:
     ) -> Iterator[Batch]:
         """Read the table from its beginning; see `Sources.batches`."""
         wanted = self._fields.title is not None if titles is None else titles
-        return regroup(self._chunks(wanted), batch_bytes, batch_records)
+        chunks = map(self._fields.bounded, self._chunks(wanted))
+        return regroup(chunks, batch_bytes, batch_records)
 
     def kept(self, keep: npt.ArrayLike) -> Any:
         """Return the kept rows in a container of the same kind as the input."""
@@ -77,6 +79,7 @@ def open_table(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
+    max_text: int = MAX_TEXT,
     text_parameter: str = "text_field",
 ) -> TableSource:
     """Open a table or list in memory.
@@ -93,7 +96,7 @@ def open_table(
         array of str or of dict.
     parameter : str, default="data"
         The parameter that the caller was given it by, for errors.
-    text_field, title_field, id_field, extra_fields, text_parameter
+    text_field, title_field, id_field, extra_fields, max_text, text_parameter
         As in `open_sources`. Without an id field, a row's id is its position
         from 0, as text.
 
@@ -118,7 +121,9 @@ def open_table(
     >>> table.kept([True, False, True])
     [{'text': 'a fox'}, {'text': 'a hen'}]
     """
-    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter)
+    fields = Fields(
+        text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
+    )
     return TableSource(data, fields, parameter)
 
 

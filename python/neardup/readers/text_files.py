@@ -42,18 +42,23 @@ class TextFiles:
 
     format = "text"
 
-    def __init__(self, name: str, files: list[TextFile]) -> None:
+    def __init__(self, name: str, files: list[TextFile], max_text: int) -> None:
         self.name = name
+        self._max_text = max_text
         self.files = files
         self.notes = GroupedNotes()
 
     @classmethod
-    def single(cls, source_file: ReopenableFile, compression: str | None) -> "TextFiles":
+    def single(
+        cls, source_file: ReopenableFile, compression: str | None, max_text: int
+    ) -> "TextFiles":
         """Return a source of one file, whose id is its path as given."""
-        return cls(source_file.name, [TextFile(source_file.name, source_file, compression)])
+        return cls(
+            source_file.name, [TextFile(source_file.name, source_file, compression)], max_text
+        )
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]]) -> "TextFiles":
+    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> "TextFiles":
         """Return a source of several files, each with its id, named after their folder."""
         files = []
         for path, key in paths:
@@ -65,7 +70,7 @@ class TextFiles:
                 files.append(TextFile(key, None, None, problem))
             else:
                 files.append(TextFile(key, source_file, compression))
-        return cls(name, files)
+        return cls(name, files, max_text)
 
     @property
     def size(self) -> int:
@@ -97,7 +102,7 @@ class TextFiles:
             return Chunk(texts_array(texts), texts_array(ids), None, extra, problems, held, runs)
 
         for file in self.files:
-            read, count, notes = _read(file)
+            read, count, notes = _read(file, self._max_text)
             self.notes.add(file.id if file.source_file is None else file.source_file.name, notes)
             if isinstance(read, Problem):
                 problems.append((len(ids), read))
@@ -120,7 +125,7 @@ class TextFiles:
         rows: list[Row] = []
         held = 0
         for file in self.files:
-            read, count, _ = _read(file)
+            read, count, _ = _read(file, self._max_text)
             if isinstance(read, Problem):
                 why = Message("readers.unreadable_not_converted")
                 rows.append(replace(read, reason=why, found=None, remedy=""))
@@ -134,7 +139,7 @@ class TextFiles:
             yield rows
 
 
-def _read(file: TextFile) -> tuple[str | Problem, int, tuple[Message, ...]]:
+def _read(file: TextFile, max_text: int) -> tuple[str | Problem, int, tuple[Message, ...]]:
     """Return the text or the problem, the number of bytes read, and notes."""
     if file.source_file is None:
         assert file.problem is not None
@@ -142,7 +147,7 @@ def _read(file: TextFile) -> tuple[str | Problem, int, tuple[Message, ...]]:
     name = file.source_file.name
     raw = b""
     try:
-        raw = contents(file.source_file, file.compression, Limits())
+        raw = contents(file.source_file, file.compression, Limits(), max_text)
         found = read_record(raw, name)
     except UnreadableFileError as error:
         return replace(error.problem, record=1), len(raw), ()

@@ -201,4 +201,4 @@ def _check_against(given: Mapping[str, Any], against: object) -> None:
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:
-    return Fields(text=given["text_field"], id=given["id_field"])
+    return Fields(text=given["text_field"], id=given["id_field"], max_text=given["max_text"])

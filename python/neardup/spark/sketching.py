@@ -297,7 +297,7 @@ class _Group:
 
     def sketch(self, records: pa.RecordBatch, batch: int) -> dict[str, Any]:
         """Return the columns of a batch."""
-        read = _read(records, self._settings)
+        read = self._settings.fields.bounded(_read(records, self._settings))
         found = [problem for _, problem in read.problems]
         whole = Batch(0, read.texts, read.ids, problems=found, runs=read.runs)
         problems = _push(self._corpus, whole, self._settings)

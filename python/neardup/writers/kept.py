@@ -180,7 +180,14 @@ class _Lines:
     def source(self, source: Source, keep: Keep) -> None:
         if isinstance(source, JsonLines):
             for data in source.kept_bytes(keep):
-                self._output.write(data if self._edits is None else self._edits.lines(data))
+                if isinstance(data, bytes):
+                    self._output.write(data if self._edits is None else self._edits.lines(data))
+                    continue
+                if self._edits is not None:
+                    # A line too long to be read is written as it is.
+                    self._edits.rows([{}])
+                for part in data:
+                    self._output.write(part)
             return
         _check_names(source)
         for rows in _kept_rows(source, keep, self._report, self._output.name, self._edits):

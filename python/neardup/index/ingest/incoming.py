@@ -18,6 +18,7 @@ from neardup.exceptions import InputError
 from neardup.index.store.counters import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
+from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
@@ -136,10 +137,15 @@ def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]
 
 def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming:
     """Return the results of `check_document` as a batch; its problems refer to their rows."""
+    from neardup import _core
+
     ids, given, titles, at, sources, extras = map(list, zip(*documents, strict=True))
     # Problems give the row as the record number, counted from 1.
     column, keys = (pa.array(values, pa.large_string()) for values in (given, ids))
-    batch = Batch(0, column, keys, runs=[(0, "input", 1)])
+    runs = [(0, "input", 1)]
+    column, too_long = Fields(max_text=_core.MAX_TEXT_BYTES).without_too_long(column, runs)
+    found = [replace(problem, remedy="") for _, problem in too_long]
+    batch = Batch(0, column, keys, problems=found, runs=runs)
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     title_column = pa.array(titles, pa.large_string())

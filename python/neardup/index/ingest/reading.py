@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
+from neardup._engine.memory import check_max_text
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
 from neardup._engine.summary import Progress, share_of
@@ -61,6 +62,7 @@ class Fields:
     at: str | None
     source: str | None
     more: tuple[str, ...]
+    max_text: int
     #: The time zone of times without one.
     zone: tzinfo
     #: Whether a document without an id is refused.
@@ -71,7 +73,11 @@ class Fields:
         """Return the fields named in options that were checked."""
         names = {name: options[f"{name}_field"] for name in ("text", "id", "title", "at", "source")}
         return cls(
-            **names, more=options["extra_fields"], zone=options["at_zone"], needs_ids=needs_ids
+            **names,
+            more=options["extra_fields"],
+            max_text=check_max_text(options["max_text"]),
+            zone=options["at_zone"],
+            needs_ids=needs_ids,
         )
 
     @property
@@ -87,6 +93,7 @@ class Fields:
             "text_field": self.text,
             "id_field": self.id,
             "title_field": self.title,
+            "max_text": self.max_text,
             "extra_fields": tuple(dict.fromkeys([*ids, *named, *self.more])),
         }
 
