@@ -215,7 +215,7 @@ BAD = {
         "exhaustive": _FLAG,
         "max_distance": _DISTANCE,
     },
-    "fingerprint_files": _FILES,
+    "fingerprint_files": _FILES | {"form": ("octal", 7, None), "blocks": (-1, 128, 1.5, "3", True)},
     "fingerprint": {"text": _TEXT, "title": _TITLE, "recipe": _RECIPE},
     "fingerprint_many": {
         "texts": (None, 7, "one text", [None]),
