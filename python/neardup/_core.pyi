@@ -209,7 +209,14 @@ class Clusterer:
 
 @final
 class PairSearch:
-    def __new__(cls, corpus: Corpus, rule: Rule, *, others: int | None = None) -> PairSearch: ...
+    def __new__(
+        cls,
+        corpus: Corpus,
+        rule: Rule,
+        *,
+        others: int | None = None,
+        max_pairs: int = 18_446_744_073_709_551_615,
+    ) -> PairSearch: ...
     def statistics(self) -> list[int]: ...
     def next_piece(
         self, corpus: Corpus

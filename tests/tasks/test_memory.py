@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tasks import hard_texts
 
-from neardup import ParameterError, _core, dedup, pairs
+from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup._engine.id_spool import Ids
 from neardup._engine.memory import LEAST, check_memory
 from neardup.dedup import dedup_files
@@ -282,3 +282,13 @@ def test_temporary_files_are_gone(tmp_path, monkeypatch, without_memory):
     without_memory()
     dedup(COLLECTIONS["mixed"]())
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_more_pairs_than_the_memory_holds_are_refused(monkeypatch):
+    """The pairs of n copies are n * (n - 1) / 2."""
+    monkeypatch.setattr("neardup._engine.pipeline._PAIR_BYTES", (512 << 20) // 400)
+    text = hard_texts.letters(random.Random(3), 60)
+    assert pairs([text] * 28, memory="512MiB").summary.pairs == 378
+    with pytest.raises(InputError) as raised:
+        pairs([text] * 40, memory="512MiB")
+    assert raised.value.values["found"] == "780"

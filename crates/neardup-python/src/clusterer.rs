@@ -221,13 +221,16 @@ pub struct PairSearch {
 impl PairSearch {
     /// The first `others` documents are another collection, unless it is None.
     #[new]
-    #[pyo3(signature = (corpus, rule, *, others=None))]
-    fn new(py: Python<'_>, corpus: &Corpus, rule: &Rule, others: Option<u32>) -> PyResult<Self> {
+    #[pyo3(signature = (corpus, rule, *, others=None, max_pairs=u64::MAX))]
+    fn new(
+        py: Python<'_>,
+        corpus: &Corpus,
+        rule: &Rule,
+        others: Option<u32>,
+        max_pairs: u64,
+    ) -> PyResult<Self> {
         corpus.sketches_in_memory()?;
-        let new = || match others {
-            None => cluster::PairSearch::new(&corpus.inner, rule.inner),
-            Some(others) => cluster::PairSearch::across(&corpus.inner, rule.inner, others),
-        };
+        let new = || cluster::PairSearch::new(&corpus.inner, rule.inner, others, max_pairs);
         let inner = corpus.threads.run(py, new)?;
         Ok(PairSearch {
             inner,

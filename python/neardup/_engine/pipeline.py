@@ -50,6 +50,9 @@ SKETCHES, CANDIDATES, KEPT = "sketches", "candidates", "kept"
 # Files of a work folder: Arrow IPC, and one that is there only while documents are read.
 _SKETCHES, _KEPT, _IDS = "sketches.arrow", "kept.arrow", "ids.part"
 
+#: Memory of a pair: its columns, twice while they are sorted, and its row of the result.
+_PAIR_BYTES = 72
+
 #: Counts that are stored with the decisions.
 _COUNTS = (
     "visited",
@@ -294,7 +297,12 @@ class Pipeline:
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
         others = collected.against if across else None
-        search = _core.PairSearch(corpus, self.rule.compiled(len(corpus)), others=others)
+        search = _core.PairSearch(
+            corpus,
+            self.rule.compiled(len(corpus)),
+            others=others,
+            max_pairs=self.options.memory // _PAIR_BYTES,
+        )
         # In pieces, so that Ctrl-C is checked between them.
         pieces = list(iter(lambda: search.next_piece(corpus), None))
         kinds = (np.uint32, np.uint32, np.float64, np.int32)

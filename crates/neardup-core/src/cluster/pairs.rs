@@ -47,6 +47,7 @@ pub struct PairSearch {
     /// Pairs of documents with the same text, found without a search.
     identical: Vec<VerifiedPair>,
     found: u128,
+    max_pairs: u64,
 }
 
 /// Where candidate pairs come from; numbers are places in `searched`.
@@ -66,24 +67,14 @@ enum Source {
 impl PairSearch {
     /// Finds the candidate pairs. Runs on the current rayon pool.
     ///
-    /// # Errors
-    ///
-    /// If there are more than [`MAX_PAIRS`] candidate pairs.
-    pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
-        PairSearch::of(corpus, rule, None)
-    }
-
-    /// Finds only pairs of one of the first `others` documents, which are another collection, and
-    /// one of the rest. Documents of one collection are not compared with each other.
+    /// If the first `others` documents are another collection, it finds only pairs of one of them
+    /// and one of the rest. At most `max_pairs` pairs fit into memory.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
-    pub fn across(corpus: &Corpus, rule: Rule, others: u32) -> Result<Self> {
-        PairSearch::of(corpus, rule, Some(others))
-    }
-
-    fn of(corpus: &Corpus, rule: Rule, others: Option<u32>) -> Result<Self> {
+    /// If there are more than `max_pairs` pairs, or more than [`MAX_PAIRS`].
+    pub fn new(corpus: &Corpus, rule: Rule, others: Option<u32>, max_pairs: u64) -> Result<Self> {
+        let max_pairs = max_pairs.min(MAX_PAIRS);
         let first = others.unwrap_or(0);
         let mut texts: HashMap<(u128, bool), Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -139,6 +130,7 @@ impl PairSearch {
             source,
             identical: Vec::new(),
             found: 0,
+            max_pairs,
         };
         search.find_identical(corpus, &texts)?;
         Ok(search)
@@ -166,8 +158,7 @@ impl PairSearch {
     ///
     /// # Errors
     ///
-    /// If a stored text cannot be read back, or there are more than
-    /// [`MAX_PAIRS`] pairs.
+    /// If a stored text cannot be read back, or there are too many pairs.
     pub fn next_piece(&mut self, corpus: &Corpus) -> Result<Option<Vec<VerifiedPair>>> {
         if !self.identical.is_empty() {
             return Ok(Some(std::mem::take(&mut self.identical)));
@@ -249,7 +240,7 @@ impl PairSearch {
             let (same_as_a, same_as_b) = (self.repeats.get(&a), self.repeats.get(&b));
             let count = |same: Option<&Vec<u32>>| 1 + same.map_or(0, Vec::len) as u128;
             self.found += count(same_as_a) * count(same_as_b);
-            check_count(self.found)?;
+            check_count(self.found, self.max_pairs)?;
             for a in std::iter::once(&a).chain(same_as_a.into_iter().flatten()) {
                 for b in std::iter::once(&b).chain(same_as_b.into_iter().flatten()) {
                     found.push(VerifiedPair {
@@ -300,7 +291,7 @@ impl PairSearch {
                 None => count * (count - 1) / 2,
                 Some(_) => count * of_others(identity).len() as u128,
             };
-            check_count(self.found)?;
+            check_count(self.found, self.max_pairs)?;
         }
         let mut identical = Vec::new();
         for (&(identity, _), twins) in own {
@@ -336,7 +327,7 @@ fn listed(all: &Fingerprints, max_distance: u32, searched: &[u32]) -> Result<Sou
         fingerprints.push(&all.get(document as usize).unwrap_or_default())?;
     }
     let candidates = collapsed(&fingerprints, max_distance)?;
-    check_count(candidates.count())?;
+    check_count(candidates.count(), MAX_PAIRS)?;
     let pairs = candidates.expand();
     Ok(Source::Listed {
         pairs: pairs.a.into_iter().zip(pairs.b).collect(),
@@ -344,12 +335,13 @@ fn listed(all: &Fingerprints, max_distance: u32, searched: &[u32]) -> Result<Sou
     })
 }
 
-fn check_count(count: u128) -> Result<()> {
-    if count > u128::from(MAX_PAIRS) {
+fn check_count(count: u128, max_pairs: u64) -> Result<()> {
+    if count > u128::from(max_pairs) {
         return Err(Error::input(
-            "the pairs of this collection",
+            "the similar pairs of this collection",
             format!(
-                "at most {MAX_PAIRS}, since they are quadratic in how often a text is repeated"
+                "at most {max_pairs}, as many as the memory limit holds: drop copies with dedup \
+                 first, or raise the threshold or the limit"
             ),
             count,
         ));
