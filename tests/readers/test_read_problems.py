@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
+from neardup.readers.grouped_problems import GroupedProblems
 
 BAD_LINES = [
     (b'{"text":"a"', "must be valid JSON", '{"text":"a"'),
@@ -65,6 +67,33 @@ def test_bad_line(read, make, line, reason, found):
     assert "\n" not in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("name", "head", "wrong", "codes"),
+    [
+        (
+            "a.jsonl",
+            b'{"text": "ok"}\n',
+            [b"x", b"1", b'{"a": 1}'],
+            ["must_be_json", "must_be_object", "must_have_text_field"],
+        ),
+        ("a.csv", b"id,text\n", [b"1,2,3", b"1,\xff"], ["must_have_fields", "must_be_utf8"]),
+    ],
+)
+def test_many_problems_of_a_kind_are_counted(read, make, name, head, wrong, codes):
+    each = 40_000
+    got = read(make(name, head + b"".join(line + b"\n" for line in wrong) * each))
+    assert got["ids"][-1] == f"{name}:{len(got['ids'])}"
+    assert len(got["problems"]) < 1200 * len(codes)
+    counts = Counter()
+    for problem in got["problems"]:
+        counts[problem.reason.code] += problem.count
+    assert counts == {f"readers.{code}": each for code in codes}
+    grouped = GroupedProblems()
+    for problem in got["problems"]:
+        grouped.add(problem)
+    assert [count for _, count in grouped.lines()] == [each] * len(codes)
+
+
 def test_where_json_is_broken(read, make):
     (problem,) = read(make("a.jsonl", b'{"text": "a",, "b": 1}'))["problems"]
     assert "at character 14" in problem.reason
@@ -103,7 +132,7 @@ def test_title_that_no_record_has(read, make):
                 "a.jsonl: field 'headline': must be present in at least one record, since it was"
                 " named as the title. Got 6000 records without it instead."
             ]
-            assert len(got["problems"]) == 3000 + 1 + 1
+            assert sum(p.count for p in got["problems"]) == 3000 + 1 + 1
     assert len(read(make("e.jsonl", b"nonsense"), title_field="headline")["problems"]) == 1
 
 
@@ -186,7 +215,8 @@ def test_the_fields_that_there_are_are_named(make):
 
 def test_one_record_with_the_text_field_is_enough(read, make):
     lines = b'{"url":"u"}\n' * 999 + b'{"text":null}\n' + b'{"url":"u"}\n' * 50
-    assert len(read(make("a.jsonl", lines))["problems"]) == 1050
+    problems = read(make("a.jsonl", lines))["problems"]
+    assert sum(problem.count for problem in problems) == 1050
     assert len(read(make("b.jsonl", b"nonsense\n" * 7))["problems"]) == 7
 
 

@@ -137,7 +137,7 @@ class Watch(Progress):
 
     def problem(self, problem: Problem | str) -> None:
         """Count a problem; it is printed at the end with others of its kind."""
-        self.problems += 1
+        self.problems += 1 if isinstance(problem, str) else problem.count
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:

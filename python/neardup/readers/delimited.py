@@ -9,16 +9,23 @@ TSV is CSV with tabs: quotes mean the same in both.
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
+from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, unreadable_rest
-from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks, printable
+from neardup.readers.streams import (
+    ReopenableFile,
+    StreamDamaged,
+    first_invalid,
+    line_blocks,
+    printable,
+)
 
 __all__ = ["Delimited"]
 
@@ -26,12 +33,28 @@ _BLOCK = 4 << 20
 _ROWS = 4096
 _DELIMITER = {"csv": ",", "tsv": "\t"}
 _NOT_UTF8 = "readers.must_be_utf8"
+_OTHER_WIDTH = "readers.must_have_fields"
 
 
 class _Row(NamedTuple):
+    """A row; the code of the reason why it cannot be used, and the error of the csv module."""
+
     values: list[str]
     raw: bytes
-    reason: Message | None
+    fault: str | None
+    error: str = ""
+
+    def reason(self, width: int) -> Message:
+        """Return the reason why the row cannot be used, if it must have `width` fields."""
+        assert self.fault is not None
+        if self.fault == _OTHER_WIDTH:
+            return Message(_OTHER_WIDTH, count=width)
+        if self.fault == _NOT_UTF8:
+            where = Message("readers.where_byte_of_record", byte=first_invalid(self.raw))
+        else:
+            # The error contains the delimiter, which may be a tab.
+            where = Message("readers.where_said", said=printable(self.error))
+        return Message(self.fault, where=where)
 
 
 class Delimited:
@@ -60,10 +83,10 @@ class Delimited:
             raise InputError(refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
-        if first.reason is not None:
+        if first.fault is not None:
             found = show(_decoded(first.raw))
-            reason = Message("readers.header_row", reason=first.reason)
-            raise InputError(refusal(self.name, reason, found, _way_out(first.reason)))
+            reason = Message("readers.header_row", reason=first.reason(0))
+            raise InputError(refusal(self.name, reason, found, _way_out(first.fault)))
         return first.values, first.raw
 
     def done(self, records: int) -> float:
@@ -96,29 +119,26 @@ class Delimited:
         while True:
             try:
                 values = next(reader, None)
-                reason = None
+                fault, said = None, ""
             except csv.Error as error:
-                # The message contains the delimiter, which may be a tab.
-                where = Message("readers.where_said", said=printable(str(error)))
-                values, reason = [], Message(f"readers.must_be_{self.format}", where=where)
+                values, fault, said = [], f"readers.must_be_{self.format}", str(error)
             if values is None:
                 return
             raw = b"".join(taken)
             taken.clear()
             if invalid:
-                where = Message("readers.where_byte_of_record", byte=_first_invalid(raw))
-                reason = Message(_NOT_UTF8, where=where)
+                fault = _NOT_UTF8
                 invalid = False
-            if values or reason:
-                yield _Row(values, raw, reason)
+            if values or fault:
+                yield _Row(values, raw, fault, said)
 
     def _records(self, size: int) -> Iterator[_Row]:
         width = len(self.header)
         rows = self._rows(size)
         next(rows, None)
         for row in rows:
-            if row.reason is None and len(row.values) != width:
-                row = row._replace(reason=Message("readers.must_have_fields", count=width))
+            if row.fault is None and len(row.values) != width:
+                row = row._replace(fault=_OTHER_WIDTH)
             yield row
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
@@ -126,6 +146,7 @@ class Delimited:
         if not self.header:
             return
         columns = Columns.choose(self.header, fields, self.name)
+        problems = Problems()
         done = held = 0
         rows: list[_Row] = []
         try:
@@ -133,25 +154,30 @@ class Delimited:
                 rows.append(row)
                 held += len(row.raw)
                 if held >= size or len(rows) >= _ROWS:
-                    yield self._piece(rows, columns, titles, done)
+                    yield self._piece(rows, columns, titles, done, problems)
                     done += len(rows)
                     rows, held = [], 0
         except StreamDamaged as error:
             if rows:
-                yield self._piece(rows, columns, titles, done)
+                yield self._piece(rows, columns, titles, done, problems)
             yield unreadable_rest(self.name, done + len(rows), error.args[0], fields.extra)
             return
         if rows:
-            yield self._piece(rows, columns, titles, done)
+            yield self._piece(rows, columns, titles, done, problems)
 
-    def _piece(self, rows: list[_Row], columns: Columns, titles: bool, done: int) -> Chunk:
+    def _piece(
+        self, rows: list[_Row], columns: Columns, titles: bool, done: int, problems: Problems
+    ) -> Chunk:
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
             at = self.header.index(name)
-            return [row.values[at] if row.reason is None else None for row in rows]
+            return [row.values[at] if row.fault is None else None for row in rows]
 
         ids = column(columns.id)
+        for i, row in enumerate(rows):
+            if row.fault is not None:
+                problems.add(i, row.fault, partial(self._problem, row, done + i + 1))
         return Chunk(
             texts_array(column(columns.text)),
             texts_array(
@@ -159,21 +185,16 @@ class Delimited:
             ),
             texts_array(column(columns.title)) if titles and columns.title is not None else None,
             {name: column(name) for name in columns.extra},
-            [
-                (i, self._problem(row, done + i + 1))
-                for i, row in enumerate(rows)
-                if row.reason is not None
-            ],
+            problems.take(),
             sum(len(row.raw) for row in rows),
             [(0, self.name, done + 1)],
         )
 
     def _problem(self, row: _Row, number: int) -> Problem:
-        assert row.reason is not None
-        is_other_width = row.reason.code == "readers.must_have_fields"
-        found = f"{len(row.values)}: " if row.values and is_other_width else ""
+        reason = row.reason(len(self.header))
+        found = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
         found = show(found + _decoded(row.raw))
-        return Problem(self.name, number, None, row.reason, found, _way_out(row.reason))
+        return Problem(self.name, number, None, reason, found, _way_out(reason.code))
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
@@ -181,7 +202,7 @@ class Delimited:
         why = Message(f"readers.only_{self.format}")
         try:
             for number, row in enumerate(self._records(_BLOCK), 1):
-                if row.reason is None:
+                if row.fault is None:
                     rows.append(dict(zip(self.header, row.values, strict=True)))
                 else:
                     rows.append(Problem(self.name, number, None, why, None))
@@ -208,17 +229,9 @@ class Delimited:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
 
 
-def _way_out(reason: Message) -> str:
-    return Message(CONVERT) if reason.code == _NOT_UTF8 else ""
+def _way_out(fault: str) -> str:
+    return Message(CONVERT) if fault == _NOT_UTF8 else ""
 
 
 def _decoded(raw: bytes) -> str:
     return raw[:400].decode("utf-8", "backslashreplace").rstrip("\r\n")
-
-
-def _first_invalid(raw: bytes) -> int:
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start + 1
-    return 0

@@ -23,6 +23,7 @@ from typing import IO, Any, BinaryIO
 import zstandard
 from isal import isal_zlib
 
+from neardup import _core
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -32,9 +33,11 @@ from neardup.readers.formats import PARQUET, Format, by_content, by_name
 __all__ = [
     "ReopenableFile",
     "StreamDamaged",
+    "first_invalid",
     "line_blocks",
     "printable",
     "read_whole",
+    "short_blocks",
     "system_words",
     "whole_lines",
 ]
@@ -44,6 +47,8 @@ __all__ = [
 # The size is fixed, so that the batch size does not change where damage is detected.
 _PIECE = 16 << 10
 _HEAD = 4096
+#: A block with more lines is cut into pieces of this size.
+_LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -293,9 +298,32 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield last
 
 
+def short_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut blocks of very many lines, each of which costs more memory as a Python object."""
+    for block in blocks:
+        if _core.count_records(block) < _LINES:
+            yield block
+            continue
+        begin = 0
+        while begin < len(block):
+            end = block.find(b"\n", begin + _SHORT_BLOCK)
+            end = len(block) if end < 0 else end
+            yield block[begin:end]
+            begin = end + 1
+
+
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the blocks of `whole_lines` as lists of lines, blank ones included."""
-    return (block.split(b"\n") for block in whole_lines(chunks))
+    return (block.split(b"\n") for block in short_blocks(whole_lines(chunks)))
+
+
+def first_invalid(raw: bytes) -> int:
+    """Return the number, from 1, of the first byte that is not UTF-8; 0 if all are."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start + 1
+    return 0
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
