@@ -2,6 +2,7 @@
 
 import io
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -9,10 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests import needs
 
+import neardup
+from neardup._engine import messages
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
 from neardup.readers.grouped_problems import GroupedProblems
+from neardup.readers.streams import ReopenableFile
 
 BAD_LINES = [
     (b'{"text":"a"', "must be valid JSON", '{"text":"a"'),
@@ -508,6 +513,49 @@ def test_file_that_changes_between_passes(make):
     assert str(caught.value) == (
         "a.jsonl: changed while it was being read. No output was written; run again."
     )
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason=needs.POSIX)
+def test_error_of_the_system_while_an_input_is_read(make):
+    Path(make("x")).unlink()
+    # Its first page is not mapped: the system fails with EIO.
+    os.symlink("/proc/self/mem", "a.jsonl")
+    with open("/proc/self/mem", "rb", buffering=0) as standard_input:
+        for read in (
+            lambda: neardup.dedup_files(["a.jsonl"], "kept.jsonl"),
+            lambda: ReopenableFile("-", standard_input),
+        ):
+            with pytest.raises(InputError) as caught:
+                read()
+            assert caught.value.args[0].code == "readers.refused"
+            assert (
+                caught.value.args[0].values["reason"].values["said"].code
+                == "system.input_output_error"
+            )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
+@pytest.mark.parametrize("kind", ["pipe", "input"])
+def test_waiting_is_announced_on_a_terminal(make, monkeypatch, kind):
+    make("x")
+    os.mkfifo("pipe.jsonl")
+    terminal, other_side = os.openpty()
+    announced = []
+
+    def announce(message):
+        announced.append(message.code)
+        if kind == "pipe":
+            Path("pipe.jsonl").write_bytes(b"{}")
+        else:
+            os.write(terminal, b"{}\x04\x04")
+
+    monkeypatch.setattr(messages, "announce", announce)
+    with open(other_side, "rb") as end, open(os.dup(other_side), "w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        source = ReopenableFile(*(["pipe.jsonl"] if kind == "pipe" else ["-", end]))
+    os.close(terminal)
+    assert source.head() == b"{}"
+    assert announced == [f"readers.waits_for_{kind}"]
 
 
 def test_parquet_with_a_damaged_page(read, make):

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
-from neardup._engine import interrupt
+from neardup._engine import interrupt, messages
 from neardup._engine.messages import Message, system_words
 from neardup.cli.options import flags_of, typer_signature_of
-from neardup.cli.terminal import choose_flags, tell
+from neardup.cli.terminal import choose_flags, tell, tell_note
 
 
 def reported(run: Callable[..., None]) -> Callable[..., None]:
@@ -24,6 +24,7 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
     def wrapped(*arguments: object, **options: object) -> None:
         choose_flags(functools.cache(lambda: flags_of(run)))
+        messages.announce = tell_note
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)

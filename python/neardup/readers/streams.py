@@ -13,10 +13,12 @@ import errno
 import io
 import os
 import re
-import shutil
 import stat
+import sys
+import threading
 import weakref
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -24,6 +26,7 @@ import zstandard
 from isal import isal_zlib
 
 from neardup import _core
+from neardup._engine import messages
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -47,6 +50,7 @@ __all__ = [
 # The size is fixed, so that the batch size does not change where damage is detected.
 _PIECE = 16 << 10
 _HEAD = 4096
+_COPIED = 1 << 20
 #: A block with more lines is cut into pieces of this size.
 _LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
@@ -103,9 +107,15 @@ class ReopenableFile:
                 self.size = status.st_size
                 with self.open():
                     return
-            with self._open_path() as pipe:
+            with _announced(Message("readers.waits_for_pipe", file=self.name)):
+                pipe = self._open_path()
+            with pipe:
                 self._copy(pipe)
         else:
+            if isinstance(handle, io.BufferedReader) and handle.isatty():
+                # What fails here fails again in the copy, which reports it.
+                with _announced(Message("readers.waits_for_input")), suppress(OSError):
+                    handle.peek(1)
             self._copy(handle)
 
     def _copy(self, handle: IO[bytes]) -> int:
@@ -114,7 +124,11 @@ class ReopenableFile:
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
-            shutil.copyfileobj(handle, spool, 1 << 20)
+            while data := self._read_raw(handle, _COPIED):
+                spool.write(data)
+                if len(data) < _COPIED and isinstance(handle, io.BufferedReader):
+                    # At the end: another call would wait for a second Ctrl-D.
+                    break
             spool.flush()
         except OSError as error:
             spool.close()
@@ -149,10 +163,16 @@ class ReopenableFile:
             return io.BufferedReader(_Reopened(self._spool), 1 << 16)
         return self._open_path()
 
+    def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
+        try:
+            return handle.read(size)
+        except OSError as error:
+            raise InputError(_refused(self.name, error)) from error
+
     def head(self) -> bytes:
         """Return the first bytes."""
         with self.open() as handle:
-            return handle.read(_HEAD)
+            return self._read_raw(handle, _HEAD)
 
     def format(self, named: Format) -> Format:
         """Return the format; the content overrides the name."""
@@ -367,6 +387,21 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
             chunk = b"" if inside else frame.unused_data
     if inside:
         raise StreamDamaged(Message("readers.must_be_whole_zstd"))
+
+
+@contextmanager
+def _announced(message: Message) -> Iterator[None]:
+    """Tell a user at a terminal what is waited for, if the body takes more than a second."""
+    if messages.announce is None or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(1, messages.announce, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:
