@@ -14,6 +14,7 @@ from tests import needs
 
 import neardup
 from neardup._engine import messages
+from neardup._engine.summary import Progress
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
 from neardup.readers.grouped_problems import GroupedProblems
@@ -513,6 +514,40 @@ def test_file_that_changes_between_passes(make):
     assert str(caught.value) == (
         "a.jsonl: changed while it was being read. No output was written; run again."
     )
+
+
+def parquet(texts):
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": texts}), out, compression="none")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", lambda word: b'{"text":"%s"}\n{"text":"c"}\n' % word),
+        ("a.jsonl.zst", lambda word: b'{"text":"%s"}\n{"text":"c"}\n' % word),
+        ("a.csv", lambda word: b"text\n%s\nc\n" % word),
+        ("a.txt", lambda word: word),
+        ("a.parquet", lambda word: parquet([word.decode(), "c"])),
+    ],
+)
+def test_file_rewritten_in_place_between_passes(make, name, content):
+    make(name, content(b"first"))
+    before = os.stat(name)
+
+    class Rewrite(Progress):
+        def stage(self, stage, *_):
+            if stage == "write":
+                make(name, content(b"other"))
+                os.utime(name, ns=(before.st_atime_ns, before.st_mtime_ns))
+                assert os.stat(name).st_size == before.st_size
+
+    with pytest.raises(InputError) as caught:
+        neardup.dedup_files([name], "kept.jsonl", progress=Rewrite())
+    message = caught.value.args[0]
+    assert (message.code, message.values["file"]) == ("readers.changed_while_read", name)
+    assert not Path("kept.jsonl").exists()
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason=needs.POSIX)

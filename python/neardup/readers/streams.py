@@ -17,10 +17,10 @@ import stat
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 import zstandard
 from isal import isal_zlib
@@ -61,6 +61,10 @@ class StreamDamaged(Exception):
     """The rest of a compressed stream cannot be read; the argument is the reason."""
 
 
+class ChangedError(InputError):
+    """A file is not what it was when it was read before."""
+
+
 def printable(path: str) -> str:
     """Return a path as valid Unicode on one line, for ids and messages.
 
@@ -89,6 +93,8 @@ class ReopenableFile:
         self._spool: BinaryIO | None = None
         #: What tells whether two paths lead to one file; None for what is read once.
         self.identity: tuple[int, int] | str | None = None
+        # Of all bytes (None), or of a part by its offset and length.
+        self._checksums: dict[tuple[int, int] | None, int] = {}
         #: Stored bytes, and how many of them the latest `chunks` has read.
         self.size = self.done = 0
         if handle is None and is_address(path):
@@ -189,7 +195,15 @@ class ReopenableFile:
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
         if self._spool is None and _state(self._stat()) != self._state:
-            raise InputError(Message("readers.changed_while_read", file=self.name))
+            raise ChangedError(Message("readers.changed_while_read", file=self.name))
+
+    def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
+        """Raise ChangedError if all bytes, or a part, were others when they were read before.
+
+        A file can be rewritten with the same size and time of modification.
+        """
+        if self._checksums.setdefault(part, checksum) != checksum:
+            raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes.
@@ -200,18 +214,37 @@ class ReopenableFile:
         ------
         StreamDamaged
             After all bytes before the damage.
+        ChangedError
+            At the end or the damage, if an earlier call has read other bytes.
         """
-        self.done = 0
+        self.done = checksum = 0
+
+        def read(handle: BinaryIO, count: int) -> bytes:
+            nonlocal checksum
+            data = self._read(handle, count)
+            checksum = isal_zlib.crc32(data, checksum)
+            return data
+
+        try:
+            yield from self._unpacked_chunks(read, compression, size)
+        except StreamDamaged:
+            self.check_same(None, checksum)
+            raise
+        self.check_same(None, checksum)
+
+    def _unpacked_chunks(
+        self, read: Callable[[BinaryIO, int], bytes], compression: str | None, size: int
+    ) -> Iterator[bytes]:
         with self.open() as handle:
             if compression is None:
-                while chunk := self._read(handle, size):
+                while chunk := read(handle, size):
                     yield chunk
                 return
             unpack = _gunzip if compression == "gzip" else _unzstd
             waiting: list[bytes] = []
             held = 0
             try:
-                for part in unpack(iter(lambda: self._read(handle, _PIECE), b"")):
+                for part in unpack(iter(lambda: read(handle, _PIECE), b"")):
                     waiting.append(part)
                     held += len(part)
                     if held >= size:
@@ -236,7 +269,7 @@ class ReopenableFile:
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
         if compression is None:
-            return self.open()
+            return _Parts(self)
         import tempfile
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
@@ -248,6 +281,20 @@ class ReopenableFile:
             raise InputError(refusal(self.name, error.args[0])) from error
         spool.seek(0)
         return spool
+
+
+class _Parts(io.BufferedReader):
+    """A file that is read in parts, which must have the same bytes whenever they are read."""
+
+    def __init__(self, source: ReopenableFile) -> None:
+        super().__init__(cast(io.BufferedReader, source.open()).detach())
+        self._source = source
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        offset = self.tell()
+        data = super().read(size)
+        self._source.check_same((offset, len(data)), isal_zlib.crc32(data))
+        return data
 
 
 class _Reopened(io.RawIOBase):
