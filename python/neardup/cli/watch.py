@@ -168,7 +168,7 @@ def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
     """Print the summary of a run on standard error."""
-    rule = Message("cli.rule_distance", bits=bits)
+    rule = Message("cli.rule_distance", count=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
     rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
@@ -184,7 +184,7 @@ def print_summary(
     elif summary.task == "pairs":
         rows.append(("pairs", summary.pairs, rule))
     if summary.unlisted_pairs:
-        reason = Message("cli.unlisted_pairs_says", lists=summary.closed_lists)
+        reason = Message("cli.unlisted_pairs_says", count=summary.closed_lists)
         rows.append(("unlisted_pairs", summary.unlisted_pairs, reason))
     rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
     # A cluster measures at intervals, so it may not have measured a short job.
