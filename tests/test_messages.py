@@ -3,6 +3,7 @@
 import ast
 import copy
 import pickle
+import re
 import string
 import sys
 import tomllib
@@ -62,6 +63,22 @@ def test_every_code_has_a_sentence_in_each_language(area):
         assert missing <= {"what", "found", "count", "size", "data"}, name
         if f"{name}_one" in english:
             assert "count" in {place for place, _ in places(sentence)}, name
+
+
+#: These are always about several.
+SEVERAL = {
+    *("group", "group_records_in_files", "records_at_beginning", "bomb", "bytes_from"),
+    *("nothing_to_compare", "large_cluster", "shared_form"),
+}
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_a_count_of_one_has_its_own_sentence(area):
+    english = catalogue("en", area)
+    plural = re.compile(r"(?<!of )\{count(:,)?\} ([a-zA-Z]+ )?[a-z]+s\b")
+    counting = {name for name, sentence in english.items() if plural.search(sentence)}
+    without = {name for name in counting - SEVERAL if f"{name}_one" not in english}
+    assert not {name for name in without if not name.endswith("_one")}
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -102,14 +102,14 @@ class AllUnclear:
     def __init__(self, *_, title, extra, **__):
         self.title, self.extra = title, extra
 
-    def columns(self, block, *_):
+    def columns(self, block, source, first):
         records = [line for line in block.split(b"\n") if line.strip(b" \t\r\n\x0b\x0c")]
         nulls = pa.nulls(len(records), pa.large_string())
         extra = [json.dumps([None] * len(records)).encode() for _ in self.extra]
         titles = nulls if self.title else None
         return (
             nulls,
-            pa.array([""] * len(records), nulls.type),
+            pa.array([f"{source}:{first + at}" for at in range(len(records))], nulls.type),
             titles,
             False,
             extra,

@@ -2,6 +2,8 @@
 
 import io
 import os
+import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +11,17 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests import needs
 
+import neardup
 from neardup import dedup_files
+from neardup._engine import messages
 from neardup._engine.signatures import completed
+from neardup._engine.summary import Progress
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources, open_table
-from neardup.readers.streams import whole_lines
+from neardup.readers.grouped_problems import GroupedProblems
+from neardup.readers.streams import ReopenableFile, whole_lines
 
 BAD_LINES = [
     (b'{"text":"a"', "must be valid JSON", '{"text":"a"'),
@@ -69,6 +76,33 @@ def test_bad_line(read, make, line, reason, found):
     assert "\n" not in str(problem)
 
 
+@pytest.mark.parametrize(
+    ("name", "head", "wrong", "codes"),
+    [
+        (
+            "a.jsonl",
+            b'{"text": "ok"}\n',
+            [b"x", b"1", b'{"a": 1}'],
+            ["must_be_json", "must_be_object", "must_have_text_field"],
+        ),
+        ("a.csv", b"id,text\n", [b"1,2,3", b"1,\xff"], ["must_have_fields", "must_be_utf8"]),
+    ],
+)
+def test_many_problems_of_a_kind_are_counted(read, make, name, head, wrong, codes):
+    each = 40_000
+    got = read(make(name, head + b"".join(line + b"\n" for line in wrong) * each))
+    assert got["ids"][-1] == f"{name}:{len(got['ids'])}"
+    assert len(got["problems"]) < 1200 * len(codes)
+    counts = Counter()
+    for problem in got["problems"]:
+        counts[problem.reason.code] += problem.count
+    assert counts == {f"readers.{code}": each for code in codes}
+    grouped = GroupedProblems()
+    for problem in got["problems"]:
+        grouped.add(problem)
+    assert [count for _, count in grouped.lines()] == [each] * len(codes)
+
+
 def test_where_json_is_broken(read, make):
     (problem,) = read(make("a.jsonl", b'{"text": "a",, "b": 1}'))["problems"]
     assert "at character 14" in problem.reason
@@ -107,7 +141,7 @@ def test_title_that_no_record_has(read, make):
                 "a.jsonl: field 'headline': must be present in at least one record, since it was"
                 " named as the title. Got 6000 records without it instead."
             ]
-            assert len(got["problems"]) == 3000 + 1 + 1
+            assert sum(p.count for p in got["problems"]) == 3000 + 1 + 1
     assert len(read(make("e.jsonl", b"nonsense"), title_field="headline")["problems"]) == 1
 
 
@@ -190,7 +224,8 @@ def test_the_fields_that_there_are_are_named(make):
 
 def test_one_record_with_the_text_field_is_enough(read, make):
     lines = b'{"url":"u"}\n' * 999 + b'{"text":null}\n' + b'{"url":"u"}\n' * 50
-    assert len(read(make("a.jsonl", lines))["problems"]) == 1050
+    problems = read(make("a.jsonl", lines))["problems"]
+    assert sum(problem.count for problem in problems) == 1050
     assert len(read(make("b.jsonl", b"nonsense\n" * 7))["problems"]) == 7
 
 
@@ -482,6 +517,83 @@ def test_file_that_changes_between_passes(make):
     assert str(caught.value) == (
         "a.jsonl: changed while it was being read. No output was written; run again."
     )
+
+
+def parquet(texts):
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": texts}), out, compression="none")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", lambda word: b'{"text":"%s"}\n{"text":"c"}\n' % word),
+        ("a.jsonl.zst", lambda word: b'{"text":"%s"}\n{"text":"c"}\n' % word),
+        ("a.csv", lambda word: b"text\n%s\nc\n" % word),
+        ("a.txt", lambda word: word),
+        ("a.parquet", lambda word: parquet([word.decode(), "c"])),
+    ],
+)
+def test_file_rewritten_in_place_between_passes(make, name, content):
+    make(name, content(b"first"))
+    before = os.stat(name)
+
+    class Rewrite(Progress):
+        def stage(self, stage, *_):
+            if stage == "write":
+                make(name, content(b"other"))
+                os.utime(name, ns=(before.st_atime_ns, before.st_mtime_ns))
+                assert os.stat(name).st_size == before.st_size
+
+    with pytest.raises(InputError) as caught:
+        neardup.dedup_files([name], "kept.jsonl", progress=Rewrite())
+    message = caught.value.args[0]
+    assert (message.code, message.values["file"]) == ("readers.changed_while_read", name)
+    assert not Path("kept.jsonl").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason=needs.POSIX)
+def test_error_of_the_system_while_an_input_is_read(make):
+    Path(make("x")).unlink()
+    # Its first page is not mapped: the system fails with EIO.
+    os.symlink("/proc/self/mem", "a.jsonl")
+    with open("/proc/self/mem", "rb", buffering=0) as standard_input:
+        for read in (
+            lambda: neardup.dedup_files(["a.jsonl"], "kept.jsonl"),
+            lambda: ReopenableFile("-", standard_input),
+        ):
+            with pytest.raises(InputError) as caught:
+                read()
+            assert caught.value.args[0].code == "readers.refused"
+            assert (
+                caught.value.args[0].values["reason"].values["said"].code
+                == "system.input_output_error"
+            )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
+@pytest.mark.parametrize("kind", ["pipe", "input"])
+def test_waiting_is_announced_on_a_terminal(make, monkeypatch, kind):
+    make("x")
+    os.mkfifo("pipe.jsonl")
+    terminal, other_side = os.openpty()
+    announced = []
+
+    def announce(message):
+        announced.append(message.code)
+        if kind == "pipe":
+            Path("pipe.jsonl").write_bytes(b"{}")
+        else:
+            os.write(terminal, b"{}\x04\x04")
+
+    monkeypatch.setattr(messages, "announce", announce)
+    with open(other_side, "rb") as end, open(os.dup(other_side), "w") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        source = ReopenableFile(*(["pipe.jsonl"] if kind == "pipe" else ["-", end]))
+    os.close(terminal)
+    assert source.head() == b"{}"
+    assert announced == [f"readers.waits_for_{kind}"]
 
 
 def test_parquet_with_a_damaged_page(read, make):

@@ -72,7 +72,7 @@ impl Fields {
 /// The records of a block, as columns of equal length.
 #[derive(Debug)]
 pub struct Columns {
-    /// Null for an unclear record.
+    /// Null for an unclear record, whose id is that of a record without one.
     pub texts: LargeStringArray,
     /// Ids; a whole number in decimal digits. For a record without either `SOURCE:NUMBER`, or null
     /// if the source has no name.
@@ -101,20 +101,20 @@ pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Col
         if at > 0 {
             extra.iter_mut().for_each(|values| values.push(','));
         }
-        let Some(known) = found.read(fields, record) else {
+        let known = found.read(fields, record);
+        match known.as_ref().and_then(|known| known.id.as_deref()) {
+            Some(id) => ids.append_value(id),
+            None if source.is_empty() => ids.append_null(),
+            None => ids.append_value(format!("{source}:{}", first + at)),
+        }
+        let Some(known) = known else {
             unclear.push((at, record.to_vec()));
             texts.append_null();
-            ids.append_value("");
             titles.iter_mut().for_each(LargeStringBuilder::append_null);
             extra.iter_mut().for_each(|values| values.push_str("null"));
             continue;
         };
         texts.append_value(known.text);
-        match known.id {
-            Some(id) => ids.append_value(id),
-            None if source.is_empty() => ids.append_null(),
-            None => ids.append_value(format!("{source}:{}", first + at)),
-        }
         if let (Some(titles), Some(place)) = (&mut titles, fields.title) {
             has_title |= found.values[place].is_some();
             titles.append_option(found.text(place));

@@ -107,6 +107,7 @@ fn a_record_that_is_not_utf_8_is_unclear_and_the_next_one_is_not() {
     );
     assert_eq!(unclear(&found), [0]);
     assert_eq!(values(&found.texts), [None, Some("a")]);
+    assert_eq!(values(&found.ids), [Some("a:1"), Some("a:2")]);
 }
 
 #[test]

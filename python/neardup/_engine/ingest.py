@@ -122,7 +122,7 @@ def collect(
             if stop_on_error:
                 raise stopped(problem)
             progress.problem(problem)
-            collected.problem_count += 1
+            collected.problem_count += problem.count
             if len(collected.problems) < REMEMBERED:
                 collected.problems.append(problem)
         titles = batch.titles if uses_titles else None

@@ -58,6 +58,10 @@ _SYSTEM = {
 _REASONS = ("error", "reason", "said")
 
 
+#: Prints a note while a run waits for its user; the command line sets it.
+announce: Callable[[Message], None] | None = None
+
+
 class Message(str):
     """An English sentence with the code and the values that it was made from.
 

@@ -182,7 +182,7 @@ class Progress:
         """Report a note, which is not a problem."""
 
     def problem(self, problem: Problem | str) -> None:
-        """Report a problem in the input."""
+        """Report a problem in the input, of `problem.count` records."""
 
 
 def share_of(*sources: Any) -> Callable[[], float] | None:

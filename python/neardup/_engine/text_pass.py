@@ -40,7 +40,7 @@ class TextPass:
         from neardup._engine.ingest import REMEMBERED
 
         for problem in problems:
-            self.summary.problems += 1
+            self.summary.problems += problem.count
             self.progress.problem(problem)
             if len(self.problems) < REMEMBERED:
                 self.problems.append(problem)

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
-from neardup._engine import interrupt
+from neardup._engine import interrupt, messages
 from neardup._engine.messages import Message, system_words
 from neardup.cli.options import flags_of, typer_signature_of
-from neardup.cli.terminal import choose_flags, tell
+from neardup.cli.terminal import choose_flags, tell, tell_note
 
 
 def exit_code_of(run: Callable[[], None]) -> int:
@@ -51,6 +51,7 @@ def reported(run: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*arguments: object, **options: object) -> None:
         choose_flags(functools.cache(lambda: flags_of(run)))
         before = _files_written()
+        messages.announce = tell_note
         try:
             interrupt.raise_interrupts()
             run(*arguments, **options)

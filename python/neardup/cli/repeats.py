@@ -99,7 +99,7 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
         ("unreadable", summary.unreadable, ""),
         ("units", summary.units, Message("cli.units_says")),
         ("repeats", summary.repeats, ""),
-        ("places", summary.places, Message("cli.places_says", documents=summary.documents)),
+        ("places", summary.places, Message("cli.places_says", count=summary.documents)),
     ]
     if removes:
         said = Message("cli.removed_says", count=summary.emptied)

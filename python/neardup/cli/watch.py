@@ -137,7 +137,7 @@ class Watch(Progress):
 
     def problem(self, problem: Problem | str) -> None:
         """Count a problem; it is printed at the end with others of its kind."""
-        self.problems += 1
+        self.problems += 1 if isinstance(problem, str) else problem.count
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:
@@ -168,7 +168,7 @@ def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
     """Print the summary of a run on standard error."""
-    rule = Message("cli.rule_distance", bits=bits)
+    rule = Message("cli.rule_distance", count=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
     rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]

@@ -168,7 +168,7 @@ class _Files(Library):
         progress.stage("library", None, share_of(sources))
         for batch in sources.batches(titles=True):
             for problem in batch.problems:
-                self.problems += 1
+                self.problems += problem.count
                 unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
                 progress.problem(problem)
             sketches += core.sketches(batch.texts, workers=self.workers)

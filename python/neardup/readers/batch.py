@@ -1,8 +1,9 @@
 """The output of readers: batches of texts, and problems."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ __all__ = [
     "Batch",
     "Chunk",
     "Problem",
+    "Problems",
     "Run",
     "parts_of",
     "place_of",
@@ -35,6 +37,8 @@ CONVERT = "readers.convert"
 """Code of the remedy for text files in another encoding."""
 
 _SHOWN = 60
+#: Problems of one kind that a reader reports one by one for each source.
+_LISTED = 1000
 
 
 def show(value: Any) -> str:
@@ -81,6 +85,9 @@ class Problem:
         The value found, cut to 60 characters; None if the reason says it.
     remedy : Message or "", default=""
         The way out, a sentence, unless it is obvious.
+    count : int, default=1
+        Number of records with this problem. Of one kind, the first 1,000 of a source are
+        reported one by one; a later problem is that of `record` and of others after it.
 
     Examples
     --------
@@ -94,6 +101,7 @@ class Problem:
     reason: str
     found: str | None
     remedy: str = ""
+    count: int = 1
 
     def __str__(self) -> str:
         return str(self.message)
@@ -109,6 +117,10 @@ class Problem:
             field=None if self.field is None else show(self.field),
         )
         ends = _ends(self.found, self.remedy)
+        if self.count > 1:
+            ends["way_out"] = Message(
+                "readers.and_more", way_out=ends["way_out"], count=self.count - 1
+            )
         return Message("readers.problem", place=place, reason=self.reason, **ends)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +131,35 @@ class Problem:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the problem that `to_dict` returned."""
         return cls(**from_plain(stored))
+
+
+class Problems:
+    """Collects the problems of one pass over a source; after the first of a kind it counts."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[Hashable] = Counter()
+        self._listed: list[tuple[int, Problem]] = []
+        self._further: dict[Hashable, tuple[int, int]] = {}
+
+    def add(self, index: int, kind: Hashable, problem: Callable[[], Problem]) -> None:
+        """Add the problem of a record, by its index in the chunk; kinds are reported apart."""
+        self._seen[kind] += 1
+        if self._seen[kind] > _LISTED:
+            further = self._further.get(kind)
+            if further is not None:
+                self._further[kind] = further[0], further[1] + 1
+                return
+            self._further[kind] = len(self._listed), 1
+        self._listed.append((index, problem()))
+
+    def take(self) -> list[tuple[int, Problem]]:
+        """Return the problems since the last call, each with the index of its record."""
+        listed, self._listed = self._listed, []
+        for at, count in self._further.values():
+            index, problem = listed[at]
+            listed[at] = index, replace(problem, count=count)
+        self._further.clear()
+        return sorted(listed, key=itemgetter(0))
 
 
 def refusal(

@@ -146,10 +146,11 @@ def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int
             pass
     texts: list[str | None] = []
     wrong: list[tuple[int, Message, str]] = []
+    reason = Message("readers.must_be_text")
     for index, value in enumerate(values):
         text = None
         if not isinstance(value, str):
-            wrong.append((index, Message("readers.must_be_text"), show(value)))
+            wrong.append((index, reason, show(value)))
         elif _is_encodable(value):
             text = str(value)
         else:
@@ -230,6 +231,7 @@ def chunk_of(
         title, _ = text_column(column(columns.title))
     ids: list[str | None] = []
     reported = {index for index, _, _ in wrong}
+    no_id = Message("readers.must_be_id")
     values = [None] * len(texts) if columns.id is None else _values(column(columns.id), True)
     for index, value in enumerate(values):
         key = as_id(value)
@@ -237,8 +239,7 @@ def chunk_of(
             key = unnamed(done + index + 1)
             if fields.id is not None and index not in reported:
                 number = done + index + 1
-                reason = Message("readers.must_be_id")
-                problems.append((index, Problem(source, number, fields.id, reason, show(value))))
+                problems.append((index, Problem(source, number, fields.id, no_id, show(value))))
         ids.append(key)
     problems.sort(key=lambda found: found[0])
     extra = {name: _values(column(name), False) for name in columns.extra}

@@ -9,16 +9,24 @@ TSV is CSV with tabs: quotes mean the same in both.
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
 from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
+from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.source import Keep, Row, unreadable_rest
-from neardup.readers.streams import ReopenableFile, StreamDamaged, printable, whole_lines
+from neardup.readers.streams import (
+    ReopenableFile,
+    StreamDamaged,
+    first_invalid,
+    printable,
+    short_blocks,
+    whole_lines,
+)
 
 __all__ = ["Delimited"]
 
@@ -26,14 +34,31 @@ _BLOCK = 4 << 20
 _ROWS = 4096
 _DELIMITER = {"csv": ",", "tsv": "\t"}
 _NOT_UTF8 = "readers.must_be_utf8"
+_OTHER_WIDTH = "readers.must_have_fields"
+_TOO_LONG = "readers.too_long"
 
 
 class _Row(NamedTuple):
+    """A row; the code of the reason why it cannot be used, and the error of the csv module."""
+
     values: list[str]
     raw: bytes
-    reason: Message | None
+    fault: str | None
+    error: str = ""
     #: The parts of a line too long to be held, which ends the row.
     rest: Iterator[bytes] | None = None
+
+    def reason(self, width: int) -> Message:
+        """Return the reason why the row cannot be used, if it must have `width` fields."""
+        assert self.fault is not None
+        if self.fault == _OTHER_WIDTH:
+            return Message(_OTHER_WIDTH, count=width)
+        if self.fault == _NOT_UTF8:
+            where = Message("readers.where_byte_of_record", byte=first_invalid(self.raw))
+        else:
+            # The error contains the delimiter, which may be a tab.
+            where = Message("readers.where_said", said=printable(self.error))
+        return Message(self.fault, where=where)
 
 
 class _RowTooLong(Exception):
@@ -69,10 +94,13 @@ class Delimited:
             raise InputError(refusal(self.name, error.args[0])) from error
         if first is None:
             return [], b""
-        if first.reason is not None:
+        if first.fault is not None:
             found = show(_decoded(first.raw))
-            reason = Message("readers.header_row", reason=first.reason)
-            raise InputError(refusal(self.name, reason, found, _way_out(first.reason)))
+            wrong = first.reason(0)
+            if first.fault == _TOO_LONG:
+                wrong = Message(_TOO_LONG, most=self._max_text)
+            reason = Message("readers.header_row", reason=wrong)
+            raise InputError(refusal(self.name, reason, found, _way_out(first.fault)))
         return first.values, first.raw
 
     def done(self, records: int) -> float:
@@ -87,7 +115,7 @@ class Delimited:
     def _lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield all lines, one that is too long as an iterator of its parts."""
         chunks = self.source_file.chunks(self._compression, size)
-        for block in whole_lines(chunks, self._max_text):
+        for block in short_blocks(whole_lines(chunks, self._max_text)):
             if isinstance(block, bytes):
                 yield from block.split(b"\n")
             else:
@@ -125,13 +153,11 @@ class Delimited:
         while True:
             try:
                 values = next(reader, None)
-                reason = None
+                fault, said = None, ""
             except csv.Error as error:
-                # The message contains the delimiter, which may be a tab.
-                where = Message("readers.where_said", said=printable(str(error)))
-                values, reason = [], Message(f"readers.must_be_{self.format}", where=where)
+                values, fault, said = [], f"readers.must_be_{self.format}", str(error)
             except _RowTooLong:
-                values, reason = [], Message("readers.too_long", most=self._max_text)
+                values, fault = [], _TOO_LONG
                 reader = reader_of_rest()
             if values is None:
                 return
@@ -139,12 +165,11 @@ class Delimited:
             taken.clear()
             held = 0
             if invalid:
-                if reason is None or reason.code != "readers.too_long":
-                    where = Message("readers.where_byte_of_record", byte=_first_invalid(raw))
-                    reason = Message(_NOT_UTF8, where=where)
+                if fault != _TOO_LONG:
+                    fault = _NOT_UTF8
                 invalid = False
-            if values or reason:
-                yield _Row(values, raw, reason, rest)
+            if values or fault:
+                yield _Row(values, raw, fault, said, rest)
                 rest = None
 
     def _records(self, size: int) -> Iterator[_Row]:
@@ -152,8 +177,8 @@ class Delimited:
         rows = self._rows(size)
         next(rows, None)
         for row in rows:
-            if row.reason is None and len(row.values) != width:
-                row = row._replace(reason=Message("readers.must_have_fields", count=width))
+            if row.fault is None and len(row.values) != width:
+                row = row._replace(fault=_OTHER_WIDTH)
             yield row
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
@@ -161,6 +186,7 @@ class Delimited:
         if not self.header:
             return
         columns = Columns.choose(self.header, fields, self.name)
+        problems = Problems()
         done = held = 0
         rows: list[_Row] = []
         try:
@@ -168,27 +194,36 @@ class Delimited:
                 rows.append(row)
                 held += len(row.raw)
                 if held >= size or len(rows) >= _ROWS:
-                    yield self._piece(rows, columns, fields, titles, done)
+                    yield self._piece(rows, columns, fields, titles, done, problems)
                     done += len(rows)
                     rows, held = [], 0
         except StreamDamaged as error:
             if rows:
-                yield self._piece(rows, columns, fields, titles, done)
+                yield self._piece(rows, columns, fields, titles, done, problems)
             yield unreadable_rest(self.name, done + len(rows), error.args[0], fields.extra)
             return
         if rows:
-            yield self._piece(rows, columns, fields, titles, done)
+            yield self._piece(rows, columns, fields, titles, done, problems)
 
     def _piece(
-        self, rows: list[_Row], columns: Columns, fields: Fields, titles: bool, done: int
+        self,
+        rows: list[_Row],
+        columns: Columns,
+        fields: Fields,
+        titles: bool,
+        done: int,
+        problems: Problems,
     ) -> Chunk:
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
             at = self.header.index(name)
-            return [row.values[at] if row.reason is None else None for row in rows]
+            return [row.values[at] if row.fault is None else None for row in rows]
 
         ids = column(columns.id)
+        for i, row in enumerate(rows):
+            if row.fault is not None:
+                problems.add(i, row.fault, partial(self._problem, row, fields, done + i + 1))
         return Chunk(
             texts_array(column(columns.text)),
             texts_array(
@@ -196,23 +231,18 @@ class Delimited:
             ),
             texts_array(column(columns.title)) if titles and columns.title is not None else None,
             {name: column(name) for name in columns.extra},
-            [
-                (i, self._problem(row, fields, done + i + 1))
-                for i, row in enumerate(rows)
-                if row.reason is not None
-            ],
+            problems.take(),
             sum(len(row.raw) for row in rows),
             [(0, self.name, done + 1)],
         )
 
     def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
-        assert row.reason is not None
-        is_other_width = row.reason.code == "readers.must_have_fields"
-        if row.reason.code == "readers.too_long":
+        if row.fault == _TOO_LONG:
             return fields.too_long(self.name, number, Message("readers.more"))
-        found = f"{len(row.values)}: " if row.values and is_other_width else ""
+        reason = row.reason(len(self.header))
+        found = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
         found = show(found + _decoded(row.raw))
-        return Problem(self.name, number, None, row.reason, found, _way_out(row.reason))
+        return Problem(self.name, number, None, reason, found, _way_out(reason.code))
 
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
@@ -220,7 +250,7 @@ class Delimited:
         why = Message(f"readers.only_{self.format}")
         try:
             for number, row in enumerate(self._records(_BLOCK), 1):
-                if row.reason is None:
+                if row.fault is None:
                     rows.append(dict(zip(self.header, row.values, strict=True)))
                 else:
                     rows.append(Problem(self.name, number, None, why, None))
@@ -251,17 +281,9 @@ class Delimited:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
 
 
-def _way_out(reason: Message) -> str:
-    return Message(CONVERT) if reason.code == _NOT_UTF8 else ""
+def _way_out(fault: str) -> str:
+    return Message(CONVERT) if fault == _NOT_UTF8 else ""
 
 
 def _decoded(raw: bytes) -> str:
     return raw[:400].decode("utf-8", "backslashreplace").rstrip("\r\n")
-
-
-def _first_invalid(raw: bytes) -> int:
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start + 1
-    return 0

@@ -67,7 +67,7 @@ class GroupedProblems:
         if group is None:
             group = self._groups[key] = _Group()
         assert isinstance(group, _Group)
-        group.count += 1
+        group.count += problem.count
         if problem.source != group.last_source:
             group.sources += 1
             group.last_source = problem.source
@@ -76,7 +76,7 @@ class GroupedProblems:
             if len(group.places) == _PLACES:
                 return
             places = group.places[problem.source] = _Places(problem)
-        places.count += 1
+        places.count += problem.count
         if problem.record is not None and len(places.records) < _PLACES:
             places.records.append(problem.record)
 

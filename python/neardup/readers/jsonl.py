@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import partial
 from typing import Any
 
 import orjson
@@ -25,8 +26,7 @@ from neardup._engine.arrays import texts_array
 from neardup._engine.messages import Message
 from neardup._engine.prefetch import ahead
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Chunk, Problem, refusal, show
-from neardup.readers.columns import no_surrogates
+from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -38,7 +38,13 @@ from neardup.readers.fields import (
 )
 from neardup.readers.formats import extension_of
 from neardup.readers.source import Keep, Row, unreadable_rest, without_records
-from neardup.readers.streams import ReopenableFile, StreamDamaged, whole_lines
+from neardup.readers.streams import (
+    ReopenableFile,
+    StreamDamaged,
+    first_invalid,
+    short_blocks,
+    whole_lines,
+)
 
 __all__ = ["JsonLines"]
 
@@ -129,7 +135,7 @@ class JsonLines:
         """Read the texts, in chunks of about `size` bytes."""
         reading = LineReading(self.name, fields, titles)
         try:
-            for block in self._blocks(size):
+            for block in short_blocks(self._blocks(size)):
                 yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
         except StreamDamaged as error:
             yield unreadable_rest(self.name, reading.done, error.args[0], fields.extra)
@@ -140,23 +146,28 @@ class JsonLines:
     def rows(self) -> Iterator[list[Row]]:
         """Read whole records."""
         done = 0
+        no_object = Message("readers.only_jsonl_no_object")
         try:
-            for block in self._blocks(_BLOCK):
+            for block in short_blocks(self._blocks(_BLOCK)):
                 if not isinstance(block, bytes):
                     done += 1
                     why = Message("readers.too_long", most=self._max_text)
                     yield [Problem(self.name, done, None, why, None)]
                     continue
-                rows = [self._row(line, done + i) for i, line in enumerate(_records(block), 1)]
+                lines = enumerate(_records(block), done + 1)
+                rows = [self._row(line, number, no_object) for number, line in lines]
                 done += len(rows)
                 yield rows
         except StreamDamaged:
             return
 
-    def _row(self, line: bytes, number: int) -> Row:
-        record = parse(line)
+    def _row(self, line: bytes, number: int, no_object: Message) -> Row:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            record = None
         if not isinstance(record, dict):
-            why = Message("readers.only_jsonl_no_object")
+            why = no_object
         elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
             return exact_record(line) if _RUN in line.translate(_ZEROS) else record
         else:
@@ -204,6 +215,7 @@ class LineReading:
         self.id = fields.id or DEFAULT_ID
         self.done = self.objects = 0
         self._title_seen = False
+        self._problems = Problems()
         self._columns = _core.JsonFields(
             list(TEXT_FIELDS) if fields.text is None else [fields.text],
             self.id,
@@ -226,15 +238,24 @@ class LineReading:
         titles = None if titles is None else pa.array(titles)
         values = dict(zip(self.fields.extra, map(orjson.loads, extra), strict=True))
         self._title_seen |= has_title
-        problems: list[tuple[int, Problem]] = []
         count = len(ids)
         self.objects += count - len(unclear)
-        if unclear:
-            rows: list[list[str | None]] = [
+        rows: list[list[str | None]] = []
+        for at, line in unclear:
+            error = None
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError as failure:
+                record, error = None, failure
+            if not isinstance(record, dict):
+                self._problems.add(at, _fault(line, error), partial(self._no_object, at, line))
+                continue
+            rows = rows or [
                 [None] * count if column is None else column.to_pylist()
                 for column in (texts, ids, titles)
             ]
-            problems = self._read_unclear(unclear, rows, values)
+            self._read_object(at, line, record, rows, values)
+        if rows:
             texts, ids, titles = map(texts_array, rows)
         self.done += count
         return Chunk(
@@ -242,7 +263,7 @@ class LineReading:
             ids,
             titles if self._titles else None,
             values,
-            problems,
+            self._problems.take(),
             len(block) + 1,
             [(0, self.source, self.done - count + 1)],
         )
@@ -250,58 +271,57 @@ class LineReading:
     def too_long(self) -> Chunk:
         """Return the chunk of a line that is too long."""
         self.done += 1
-        problem = self.fields.too_long(self.source, self.done, Message("readers.more"))
+        found = Message("readers.more")
+        problem = partial(self.fields.too_long, self.source, self.done, found)
+        self._problems.add(0, found.code, problem)
         return Chunk(
             pa.nulls(1, pa.large_string()),
             texts_array([f"{self.source}:{self.done}"]),
             None,
             {name: [None] for name in self.fields.extra},
-            [(0, problem)],
+            self._problems.take(),
             self.fields.max_text,
             [(0, self.source, self.done)],
         )
 
-    def _read_unclear(
+    def _no_object(self, at: int, line: bytes) -> Problem:
+        reason = parse(line)
+        assert isinstance(reason, Message)
+        remedy = Message(CONVERT) if reason.code == _NOT_UTF8 else ""
+        return Problem(self.source, self.done + at + 1, None, reason, show(line), remedy)
+
+    def _read_object(
         self,
-        unclear: list[tuple[int, bytes]],
+        at: int,
+        line: bytes,
+        record: dict[str, Any],
         rows: list[list[str | None]],
         values: dict[str, list[Any]],
-    ) -> list[tuple[int, Problem]]:
-        """Read the records that the core did not, and set their places in all columns.
-
-        `rows` are the columns of texts, ids and titles.
-        """
+    ) -> None:
+        """Set the place of a record in all columns; `rows` are texts, ids and titles."""
         texts, ids, titles = rows
-        problems = []
-        for at, line in unclear:
-            number = self.done + at + 1
-            ids[at] = f"{self.source}:{number}" if self.source else None
-            record = parse(line)
-            if isinstance(record, Message):
-                remedy = Message(CONVERT) if record.code == _NOT_UTF8 else ""
-                problem = Problem(self.source, number, None, record, show(line), remedy)
-                problems.append((at, problem))
-                continue
-            self.objects += 1
-            name = self.fields.text_of(record)
-            text = None if name is None else record[name]
-            key = as_id(_exact(line, record, self.id))
-            if isinstance(text, str):
-                texts[at] = text
-            else:
-                problems.append((at, self.fields.no_text(record, self.source, number)))
-            if key is not None:
-                ids[at] = key
-            elif self.fields.id is not None and isinstance(text, str):
-                # A record that was reported already is not reported twice.
-                problems.append((at, self._no_id(record, number)))
-            if self.title is not None:
-                title = record.get(self.title)
-                self._title_seen |= self.title in record
-                titles[at] = title if isinstance(title, str) else None
-            for name in values:
-                values[name][at] = _exact(line, record, name)
-        return problems
+        self.objects += 1
+        name = self.fields.text_of(record)
+        text = None if name is None else record[name]
+        key = as_id(_exact(line, record, self.id))
+        number = self.done + at + 1
+        if isinstance(text, str):
+            texts[at] = text
+        else:
+            no_text = partial(self.fields.no_text, record, self.source, number)
+            self._problems.add(at, ("text", name), no_text)
+        if key is not None:
+            ids[at] = key
+        elif self.fields.id is not None and isinstance(text, str):
+            # A record that was reported already is not reported twice.
+            no_id = partial(self._no_id, record, number)
+            self._problems.add(at, ("id", self.id in record), no_id)
+        if self.title is not None:
+            title = record.get(self.title)
+            self._title_seen |= self.title in record
+            titles[at] = title if isinstance(title, str) else None
+        for name in values:
+            values[name][at] = _exact(line, record, name)
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
@@ -316,8 +336,8 @@ def parse(line: bytes) -> dict[str, Any] | Message:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        return _not_json(line, error)
-    return record if isinstance(record, dict) else Message("readers.must_be_object")
+        return _reason(line, error)
+    return record if isinstance(record, dict) else Message(_fault(line, None))
 
 
 def exact_record(line: bytes) -> dict[str, Any]:
@@ -370,12 +390,14 @@ def _is_writable(record: dict[str, Any]) -> bool:
     return True
 
 
-def _not_json(line: bytes, error: orjson.JSONDecodeError) -> Message:
+def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
+    """Return the code of the reason why a line is no JSON object; `error` is the parser's."""
+    if error is None:
+        return "readers.must_be_object"
     try:
         line.decode()
-    except UnicodeDecodeError as invalid:
-        where = Message("readers.where_byte_of_record", byte=invalid.start + 1)
-        return Message(_NOT_UTF8, where=where)
+    except UnicodeDecodeError:
+        return _NOT_UTF8
     if _SURROGATE.search(line):
         try:
             # The standard library accepts lone surrogates: if it accepts the
@@ -384,9 +406,19 @@ def _not_json(line: bytes, error: orjson.JSONDecodeError) -> Message:
         except (ValueError, RecursionError):
             pass
         else:
-            return no_surrogates()
-    where = Message("readers.where_json", said=error.msg, at=error.colno)
-    return Message("readers.must_be_json", where=where)
+            return "readers.must_have_no_surrogates"
+    return "readers.must_be_json"
+
+
+def _reason(line: bytes, error: orjson.JSONDecodeError) -> Message:
+    code = _fault(line, error)
+    if code == _NOT_UTF8:
+        where = Message("readers.where_byte_of_record", byte=first_invalid(line))
+    elif code == "readers.must_be_json":
+        where = Message("readers.where_json", said=error.msg, at=error.colno)
+    else:
+        where = Message("readers.where_surrogates")
+    return Message(code, where=where)
 
 
 def _refuse(constant: str) -> None:

@@ -13,18 +13,21 @@ import errno
 import io
 import os
 import re
-import shutil
 import stat
 import sys
+import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain, groupby
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 import zstandard
 from isal import isal_zlib
 
+from neardup import _core
+from neardup._engine import messages
 from neardup._engine.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -34,9 +37,11 @@ from neardup.readers.formats import PARQUET, Format, by_content, by_name
 __all__ = [
     "ReopenableFile",
     "StreamDamaged",
+    "first_invalid",
     "line_blocks",
     "printable",
     "read_whole",
+    "short_blocks",
     "system_words",
     "whole_lines",
 ]
@@ -48,12 +53,19 @@ _PIECE = 16 << 10
 # Four bytes of zstd may be 128 KiB.
 _ZSTD_PIECE = 512
 _HEAD = 4096
+_COPIED = 1 << 20
+#: A block with more lines is cut into pieces of this size.
+_LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class StreamDamaged(Exception):
     """The rest of a compressed stream cannot be read; the argument is the reason."""
+
+
+class ChangedError(InputError):
+    """A file is not what it was when it was read before."""
 
 
 def printable(path: str) -> str:
@@ -84,6 +96,8 @@ class ReopenableFile:
         self._spool: BinaryIO | None = None
         #: What tells whether two paths lead to one file; None for what is read once.
         self.identity: tuple[int, int] | str | None = None
+        # Of all bytes (None), or of a part by its offset and length.
+        self._checksums: dict[tuple[int, int] | None, int] = {}
         #: Stored bytes, and how many of them the latest `chunks` has read.
         self.size = self.done = 0
         if handle is None and is_address(path):
@@ -102,9 +116,15 @@ class ReopenableFile:
                 self.size = status.st_size
                 with self.open():
                     return
-            with self._open_path() as pipe:
+            with _announced(Message("readers.waits_for_pipe", file=self.name)):
+                pipe = self._open_path()
+            with pipe:
                 self._copy(pipe)
         else:
+            if isinstance(handle, io.BufferedReader) and handle.isatty():
+                # What fails here fails again in the copy, which reports it.
+                with _announced(Message("readers.waits_for_input")), suppress(OSError):
+                    handle.peek(1)
             self._copy(handle)
 
     def _copy(self, handle: IO[bytes]) -> int:
@@ -113,7 +133,11 @@ class ReopenableFile:
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
         try:
-            shutil.copyfileobj(handle, spool, 1 << 20)
+            while data := self._read_raw(handle, _COPIED):
+                spool.write(data)
+                if len(data) < _COPIED and isinstance(handle, io.BufferedReader):
+                    # At the end: another call would wait for a second Ctrl-D.
+                    break
             spool.flush()
         except OSError as error:
             spool.close()
@@ -148,10 +172,16 @@ class ReopenableFile:
             return io.BufferedReader(_Reopened(self._spool), 1 << 16)
         return self._open_path()
 
+    def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
+        try:
+            return handle.read(size)
+        except OSError as error:
+            raise InputError(_refused(self.name, error)) from error
+
     def head(self) -> bytes:
         """Return the first bytes."""
         with self.open() as handle:
-            return handle.read(_HEAD)
+            return self._read_raw(handle, _HEAD)
 
     def format(self, named: Format) -> Format:
         """Return the format; the content overrides the name."""
@@ -168,7 +198,15 @@ class ReopenableFile:
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
         if self._spool is None and _state(self._stat()) != self._state:
-            raise InputError(Message("readers.changed_while_read", file=self.name))
+            raise ChangedError(Message("readers.changed_while_read", file=self.name))
+
+    def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
+        """Raise ChangedError if all bytes, or a part, were others when they were read before.
+
+        A file can be rewritten with the same size and time of modification.
+        """
+        if self._checksums.setdefault(part, checksum) != checksum:
+            raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes.
@@ -179,18 +217,37 @@ class ReopenableFile:
         ------
         StreamDamaged
             After all bytes before the damage.
+        ChangedError
+            At the end or the damage, if an earlier call has read other bytes.
         """
-        self.done = 0
+        self.done = checksum = 0
+
+        def read(handle: BinaryIO, count: int) -> bytes:
+            nonlocal checksum
+            data = self._read(handle, count)
+            checksum = isal_zlib.crc32(data, checksum)
+            return data
+
+        try:
+            yield from self._unpacked_chunks(read, compression, size)
+        except StreamDamaged:
+            self.check_same(None, checksum)
+            raise
+        self.check_same(None, checksum)
+
+    def _unpacked_chunks(
+        self, read: Callable[[BinaryIO, int], bytes], compression: str | None, size: int
+    ) -> Iterator[bytes]:
         with self.open() as handle:
             if compression is None:
-                while chunk := self._read(handle, size):
+                while chunk := read(handle, size):
                     yield chunk
                 return
             unpack = _gunzip if compression == "gzip" else _unzstd
             waiting: list[bytes] = []
             held = 0
             try:
-                for part in unpack(iter(lambda: self._read(handle, _PIECE), b"")):
+                for part in unpack(iter(lambda: read(handle, _PIECE), b"")):
                     waiting.append(part)
                     held += len(part)
                     if held >= size:
@@ -215,7 +272,7 @@ class ReopenableFile:
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
         if compression is None:
-            return self.open()
+            return _Parts(self)
         import tempfile
 
         spool = tempfile.TemporaryFile(prefix="neardup-")  # noqa: SIM115
@@ -227,6 +284,20 @@ class ReopenableFile:
             raise InputError(refusal(self.name, error.args[0])) from error
         spool.seek(0)
         return spool
+
+
+class _Parts(io.BufferedReader):
+    """A file that is read in parts, which must have the same bytes whenever they are read."""
+
+    def __init__(self, source: ReopenableFile) -> None:
+        super().__init__(cast(io.BufferedReader, source.open()).detach())
+        self._source = source
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        offset = self.tell()
+        data = super().read(size)
+        self._source.check_same((offset, len(data)), isal_zlib.crc32(data))
+        return data
 
 
 class _Reopened(io.RawIOBase):
@@ -337,11 +408,36 @@ def _parted(block: bytes, max_line: int) -> Iterator[bytes | Iterator[bytes]]:
             yield b"\n".join(lines)
 
 
+def short_blocks(
+    blocks: Iterable[bytes | Iterator[bytes]],
+) -> Iterator[bytes | Iterator[bytes]]:
+    """Cut blocks of very many lines, each of which costs more memory as a Python object."""
+    for block in blocks:
+        if not isinstance(block, bytes) or _core.count_records(block) < _LINES:
+            yield block
+            continue
+        begin = 0
+        while begin < len(block):
+            end = block.find(b"\n", begin + _SHORT_BLOCK)
+            end = len(block) if end < 0 else end
+            yield block[begin:end]
+            begin = end + 1
+
+
 def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the blocks of `whole_lines` as lists of lines, blank ones included."""
-    for block in whole_lines(chunks):
+    for block in short_blocks(whole_lines(chunks)):
         assert isinstance(block, bytes), "no line is too long"
         yield block.split(b"\n")
+
+
+def first_invalid(raw: bytes) -> int:
+    """Return the number, from 1, of the first byte that is not UTF-8; 0 if all are."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start + 1
+    return 0
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -390,6 +486,21 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
             chunk = b"" if inside else frame.unused_data
     if inside:
         raise StreamDamaged(Message("readers.must_be_whole_zstd"))
+
+
+@contextmanager
+def _announced(message: Message) -> Iterator[None]:
+    """Tell a user at a terminal what is waited for, if the body takes more than a second."""
+    if messages.announce is None or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(1, messages.announce, [message])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:

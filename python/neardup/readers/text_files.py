@@ -16,7 +16,7 @@ from neardup.readers.files import Limits, UnreadableFileError, contents, read_re
 from neardup.readers.formats import by_name
 from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.source import Row
-from neardup.readers.streams import ReopenableFile, printable
+from neardup.readers.streams import ChangedError, ReopenableFile, printable
 
 __all__ = ["TextFiles"]
 
@@ -151,6 +151,8 @@ def _read(file: TextFile, max_text: int) -> tuple[str | Problem, int, tuple[Mess
         found = read_record(raw, name)
     except UnreadableFileError as error:
         return replace(error.problem, record=1), len(raw), ()
+    except ChangedError:
+        raise
     except InputError as error:
         return _unreadable(name, error), 0, ()
     return found.text, len(raw), found.notes

@@ -35,6 +35,11 @@ FORMATS = ("jsonl", "parquet")
 _LINES = (".jsonl", ".ndjson", ".json")
 _PACKED = (".gz", ".bz2", ".zst")
 _MARK = b"\xef\xbb\xbf"
+#: The number of records with problems, from the JSON of the problems of a batch.
+_PROBLEM_COUNT = (
+    "coalesce(aggregate(from_json(problems, 'array<struct<count:bigint>>'),"
+    " 0L, (sum, problem) -> sum + problem.count), 0L)"
+)
 
 #: The most dropped documents whose numbers are sent to every task: some 200 MB.
 MOST_KNOWN = 4 << 20
@@ -271,7 +276,7 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
         F.size("features").alias("documents"),
         F.size(F.filter("features", lambda some: some < 0)).alias("unreadable"),
         F.size(F.filter("features", lambda some: some == 0)).alias("without_features"),
-        F.coalesce(F.json_array_length("problems"), F.lit(0)).alias("problems"),
+        F.expr(_PROBLEM_COUNT).alias("problems"),
         F.spark_partition_id().alias("partition"),
     ).toArrow()
     found = []

@@ -140,7 +140,7 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
 
 
 def _so_far(done: int) -> Message:
-    return Message("cli.stored_so_far" if done else "cli.nothing_stored", done=done)
+    return Message("cli.stored_so_far" if done else "cli.nothing_stored", count=done)
 
 
 def _counts(added: Added) -> dict[str, int]:

@@ -22,7 +22,7 @@ def recount(location: io.Location, workers: o.Workers) -> None:
         counted = index.recount()
         background = index.stats().background
     if background == "own":
-        typer.echo(say(Message("cli.texts_counted", texts=counted)), err=True)
+        typer.echo(say(Message("cli.texts_counted", count=counted)), err=True)
     else:
         typer.echo(say(Message(f"cli.nothing_counted_{background}")), err=True)
 
@@ -82,6 +82,6 @@ def check(
         typer.echo(show.plain(say(line)))
     if found:
         if not repair:
-            tell(Message("cli.damage_found", lines=len(found), index=show.plain(location)))
+            tell(Message("cli.damage_found", count=len(found), index=show.plain(location)))
         raise SystemExit(2)
     typer.echo(say(Message("cli.no_damage_left" if done else "cli.no_damage")), err=True)

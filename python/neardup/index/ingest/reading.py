@@ -123,7 +123,7 @@ def add_source(
         nonlocal problem_count
         for problem in found:
             progress.problem(problem)
-        problem_count += len(found)
+        problem_count += sum(problem.count for problem in found)
         problems.extend(found[: REMEMBERED - len(problems)])
 
     def prepared() -> Iterator[Incoming]:
