@@ -215,7 +215,7 @@ class PairSearch:
         rule: Rule,
         *,
         others: int | None = None,
-        max_pairs: int = 18_446_744_073_709_551_615,
+        max_pairs: int = ...,
     ) -> PairSearch: ...
     def statistics(self) -> list[int]: ...
     def next_piece(
