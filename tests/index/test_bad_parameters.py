@@ -22,6 +22,7 @@ _FIELDS = {
     "title_field": _FIELD,
     "at_field": _FIELD,
     "source_field": _FIELD,
+    "max_text": (0, -1, "1 apple", True, [], 1 << 40),
     "extra_fields": ("x", 7, [7], None),
     "within": _SPAN,
     "at_zone": _ZONE,

@@ -70,6 +70,7 @@ def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
         title_a="渡口 新渡轮",
         title_b="码头 排队 雨天",
         recipe="improved",
+        measure="content",
         threshold=0.5,
         max_distance=0,
     )

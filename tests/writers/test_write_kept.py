@@ -385,18 +385,17 @@ def test_input_that_changed_gives_no_output(make, target):
     assert os.listdir() == ["a.jsonl"]
 
 
-@pytest.mark.parametrize(("copies", "found"), [(2, "more"), (0, "0")])
-def test_other_number_of_records_gives_no_output(make, copies, found):
+def test_another_number_of_records_gives_no_output(make):
     name = make("a.jsonl", source_bytes("jsonl"))
     sources = open_sources([name])
     list(sources.batches())
-    Path(name).write_bytes(source_bytes("jsonl") * copies)
+    Path(name).write_bytes(source_bytes("jsonl") * 2)
     # As if size and time had not changed.
     sources.sources[0].check_unchanged = lambda: None
     with pytest.raises(InputError) as caught, open_output("out.jsonl") as out:
         write_kept(sources, KEEP, out)
     assert str(caught.value) == (
-        f"a.jsonl: must have the 6 records of the first pass. Got {found} instead."
+        "a.jsonl: must have the 6 records of the first pass. Got more instead."
         " No output was written; run again."
     )
     assert os.listdir() == ["a.jsonl"]

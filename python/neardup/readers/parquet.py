@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup._engine.messages import Message
 from neardup.exceptions import InputError
@@ -178,6 +177,8 @@ def _rows_together(
     rows = max(1, min(metadata.num_rows, PART_ROWS))
     row_bytes = size / max(1, metadata.num_rows)
     if encoded and rows * size > PART_BYTES:
+        import pyarrow.compute as pc
+
         undecoded = _parquet_file(handle, encoded)
         # The dictionary comes complete with the first row.
         first = next(undecoded.iter_batches(1, [group], encoded), None)
