@@ -385,8 +385,8 @@ def test_input_that_changed_gives_no_output(make, target):
     assert os.listdir() == ["a.jsonl"]
 
 
-@pytest.mark.parametrize(("copies", "found"), [(2, "more"), (0, "0")])
-def test_other_number_of_records_gives_no_output(make, copies, found):
+@pytest.mark.parametrize("copies", [2, 0])
+def test_other_number_of_records_gives_no_output(make, copies):
     name = make("a.jsonl", source_bytes("jsonl"))
     sources = open_sources([name])
     list(sources.batches())
@@ -396,8 +396,7 @@ def test_other_number_of_records_gives_no_output(make, copies, found):
     with pytest.raises(InputError) as caught, open_output("out.jsonl") as out:
         write_kept(sources, KEEP, out)
     assert str(caught.value) == (
-        f"a.jsonl: must have the 6 records of the first pass. Got {found} instead."
-        " No output was written; run again."
+        "a.jsonl: changed while it was being read. No output was written; run again."
     )
     assert os.listdir() == ["a.jsonl"]
 
