@@ -54,7 +54,9 @@ class DedupResult(OneScreen, Generic[_Rows]):
         One row per dropped document, in input order: ``id`` (large_string),
         ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
         ``distance`` (int32, bits; null if a text has no fingerprint). With `against` also
-        ``kept_from`` (string): ``input`` or ``against``, whichever has the kept document.
+        ``kept_from`` (string): ``input`` or ``against``, whichever has the kept document. If
+        ids are repeated, also ``record`` and ``kept_record`` (int64), numbers from 1 in the
+        whole input, or in `against`.
     keep : ndarray of shape (n_documents,), dtype bool
         Whether each document is kept, in input order.
     summary : Summary
@@ -422,25 +424,32 @@ def _removed_table(
     has_against: bool,
 ) -> pa.Table:
     """Return a row for each dropped document, with the id of its kept document."""
+    import numpy as np
+
     from neardup import _core
     from neardup._engine.arrays import numbers_array, rows_of
     from neardup.writers.rows import removed_table
 
-    ids = collected.id_column()
-    own = ids.slice(collected.against)
-    distinct = _core.count_distinct(own.chunks) if len(dropped) else len(own)
-    if distinct < len(own):
-        pipeline.progress.note(Message("runs.same_ids", count=len(own) - distinct))
+    ids, against = collected.id_column(), collected.against
+    repeated = 0
+    if len(dropped):
+        for part in (ids.slice(0, against), ids.slice(against)):
+            repeated += len(part) - _core.count_distinct(part.chunks)
     distance, kept_for = decided.distance[dropped], decided.kept_for[dropped]
-    kept_from = None
+    is_against = kept_for < against
+    optional: dict[str, Any] = {}
     if has_against:
-        sides = kept_for < collected.against
-        kept_from = ["against" if is_against else "input" for is_against in sides.tolist()]
+        optional["kept_from"] = ["against" if other else "input" for other in is_against.tolist()]
+    if repeated:
+        pipeline.progress.note(Message("runs.same_ids", count=repeated))
+        # The records of each collection are counted from 1.
+        optional["record"] = dropped - against + 1
+        optional["kept_record"] = kept_for - np.where(is_against, 0, against) + 1
     return removed_table(
         rows_of(ids, dropped),
         rows_of(ids, kept_for),
         numbers_array(decided.similarity[dropped]),
         numbers_array(distance, distance < 0),
         pipeline.rule.measure,
-        kept_from,
+        optional,
     )

@@ -418,3 +418,9 @@ def test_ids_that_repeat_are_told(run):
     Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     found = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
     assert "neardup: note: 2 records have the id of another record" in found.err
+    numbers = [(row["record"], row["kept_record"]) for row in lines_of("r.jsonl")]
+    assert numbers == [(2, 1), (3, 1)]
+    options = ["--against", "same.jsonl", "-o", "n.jsonl", "--removed", "r.jsonl", "--force"]
+    run("dedup", "same.jsonl", *options)
+    row = lines_of("r.jsonl")[2]
+    assert (row["kept_from"], row["record"], row["kept_record"]) == ("against", 3, 1)

@@ -103,7 +103,7 @@ def filled(location):
 
 
 def test_an_empty_index(location, tmp_path):
-    with Index(tmp_path / "empty.db", recipe="news", threshold=0.7) as index:
+    with Index(tmp_path / "empty.db", recipe="news", measure="content", threshold=0.7) as index:
         lines = lines_of(index)
     with loaded(location, lines, tmp_path) as copy:
         assert lines_of(copy) == lines

@@ -22,6 +22,11 @@ from tests.spark.conftest import read_parts
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
+def without_numbers(row: dict[str, object]) -> dict[str, object]:
+    """Leave out the numbers of records with repeated ids, which a cluster does not know."""
+    return {name: value for name, value in row.items() if "record" not in name}
+
+
 def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkResult:
     """Run both ways and compare all that they write."""
     shared = {k: v for k, v in options.items() if k not in ("partitions", "batch_documents")}
@@ -41,8 +46,8 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
     assert read_parts(out / "kept") == (folder / "kept.jsonl").read_bytes()
     found = [orjson.loads(line) for line in read_parts(out / "removed").splitlines()]
     rows = [orjson.loads(line) for line in (folder / "removed.jsonl").read_bytes().splitlines()]
-    assert found == rows
-    assert result.doubtful() == expected.doubtful()
+    assert found == list(map(without_numbers, rows))
+    assert result.doubtful() == list(map(without_numbers, expected.doubtful()))
     assert [str(p) for p in result.problems] == [str(p) for p in expected.problems]
     for name in (
         *(

@@ -43,7 +43,7 @@ def run(
             "--removed",
             metavar="FILE",
             help="Record of each dropped document: id, kept_id, similarity, measure, distance; "
-            "with --against also kept_from.",
+            "with --against also kept_from, if ids are repeated also record and kept_record.",
             rich_help_panel=o.OUTPUT,
             show_default=False,
         ),

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup._engine.messages import Message
-from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem
 from neardup.readers.fields import Fields
+from neardup.readers.streams import ChangedError
 
 __all__ = ["Keep", "Row", "Source", "unreadable_rest", "without_records"]
 
@@ -27,7 +27,7 @@ Row = dict[str, Any] | Problem
 class Keep:
     """The part of a keep mask that belongs to one source, taken in order.
 
-    Raises InputError as soon as the number of records differs from that of the first
+    Raises ChangedError as soon as the number of records differs from that of the first
     pass. `advance` is called with the number of kept records of each part.
     """
 
@@ -43,7 +43,7 @@ class Keep:
         """Return the flags of the next `count` records."""
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
-            self._complain(Message("readers.more"))
+            raise ChangedError(Message("readers.changed_while_read", file=self._source))
         flags = self._mask[begin : self._taken]
         self._advance(int(np.count_nonzero(flags)))
         return flags
@@ -51,14 +51,7 @@ class Keep:
     def close(self) -> None:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
-            self._complain(Message("readers.number", number=self._taken))
-
-    def _complain(self, found: Message) -> None:
-        raise InputError(
-            Message(
-                "readers.records_changed", file=self._source, count=len(self._mask), found=found
-            )
-        )
+            raise ChangedError(Message("readers.changed_while_read", file=self._source))
 
 
 class Source(Protocol):

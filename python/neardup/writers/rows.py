@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -23,8 +24,13 @@ _MEASURES: list[pa.Field[Any]] = [
 REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
 """Columns of the file of removed documents."""
 
-KEPT_FROM: pa.Field[Any] = pa.field("kept_from", pa.string())
-"""Last column of removed documents if there was another collection: the keeper's."""
+_OPTIONAL: list[pa.Field[Any]] = [
+    # The kept document's collection, if there was another one.
+    pa.field("kept_from", pa.string()),
+    # Numbers of the records, if ids are repeated.
+    pa.field("record", pa.int64()),
+    pa.field("kept_record", pa.int64()),
+]
 
 PAIRS = pa.schema([pa.field("id_a", pa.string()), pa.field("id_b", pa.string()), *_MEASURES])
 """Columns of a file of pairs."""
@@ -38,11 +44,11 @@ def removed_table(
     similarity: Any,
     distance: Any,
     measure: str,
-    kept_from: list[str] | None = None,
+    optional: Mapping[str, Any] = MappingProxyType({}),
 ) -> pa.Table:
     """Return the dropped documents as a table, from columns of equal length.
 
-    `distance` is null without fingerprints. `kept_from` is None if there was one collection.
+    `distance` is null without fingerprints; `optional` are further columns by name.
     """
     columns = {
         "id": _column(ids, pa.large_string()),
@@ -51,14 +57,15 @@ def removed_table(
         "measure": repeated_text(measure, len(similarity)),
         "distance": _column(distance, pa.int32()),
     }
-    if kept_from is not None:
-        columns[KEPT_FROM.name] = pa.array(kept_from, KEPT_FROM.type)
+    for field in _OPTIONAL:
+        if field.name in optional:
+            columns[field.name] = _column(optional[field.name], field.type)
     return pa.table(columns)
 
 
 def removed_schema(removed: pa.Table) -> pa.Schema:
     """Return the columns of the file of these removed documents."""
-    return REMOVED.append(KEPT_FROM) if KEPT_FROM.name in removed.column_names else REMOVED
+    return pa.schema([*REMOVED, *(f for f in _OPTIONAL if f.name in removed.column_names)])
 
 
 Rows = pa.Table | pa.RecordBatch | Mapping[str, Any] | Iterable[Any]
