@@ -39,10 +39,12 @@ CONTENTS = """
 :hidden:
 :caption: Guides
 
+guide/sources
 guide/dedup
 guide/repeats
 guide/contamination
 guide/pairs-and-compare
+guide/databases
 guide/check
 guide/index
 guide/serve
@@ -57,11 +59,15 @@ guide/reliability
 :hidden:
 :caption: 中文
 
+zh/sources
 zh/dedup
 zh/check
 zh/index
 zh/serve
 zh/evaluate
+zh/recipes
+zh/segmenters
+zh/methods
 ```
 
 ```{toctree}

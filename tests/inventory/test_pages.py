@@ -73,7 +73,7 @@ def test_blocks_are_of_their_language(language, block):
             for line in block.splitlines():
                 orjson.loads(line)
     else:
-        others = {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff"}
+        others = {"text", "rust", "console", "sh", "bash", "mermaid", "bibtex", "diff", "sql"}
         assert language in others | {"ini", "nginx", "yaml"}
 
 
@@ -102,6 +102,36 @@ def run(*arguments, **options):
 
 
 EXAMPLES = ROOT / "examples"
+
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+COMMANDS_OF_PAGES = {
+    page: [
+        command
+        for language, block in BLOCK.findall((ROOT / page).read_text("utf-8"))
+        if language == "console"
+        for command in COMMAND.findall(block)
+    ]
+    for page in PAGES
+}
+
+
+@pytest.mark.parametrize(
+    "page", [p for p, commands in COMMANDS_OF_PAGES.items() if commands], ids=str
+)
+def test_commands_print_what_the_page_says(page, tmp_path):
+    """All in one folder, in order; ``...`` in the page is any text."""
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    neardup = f'neardup() {{ "{sys.executable}" -m neardup "$@"; }}; '
+    for command, expected in COMMANDS_OF_PAGES[page]:
+        printed = subprocess.run(
+            ["bash", "-c", neardup + command],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+        ).stdout
+        same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+        assert same, f"{command}\n{printed}"
 
 
 def test_dedup_in_python(tmp_path):
