@@ -131,7 +131,7 @@ def test_compare_says_what_replaced_numbers_take(run):
     Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
     lines = run("compare", "a.txt", "b.txt").out.splitlines()
     assert lines == [
-        "98.88 % the same, counted by edits.",
+        "98.89 % the same, counted by edits.",
         "Not duplicates: similarity 0.2866 by content(5), at least 0.45 needed; 1 number is "
         "replaced by another, which lowers the similarity from 0.8438.",
         "",

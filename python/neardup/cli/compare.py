@@ -123,9 +123,9 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 
 def _print(found: Comparison) -> None:
     if found.measure != "equal_bits":
-        # Rounded down: 100 % means that no edit is needed.
-        percent = int(found.edit_similarity * 10_000) / 100
-        typer.echo(f"{percent:.2f} % the same, counted by edits.")
+        # 100 % means that no edit is needed.
+        most = 100 if found.edit_similarity == 1 else 99.99
+        typer.echo(f"{min(100 * found.edit_similarity, most):.2f} % the same, counted by edits.")
     typer.echo(found.verdict)
     typer.echo()
     typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
