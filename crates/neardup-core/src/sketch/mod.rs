@@ -3,7 +3,7 @@
 There are three kinds of sketch. A *fingerprint* is a bit vector computed by SimHash from
 weighted features. A *signature* is the smallest hash under each of several orders, by
 [MinHash](minhash). A *sample* is a share of the features themselves, chosen by their
-hashes ([`sample`]). Signatures and samples depend on the set of features and ignore
+hashes (file `sample.rs`). Signatures and samples depend on the set of features and ignore
 weights.
 
 SimHash: a feature with weight w adds w to every position where its hash has a
