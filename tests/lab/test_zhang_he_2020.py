@@ -26,7 +26,7 @@ from neardup.lab.figures import draw_apart, render
 
 pytestmark = pytest.mark.slow
 
-FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
+FIGURES = lab_figures.FIGURES
 FILES = {
     "as_published.csv",
     "published.csv",
@@ -56,7 +56,12 @@ def untimed(result):
     """A result without what no two runs share."""
     timed = {
         field: tuple(
-            dataclasses.replace(run, seconds=0.0, sketch_seconds=0.0, search_seconds=0.0)
+            dataclasses.replace(
+                run,
+                **dict.fromkeys(
+                    ("seconds", "sketch_seconds", "search_seconds", "fastest", "slowest"), 0.0
+                ),
+            )
             for run in getattr(result, field)
         )
         for field in ("as_published", "runs", "sizes")
@@ -115,6 +120,7 @@ PAPER_METHODS = [
     "Shingle, sample of 64",
     "traditional, stop words kept",
     "traditional, stop words out",
+    "improved, markers inside words",
     "improved",
 ]
 
@@ -136,11 +142,11 @@ def test_copies_are_reposts_by_default(reposts, result):
 
 def test_the_papers_methods_are_measured_at_its_distance(reposts):
     assert [run.name for run in reposts.paper_methods] == PAPER_METHODS
-    assert [run.bound for run in reposts.paper_methods] == ["≥ 0.5"] * 2 + ["≤ 3"] * 3
+    assert [run.bound for run in reposts.paper_methods] == ["≥ 0.5"] * 2 + ["≤ 3"] * 4
     sizes = [(run.name, run.documents) for run in reposts.as_published]
     assert sizes == [(name, size) for name in PAPER_METHODS for size in (20, 44)]
     for run in reposts.as_published:
-        assert run.seconds > 0
+        assert 0 < run.fastest <= run.seconds <= run.slowest
         assert [tally.topic for tally in run.by_document] == ["harbour", "market", "all"]
         *topics, every = (tally.scores for tally in run.by_document)
         assert run.precision == pytest.approx(sum(scores.precision for scores in topics) / 2)
@@ -156,7 +162,7 @@ def test_the_papers_methods_are_measured_at_its_distance(reposts):
 
 def test_as_published_in_tables_and_report(reposts):
     names, rows = tables(reposts)["as_published"]
-    assert len(rows) == 5 * 2 * (2 + 2)
+    assert len(rows) == 6 * 2 * (2 + 2)
     header = "method,recipe_id,cut_off,documents,topic,tp,fp,fn,precision,recall,f1,seconds"
     assert ",".join(names) == header
     topics = [row[names.index("topic")] for row in rows]
@@ -166,7 +172,7 @@ def test_as_published_in_tables_and_report(reposts):
     (line,) = re.findall(r"^\| improved \| ≤ 3 .*$", section, re.MULTILINE)
     run = reposts.paper_methods[-1]
     assert f"| {run.precision:.3f} | {run.recall:.3f} | 0.953 / 0.940 |" in line
-    assert len(re.findall(r"^- \*\*(?:Not r|R)eproduced\*\*: ", section, re.MULTILINE)) == 4
+    assert len(re.findall(r"^- \*\*(?:Not r|R)eproduced\*\*: ", section, re.MULTILINE)) == 6
 
 
 def as_measured(name, precision, recall, seconds):
@@ -175,7 +181,8 @@ def as_measured(name, precision, recall, seconds):
     scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
     tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
     method = Method(name, "improved", "max_distance", (3,))
-    return Run(method, "paper", 3, 2000, tallies, tallies, seconds, seconds / 2, seconds / 2)
+    halves = (seconds / 2, seconds / 2)
+    return Run(method, "paper", 3, 2000, tallies, tallies, seconds, *halves, seconds, seconds)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +191,9 @@ def as_measured(name, precision, recall, seconds):
         # Precision, recall, seconds; beside Shingle .90 and traditional .93.
         ((0.95, 0.94, 1.0), [True, True, True, True]),
         ((0.95, 0.94, 3.0), [True, True, True, False]),
-        ((0.95, 0.90, 1.0), [False, False, True, True]),
-        ((0.92, 0.99, 1.0), [False, True, True, True]),
+        ((0.95, 0.88, 1.0), [False, False, True, True]),
+        # Better than the paper by more than the margin is no reproduction either.
+        ((0.95, 0.995, 1.0), [False, True, True, True]),
         ((0.90, 0.80, 1.0), [False, False, False, True]),
     ],
 )
@@ -195,6 +203,8 @@ def test_what_is_reproduced_follows_from_the_figures(improved, expected):
         as_measured("traditional, x", 0.93, 0.93, 2.0),
         as_measured("improved", *improved),
     ]
+    # One topic has no spread, so none is the most stable.
+    expected = [*expected, False]
     said = findings(runs)
     assert [line.startswith("**Reproduced**: ") for line in said] == expected
     plain = findings(runs, markdown=False)
@@ -209,7 +219,7 @@ def test_ties_are_called_ties(result):
         as_measured("improved", 0.95, 0.94, 1.0),
     ]
     said = findings(runs, markdown=False)
-    assert [line.endswith(", a tie.") for line in said] == [False, True, False, False]
+    assert [line.endswith(", a tie.") for line in said] == [False, True, False, False, False]
     general, classic = result.chosen()
     equal = dataclasses.replace(classic, pairs=general.pairs)
     runs = tuple(equal if run is classic else run for run in result.runs)
@@ -346,18 +356,22 @@ def test_inputs_that_cannot_be(tmp_path):
         ("file/below", "below: cannot be created"),
         ("report.md", "report.md: must be a folder. Got the name of a file instead"),
         ("-", "-: must be a folder. Got standard output instead"),
-        ("taken", r"taken.recall\.png: exists already"),
+        ("taken", r"taken.pairs_recall_by_topic\.png: exists already"),
     ],
 )
 def test_an_output_is_refused_before_the_work(tmp_path, monkeypatch, name, expected):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("")
     Path("taken").mkdir()
-    Path("taken/recall.png").write_text("mine")
+    Path("taken/pairs_recall_by_topic.png").write_text("mine")
     # The data are missing as well: what is said of the output comes first.
     with pytest.raises(OutputError, match=expected):
         published("missing", name, methods=["general"])
-    assert sorted(map(str, Path().rglob("*"))) == ["file", "taken", "taken/recall.png"]
+    assert sorted(map(str, Path().rglob("*"))) == [
+        "file",
+        "taken",
+        "taken/pairs_recall_by_topic.png",
+    ]
 
 
 def test_an_experiment_that_fails_leaves_no_file(collection_folder, tmp_path, monkeypatch):
@@ -441,7 +455,7 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
         score_run(one, "paper", *one.cut_offs, find(one, table, *one.cut_offs), scorer, places)
         for one in paper_methods()
     ]
-    *_, kept, out, improved = runs
+    *_, kept, out, _, improved = runs
     assert improved.precision >= 0.92
     assert improved.recall >= 0.94
     assert improved.everywhere.precision >= 0.95

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,19 @@ from neardup.lab.metrics import Scores
 
 __all__ = ["FIGURES", "figures"]
 
-FIGURES = ("as_published_topics", "as_published_sizes", "precision", "recall", "time", "rates")
+#: The first three are those of the paper; a name says what a figure shows.
+FIGURES = (
+    "published_precision_by_topic",
+    "published_recall_by_topic",
+    "published_time_by_documents",
+    "pairs_precision_by_topic",
+    "pairs_recall_by_topic",
+    "pairs_time_by_documents",
+    "pairs_by_edit_rate",
+)
+
+#: The paper's three methods: of two readings, the one that it describes best.
+_THREE = ("Shingle, sample of 64", "traditional, stop words out", "improved")
 
 _THEIRS = "improved, in the paper"
 _OWN = "at the recipe's own cut-off"
@@ -24,40 +37,37 @@ _APART = "equal values are drawn a little apart"
 
 def figures(result: PublishedResult) -> Figures:
     """Return how to draw the figures of a result, by the names in `FIGURES`."""
-    fills = (_paper_topics, _paper_sizes, _precision, _recall, _times, _rates)
+    fills: tuple[Callable[..., None], ...] = (
+        partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
+        partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
+        _paper_times,
+        _precision,
+        _recall,
+        _times,
+        _rates,
+    )
     return {
-        name: (partial(fill, result=result), 6.3 if fill is _paper_topics else 4.5)
-        for name, fill in zip(FIGURES, fills, strict=True)
+        name: (partial(fill, result=result), 4.5) for name, fill in zip(FIGURES, fills, strict=True)
     }
 
 
-def _paper_topics(figure: Any, result: PublishedResult) -> None:
-    """Precision and recall of documents by topic, with the paper's figure as a line."""
-    groups = [*result.topics, "mean of topics"]
-    panels = figure.subplots(2, 1, sharex=True)
-    for axes, measure, paper in zip(panels, ("precision", "recall"), PUBLISHED, strict=True):
-        series = {
-            run.name: [*_values(run.by_document[:-1], measure), getattr(run, measure)]
-            for run in result.paper_methods
-        }
-        draw_bars(axes, measure, groups, series)
-        axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
-        axes.set_title(f"{measure.capitalize()} of documents by topic, as published")
-    draw_legend(figure, panels[0], columns=3, last=_THEIRS)
+def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: float) -> None:
+    """A measure of documents by topic, with the paper's figure as a line."""
+    axes = figure.add_subplot()
+    series = {
+        run.name: [*_values(run.by_document[:-1], measure), getattr(run, measure)]
+        for run in result.paper_methods
+        if run.name in _THREE
+    }
+    draw_bars(axes, measure, [*result.topics, "mean of topics"], series)
+    axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
+    axes.set_title(f"{measure.capitalize()} of documents by topic, distance 3")
+    draw_legend(figure, axes, columns=2, last=_THEIRS)
 
 
-def _paper_sizes(figure: Any, result: PublishedResult) -> None:
-    """Precision, recall and time of the paper's methods by number of documents."""
-    panels = figure.subplots(1, 3)
-    low = min(min(run.precision, run.recall) for run in result.as_published)
-    for axes, measure in zip(panels, ("precision", "recall", "seconds"), strict=True):
-        # Down to the tenth below the lowest value, since all may be near 1.
-        floor = 0.0 if measure == "seconds" else max(0.0, math.ceil(10 * low - 1) / 10)
-        _draw_sizes(axes, result.as_published, measure, floor)
-        axes.set_xlabel("documents")
-        of_documents = "" if measure == "seconds" else " of documents"
-        axes.set_title(f"{measure.capitalize()}{of_documents}")
-    draw_legend(figure, panels[0], columns=3, note=_APART)
+def _paper_times(figure: Any, result: PublishedResult) -> None:
+    runs = tuple(run for run in result.as_published if run.name in _THREE)
+    _draw_times(figure, runs, "Time by number of documents, distance 3")
 
 
 def _precision(figure: Any, result: PublishedResult) -> None:
@@ -79,14 +89,7 @@ def _by_topic(figure: Any, result: PublishedResult, measure: str) -> None:
 
 
 def _times(figure: Any, result: PublishedResult) -> None:
-    axes = figure.add_subplot()
-    _draw_sizes(axes, result.sizes, "seconds")
-    sizes = sorted({run.documents for run in result.sizes})
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.set_xlabel("documents")
-    axes.set_ylabel("seconds, median of 3 runs")
-    axes.set_title("Time by number of documents, at the best cut-off")
-    draw_legend(figure, axes)
+    _draw_times(figure, result.sizes, "Time by number of documents, at the best cut-off")
 
 
 def _rates(figure: Any, result: PublishedResult) -> None:
@@ -109,14 +112,21 @@ def _rates(figure: Any, result: PublishedResult) -> None:
     draw_legend(figure, panels[0], note=_APART)
 
 
-def _draw_sizes(axes: Any, runs: tuple[Run, ...], measure: str, low: float = 0.0) -> None:
+def _draw_times(figure: Any, runs: tuple[Run, ...], title: str) -> None:
     """A line a method over numbers of documents."""
+    axes = figure.add_subplot()
     lines: dict[str, list[tuple[float, float]]] = {}
     for run in sorted(runs, key=lambda run: run.documents):
-        lines.setdefault(run.name, []).append((run.documents, getattr(run, measure)))
-    high = 1.005 if measure != "seconds" else 1.05 * max(run.seconds for run in runs)
-    draw_lines(axes, {run.name: lines[run.name] for run in runs}, low, high)
-    axes.set_xlim(0, max(run.documents for run in runs) * 1.03)
+        lines.setdefault(run.name, []).append((run.documents, run.seconds))
+    high = 1.05 * max(run.seconds for run in runs)
+    draw_lines(axes, {run.name: lines[run.name] for run in runs}, 0.0, high)
+    sizes = sorted({run.documents for run in runs})
+    axes.set_xlim(0, sizes[-1] * 1.03)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set_xlabel("documents")
+    axes.set_ylabel("seconds, median of 5 runs")
+    axes.set_title(title)
+    draw_legend(figure, axes)
 
 
 def _values(tallies: tuple[Tally, ...], measure: str) -> list[float]:

@@ -34,7 +34,9 @@ class Run:
     pairs, by_document : tuple of Tally
         Pairs and documents by topic, then of all documents.
     seconds, sketch_seconds, search_seconds : float
-        Median of three runs; the parts are of the median run.
+        Median of five runs; the parts are of the median run.
+    fastest, slowest : float
+        Of the five runs.
     """
 
     method: Method
@@ -46,6 +48,8 @@ class Run:
     seconds: float
     sketch_seconds: float
     search_seconds: float
+    fastest: float
+    slowest: float
 
     @property
     def name(self) -> str:
@@ -88,6 +92,11 @@ class Run:
         return statistics.fmean(tally.scores.recall for tally in self.by_document[:-1])
 
     @property
+    def spread(self) -> float:
+        """Standard deviation of the topics' recalls over documents."""
+        return statistics.pstdev(tally.scores.recall for tally in self.by_document[:-1])
+
+    @property
     def f1(self) -> float:
         """Harmonic mean of the two means."""
         total = self.precision + self.recall
@@ -108,6 +117,8 @@ def score_run(
         seconds=found.seconds,
         sketch_seconds=found.sketch_seconds,
         search_seconds=found.search_seconds,
+        fastest=found.fastest,
+        slowest=found.slowest,
     )
 
 
