@@ -200,7 +200,8 @@ def test_after_an_interrupt_the_same_command_continues(run, here, files, number,
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
     run("index", "create", "n.db", "-q")
     words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
-    code, errors = run_interrupted(f"advance {batches}", number, *words)
+    # The first step is that of counting, which reads all files before any document is added.
+    code, errors = run_interrupted(f"advance {batches + 1}", number, *words)
     stored = json.loads(run("index", "stats", "n.db", "--json").out)["documents"]
     assert stored == batches * MAX_BATCH
     so_far = f"The first {stored:,} records are stored; the same command continues from there."

@@ -264,6 +264,7 @@ def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
 def test_a_unit_gets_each_document_once(spark):
     given = {
         "recipe": "general",
+        "measure": None,
         "threshold": None,
         "max_distance": None,
         "exhaustive": False,

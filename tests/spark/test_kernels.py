@@ -58,6 +58,7 @@ def numbers_in(batches, column):
 def settings_for(recipe, decide, columns=("text",)):
     given = {
         "recipe": recipe,
+        "measure": None,
         "threshold": None,
         "max_distance": None,
         "exhaustive": False,
