@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup._engine.messages import Message
 from neardup._engine.option_groups import ExplainParameters
+from neardup._engine.screens import one_line
 from neardup.cli import flags
 from neardup.cli import options as o
 
@@ -93,7 +94,7 @@ def _print(found: Explanation, most: int | None) -> None:
 
 def _print_text(text: ExplainedText, most: int | None) -> None:
     if text.words:
-        words = [f"{word}/{tag}" if tag else word for word, tag in text.words]
+        words = [one_line(f"{word}/{tag}" if tag else word) for word, tag in text.words]
         shown = words if most is None else words[: 5 * most]
         more = "" if len(shown) == len(words) else f" ... ({len(words):,} in all)"
         print(f"words        {' '.join(shown)}{more}")
@@ -113,7 +114,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
         columns += ["pos", "len", "mark", "title"]
     columns += ["score", "weight", "hash"]
     for one in weighed:
-        row = [one.word, one.tag, str(one.occurrences), f"{one.tf:.4f}"]
+        row = [one_line(one.word), one_line(one.tag), str(one.occurrences), f"{one.tf:.4f}"]
         if one.idf is not None:
             row.append(f"{one.idf:.4f}")
         if one.mark is not None:
@@ -136,7 +137,8 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
 
 
 def _print_differences(found: Explanation, most: int | None) -> None:
-    print(f"\nshared       {len(found.shared):,} features: {' '.join(found.shared[:most])}")
+    shared = " ".join(map(one_line, found.shared[:most]))
+    print(f"\nshared       {len(found.shared):,} features: {shared}")
     if not found.differing:
         return
     print("differing bits, and the features that decided them")
@@ -145,7 +147,7 @@ def _print_differences(found: Explanation, most: int | None) -> None:
             str(one.bit),
             f"{one.sum_a:,}",
             f"{one.sum_b:,}",
-            "  ".join(f"{word} {change:+,}" for word, change in one.decisive),
+            "  ".join(f"{one_line(word)} {change:+,}" for word, change in one.decisive),
         ]
         for one in found.differing[:most]
     ]

@@ -1,0 +1,70 @@
+"""What explain says is what the fingerprint, the twins and compare say."""
+
+import json
+
+import pytest
+from tests.reference import sketch
+
+from neardup import InputError, compare, explain, fingerprint, load_recipe
+
+A = "总之，市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
+B = "（本报讯）" + A
+BY_WORDS = ("classic", "keywords", "improved", "news")
+
+
+@pytest.mark.parametrize("recipe", BY_WORDS)
+def test_the_sums_are_those_of_the_twin_and_give_the_fingerprint(recipe):
+    text = explain(A, recipe=recipe).a
+    weights = {feature.word: feature.weight for feature in text.features}
+    hashes = {feature.word: feature.hash for feature in text.features}
+    bits = text.fingerprint.bits
+    assert list(text.sums) == sketch.sums(weights, bits, lambda word, _: hashes[word])
+    function = {"news": sketch.news}.get(recipe, sketch.xxh3)
+    assert all(value == function(word, bits) for word, value in hashes.items())
+    assert text.fingerprint == fingerprint(A, recipe=recipe)
+
+
+def test_the_factors_of_improved_make_the_score():
+    text = explain(A, recipe="improved", title_a="图书馆重新开放").a
+    features = {feature.word: feature for feature in text.features}
+    marked, noun = features["总之"], features["读者"]
+    assert (marked.mark, noun.mark, features["开放"].title) == (5, 0, 5)
+    assert (noun.tag[0], noun.part_of_speech) == ("n", 3)
+    for one in text.features:
+        terms = 1 + one.part_of_speech + one.length + one.mark + one.title
+        assert one.score == pytest.approx(one.tf * one.idf * terms)
+    table = text.to_table()
+    assert table.num_rows == len(features)
+    assert table["hash"][0].as_py() == f"{text.features[0].hash:016x}"
+
+
+@pytest.mark.parametrize("recipe", BY_WORDS)
+def test_two_texts(recipe):
+    found = explain(A, B, recipe=recipe)
+    verdict = compare(A, B, recipe=recipe)
+    assert found.verdict == verdict.verdict
+    assert len(found.differing) == verdict.distance
+    assert set(found.shared) <= {feature.word for feature in found.b.features}
+    for bit in found.differing:
+        rises = bit.sum_b > bit.sum_a
+        assert bit.decisive
+        assert all((change > 0) == rises for _, change in bit.decisive)
+    json.dumps(found.to_dict())
+
+
+def test_recipes_without_words_and_texts_without_features():
+    sample = explain(A, recipe="general").a
+    assert (sample.words, sample.fingerprint, sample.sums) == ((), None, ())
+    assert sample.values
+    assert len(explain(A, recipe="minhash").a.values) == 128
+    nothing = explain("。。。", recipe="classic").a
+    assert (nothing.features, nothing.fingerprint) == ((), None)
+    with pytest.raises(InputError):
+        explain("\ud800")
+
+
+def test_the_command_prints_no_controls_of_a_text(capsys):
+    from neardup.cli.explain import run
+
+    run(a="渡轮\x1b[31m停航", recipe=load_recipe("news"))
+    assert "\x1b" not in capsys.readouterr().out
