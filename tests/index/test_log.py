@@ -142,6 +142,19 @@ def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
         assert copied.check() == []
 
 
+def test_a_kill_between_a_checkpoint_and_its_mark_is_no_damage(tmp_path):
+    path, killed = tmp_path / "n.db", tmp_path / "killed.db"
+    with Index(path, **OPTIONS) as index:
+        index.add(MANY[0]["id"], MANY[0]["text"])
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            acknowledged.mark(connection, needs_log=True)
+            for suffix in ("", "-wal"):
+                shutil.copy(beside(path, suffix), beside(killed, suffix))
+    for _ in range(2):
+        with Index(killed, must_exist=True) as index:
+            assert index.check() == []
+
+
 def test_a_backup_while_others_write(tmp_path):
     path = tmp_path / "n.db"
     Index(path, **OPTIONS).close()

@@ -39,6 +39,7 @@ __all__ = [
     "NEEDS_LOG",
     "Acknowledged",
     "check_log",
+    "clear_mark",
     "count_commit",
     "mark",
     "note",
@@ -95,8 +96,13 @@ def count_commit(connection: sqlite3.Connection) -> Acknowledged | None:
     if not connection.execute(_COUNT).rowcount and not connection.execute(_FIRST).rowcount:
         return None
     # If the commit after a checkpoint failed.
-    connection.execute(_CLEAR)
+    clear_mark(connection)
     return _counted(connection)
+
+
+def clear_mark(connection: sqlite3.Connection) -> None:
+    """Record that the index file does not need a log, if it says otherwise."""
+    connection.execute(_CLEAR)
 
 
 def mark(connection: sqlite3.Connection, *, needs_log: bool) -> None:

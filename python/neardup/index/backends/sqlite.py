@@ -30,6 +30,8 @@ from neardup.index.backends.backend import Backend
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection, Engine
 
 __all__ = ["SQLiteFile"]
@@ -108,6 +110,7 @@ class SQLiteFile(Backend):
         self._counted: acknowledged.Acknowledged | None = None
         self._committed_at = float("-inf")
         self._has_written = False
+        self._had_log = False
         self._is_checked = False
 
     def engine(self) -> Engine:
@@ -259,18 +262,23 @@ class SQLiteFile(Backend):
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
-            self._checkpoint_marked(_driver(connection))
+            self._without_waiting(_driver(connection), self._checkpoint_marked)
+
+    def _without_waiting(
+        self, connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], None]
+    ) -> None:
+        """Do work that nothing depends on; leave it if another writer has its turn."""
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA busy_timeout = 0")
+            with suppress(sqlite3.Error):
+                work(connection)
+            connection.execute(f"PRAGMA busy_timeout = {int(self.lock_seconds * 1000)}")
 
     def _checkpoint_marked(self, connection: sqlite3.Connection) -> None:
         """Checkpoint, so that the file without its log shows that the log is missing."""
-        with suppress(sqlite3.Error):
-            # The user's change is stored: nothing is to wait for another writer here.
-            connection.execute("PRAGMA busy_timeout = 0")
-            with suppress(sqlite3.Error):
-                acknowledged.mark(connection, needs_log=True)
-                self._checkpoint(connection)
-                acknowledged.mark(connection, needs_log=False)
-            connection.execute(f"PRAGMA busy_timeout = {int(self.lock_seconds * 1000)}")
+        acknowledged.mark(connection, needs_log=True)
+        self._checkpoint(connection)
+        acknowledged.mark(connection, needs_log=False)
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         """Move the log into the file as far as readers allow; a failure loses nothing."""
@@ -282,6 +290,7 @@ class SQLiteFile(Backend):
         file, log, *_, note = self.files()
         if file.exists():
             acknowledged.check_log(file, note, log, self.location)
+            self._had_log = log.exists() and log.stat().st_size > 0
         self._is_checked = True
 
     def after_close(self) -> None:
@@ -320,6 +329,9 @@ class SQLiteFile(Backend):
                 time.sleep(0.01)
         if mode != "wal":
             raise IndexUnavailableError(Message("index.no_shared_memory", location=self.location))
+        if self._had_log:
+            # A process may have been killed between a checkpoint and the commit after it.
+            self._without_waiting(_driver(connection), acknowledged.clear_mark)
         # The first commit into the log is followed by a checkpoint, which marks the file.
         self._committed_at = float("-inf")
 
