@@ -259,6 +259,9 @@ class SQLiteFile(Backend):
             return
         acknowledged.note(self.files()[-1], self._counted)
         self._has_written = True
+        if not self.files()[1].exists():
+            # The tables were created, before WAL is turned on.
+            return
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
@@ -332,8 +335,6 @@ class SQLiteFile(Backend):
         if self._had_log:
             # A process may have been killed between a checkpoint and the commit after it.
             self._without_waiting(_driver(connection), acknowledged.clear_mark)
-        # The first commit into the log is followed by a checkpoint, which marks the file.
-        self._committed_at = float("-inf")
 
     def make_room(self, connection: Connection) -> None:
         """Write the application id into the header of the file."""
