@@ -155,6 +155,12 @@ def test_a_kill_between_a_checkpoint_and_its_mark_is_no_damage(tmp_path):
             assert index.check() == []
 
 
+def test_a_new_index_is_not_marked(tmp_path, monkeypatch):
+    """It has no log yet, so a kill would leave the mark."""
+    monkeypatch.setattr(acknowledged, "mark", pytest.fail)
+    Index(tmp_path / "n.db", **OPTIONS).close()
+
+
 def test_a_backup_while_others_write(tmp_path):
     path = tmp_path / "n.db"
     Index(path, **OPTIONS).close()
