@@ -194,7 +194,7 @@ pairs just below the bound, with a content from .35 on, {near} are one text used
 
 Against the figures that were wanted:
 
-- **The published comparison**, precision .953 and recall .940 for `improved` at distance 3:
+- **The published comparison**, precision .953 and recall .940 for `improved`: at distance 3
   reproduced with re-posts, {accuracy_published.summary(published)}, and ahead of traditional
   SimHash; that Shingle is last and `improved` fastest is not (section 11). With 2 to 10 % edited
   `improved` reaches .587 and .738 at its best distance, 7: its weights let a few heavy words decide

@@ -55,19 +55,19 @@ def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: flo
     """A measure of documents by topic, with the paper's figure as a line."""
     axes = figure.add_subplot()
     series = {
-        run.name: [*_values(run.by_document[:-1], measure), getattr(run, measure)]
+        run.label: [*_values(run.by_document[:-1], measure), getattr(run, measure)]
         for run in result.paper_methods
         if run.name in _THREE
     }
     draw_bars(axes, measure, [*result.topics, "mean of topics"], series)
     axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
-    axes.set_title(f"{measure.capitalize()} of documents by topic, distance 3")
+    axes.set_title(f"{measure.capitalize()} of documents by topic")
     draw_legend(figure, axes, columns=2, last=_THEIRS)
 
 
 def _paper_times(figure: Any, result: PublishedResult) -> None:
     runs = tuple(run for run in result.as_published if run.name in _THREE)
-    _draw_times(figure, runs, "Time by number of documents, distance 3")
+    _draw_times(figure, runs, "Time by number of documents, as published")
 
 
 def _precision(figure: Any, result: PublishedResult) -> None:
@@ -118,13 +118,15 @@ def _draw_times(figure: Any, runs: tuple[Run, ...], title: str) -> None:
     lines: dict[str, list[tuple[float, float]]] = {}
     for run in sorted(runs, key=lambda run: run.documents):
         lines.setdefault(run.name, []).append((run.documents, run.seconds))
-    high = 1.05 * max(run.seconds for run in runs)
+    high = 1.05 * max(run.slowest for run in runs)
     draw_lines(axes, {run.name: lines[run.name] for run in runs}, 0.0, high)
+    for run in runs:
+        axes.vlines(run.documents, run.fastest, run.slowest, color="#444444", linewidth=1)
     sizes = sorted({run.documents for run in runs})
     axes.set_xlim(0, sizes[-1] * 1.03)
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.set_xlabel("documents")
-    axes.set_ylabel("seconds, median of 5 runs")
+    axes.set_ylabel("seconds, median and range of 5 runs")
     axes.set_title(title)
     draw_legend(figure, axes)
 
