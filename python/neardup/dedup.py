@@ -106,7 +106,13 @@ class DedupResult(OneScreen, Generic[_Rows]):
         import numpy as np
 
         check_whole(count, "count", 1, 2**32 - 1)
-        similarity = self.removed.column("similarity").to_numpy()
+        # Not by to_numpy, which imports pandas if it is installed.
+        chunks: list[Any] = [c for c in self.removed.column("similarity").chunks if len(c)]
+        parts = [
+            np.frombuffer(chunk.buffers()[1])[chunk.offset : chunk.offset + len(chunk)]
+            for chunk in chunks
+        ]
+        similarity = np.concatenate([np.zeros(0), *parts])
         near = np.flatnonzero(similarity < 1)
         # A stable sort, so that ties are in input order.
         order = near[np.argsort(similarity[near], kind="stable")][:count]

@@ -83,7 +83,7 @@ def test_the_recipes_need_nothing_heavy():
     [("dedup", set()), ("pairs", {"pyarrow.compute"})],
 )
 def test_json_lines_need_neither_tables_nor_typer(records, tmp_path, task, needed):
-    loaded = command(task, records, "-o", str(tmp_path / "out.jsonl"), "-q")
+    loaded = command(task, records, "-o", str(tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").stat().st_size
     assert not loaded & NOT_FOR_JSONL - needed
 
