@@ -279,9 +279,10 @@ def _explained(
     core = compiled(recipe)
     _, units = prepared(core, recipe, text)
     title = None if title is None else checked_text(title, name)
+    # Runs of characters are no words, and have no tags.
     pairs = [] if recipe.segment.units in ("shingles", "by-script") else core.units(units)
     tags: dict[str, str] = {}
-    for word, tag in core.units(units):
+    for word, tag in pairs:
         tags.setdefault(word.lower() if recipe.weigh.lowercase_units else word, tag)
     raw = core.features(units, title)
     total = sum(occurrences for _, occurrences, *_ in raw)

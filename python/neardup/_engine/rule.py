@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from neardup._engine.messages import Message
 from neardup._engine.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
-from neardup.recipe import CORPUS, Decide, Recipe, Sketch
+from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -148,16 +148,23 @@ def measure_name(measured: str, shingle: int, kind: str) -> str:
     ]
 
 
-#: The threshold of each measure of texts, for a recipe that has another measure.
-_THRESHOLDS = {"content": 0.45, "resemblance": 0.55, "containment": 0.75, "aligned": 0.65}
+#: The recipe whose threshold a measure of texts has in a recipe with another measure.
+_RECIPES = {
+    "content": "general",
+    "resemblance": "shingle",
+    "containment": "containment",
+    "aligned": "aligned",
+}
 
 
 def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
     """Return the recipe with another measure, and with the threshold of that measure."""
     if measure is None or measure == recipe.decide.measure:
         return recipe
-    threshold = _THRESHOLDS.get(measure)
-    if measure == "sketch" and recipe.sketch.kind != "simhash":
+    threshold = None
+    if measure in _RECIPES:
+        threshold = load_recipe(_RECIPES[measure]).decide.threshold
+    elif recipe.sketch.kind != "simhash":
         threshold = recipe.decide.threshold
     direction = Decide.direction
     return recipe.replace(

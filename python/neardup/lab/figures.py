@@ -129,7 +129,7 @@ def draw_lines(
 def draw_apart(
     lines: Mapping[str, Sequence[tuple[float, float]]], low: float, high: float
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return the points of all lines, those that coincide moved apart towards the middle.
+    """Return the points of all lines, with equal points drawn apart.
 
     Examples
     --------
