@@ -172,7 +172,7 @@ def test_a_backup_while_others_write(tmp_path):
             assert len(check_sound(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
         with pytest.raises(OutputError) as refusal:
             index.backup(tmp_path / "1.db")
-        assert refusal.value.message.code == "writers.exists"
+        assert refusal.value.message.code == "index.copy_exists"
     assert child.end() == 0
     names = {"n.db", "1.db", "2.db", "3.db"}
     assert {one.name for one in tmp_path.iterdir()} == names

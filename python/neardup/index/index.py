@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -291,10 +292,11 @@ class Index(Ingest, Query, Retention):
 
         path = check_path(copy, "copy")
         self._engine.database.refuse_outputs([path])
+        if os.path.lexists(path):
+            raise OutputError(Message("index.copy_exists", file=str(path)))
         sink = FileSink(path, force=False)
         try:
-            if sink.part is None:
-                raise OutputError(Message("writers.exists", file=sink.name))
+            assert sink.part is not None, "a new file has a part"
             self._engine.database.backup(sink.part[1])
             sink.finish()
             sink.commit()
