@@ -25,10 +25,10 @@ import pyarrow as pa
 import machine
 import results
 from neardup import _core
-from neardup._engine.rule import rule
 from neardup.readers import open_sources
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.rule import rule
 
 SAMPLE = 20_000
 SEED = 7

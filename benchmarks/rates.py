@@ -73,8 +73,8 @@ def stages_of(path):
 def exchanged(texts):
     """Return the cost of exchange and verification for each document."""
     from neardup import _core, load_recipe
-    from neardup._engine.rule import rule as rule_of
     from neardup.recipe import assets
+    from neardup.recipe.rule import rule as rule_of
 
     recipe = load_recipe("minhash")
     rule = rule_of(recipe, threshold=THRESHOLD)

@@ -14,11 +14,11 @@ import pytest
 
 import neardup
 from neardup import _core, exceptions, readers
-from neardup._engine import interrupt, messages
-from neardup._engine.messages import Message, in_language, language_of_environment
+from neardup.base import interrupt, messages
+from neardup.base.messages import Message, in_language, language_of_environment
 
 ROOT = Path(neardup.__file__).parent
-LOCALE = ROOT / "_engine" / "locale"
+LOCALE = ROOT / "base" / "locale"
 AREAS = sorted(path.stem for path in (LOCALE / "en").glob("*.toml"))
 ERRORS = {name for name in exceptions.__all__ if name != "NeardupError"} | {"ClusterError"}
 

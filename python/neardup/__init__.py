@@ -18,8 +18,8 @@ import sys
 from importlib import import_module
 
 # An interrupt during the imports below must end the command like any other interrupt.
-from neardup._engine import __version__
-from neardup._engine import interrupt as _interrupt
+from neardup.base import __version__
+from neardup.base import interrupt as _interrupt
 
 if _interrupt.is_command():
     _interrupt.end_at_once()

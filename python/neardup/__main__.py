@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from neardup._engine import interrupt
+from neardup.base import interrupt
 
 #: New objects between two searches for cycles. Imports and records make many objects and
 #: hardly any cycles: Python's 700 cost a short command a twentieth of its time.

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import CompareParameters
-from neardup._engine.rule import measure_name, measured_by, rule
-from neardup._engine.screens import OneScreen
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.text_inputs import checked_text, prepared
+from neardup.base.messages import Message
+from neardup.base.reprs import ReprMixin
+from neardup.options.groups import CompareParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.papers.align import Difference, SharedPassage, align_pair, differences
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.rule import measure_name, measured_by, rule
+from neardup.recipe.text_inputs import checked_text, prepared
 
 if TYPE_CHECKING:
     from neardup import _core
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(OneScreen):
+class Comparison(ReprMixin):
     """How similar two texts are.
 
     Parameters
@@ -120,7 +120,7 @@ class Comparison(OneScreen):
     passages: tuple[SharedPassage, ...] | None = None
     differences: tuple[Difference, ...] | None = None
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         names = ("verdict", "similarity", "measure", "duplicate", "resemblance", "containment_a")
         for name in (*names, "containment_b", "edit_similarity", "distance"):
             if getattr(self, name) is not None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import ContaminationFilesParameters, ContaminationParameters
-from neardup._engine.screens import OneScreen
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Progress, check_progress, share_of
-from neardup._engine.text_pass import TextPass
-from neardup._engine.validation import check_choice, check_path, paths_of
+from neardup.base.messages import Message
+from neardup.base.progress import Progress, check_progress, share_of
+from neardup.base.reprs import ReprMixin
+from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
+from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
+from neardup.options.signatures import completed, takes_options
+from neardup.run.text_pass import TextPass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ class ContaminationSummary:
 
 
 @dataclass(frozen=True, repr=False)
-class ContaminationResult(OneScreen):
+class ContaminationResult(ReprMixin):
     """The test items that occur in documents.
 
     Parameters
@@ -121,7 +121,7 @@ class ContaminationResult(OneScreen):
     summary: ContaminationSummary
     problems: list[Problem]
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "tests", "findings", "contaminated", "kept"):
             yield name, getattr(self.summary, name)
         for at, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):

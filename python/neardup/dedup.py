@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack, overload
 
-from neardup._engine.dedup_options import DedupOptions
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import DedupFilesParameters, DedupParameters
-from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Summary
-from neardup._engine.validation import check_whole
+from neardup.base.messages import Message
+from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
+from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.options.groups import DedupFilesParameters, DedupParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.plan import Plan, plan_of
+from neardup.run.dedup_options import DedupOptions
+from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyarrow.dataset import Dataset
 
-    from neardup._engine.ingest import Collected
-    from neardup._engine.pipeline import Decided, Pipeline
     from neardup.readers import Problem
     from neardup.review import Review
+    from neardup.run.collected import Collected
+    from neardup.run.pipeline import Decided, Pipeline
     from neardup.writers.annotations import Annotations
 
 
@@ -42,7 +42,7 @@ class _Relation(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class DedupResult(OneScreen, Generic[_Rows]):
+class DedupResult(ReprMixin, Generic[_Rows]):
     """The result of de-duplication: kept and dropped documents, with the reasons.
 
     Parameters
@@ -136,12 +136,12 @@ class DedupResult(OneScreen, Generic[_Rows]):
             raise ParameterError(Message("runs.no_review"))
         return self._reviewed()
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         summary, plan = self.summary, self.plan
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(summary, name)
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
-        yield from doubtful_facts(self.doubtful())
+        yield from doubtful_rows(self.doubtful())
 
 
 @overload
@@ -224,9 +224,9 @@ def dedup(
     >>> neardup.dedup(today, against=yesterday, threshold=0.8).kept
     ['Rain is expected.']
     """
-    from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
     from neardup.readers.tables import open_others
+    from neardup.run.pipeline import Pipeline
 
     chosen = DedupOptions.of(completed(dedup, options))
     source = open_table(data, **chosen.fields)
@@ -281,7 +281,7 @@ def dedup_files(
     OutputError
         If an output exists, or cannot be written. No output is left behind.
     """
-    from neardup._engine.file_run import FileRun
+    from neardup.run.file_run import FileRun
     from neardup.writers import KeptReport, removed_schema, write_kept, write_rows
     from neardup.writers.annotations import FIELDS, check_free
 
@@ -331,8 +331,8 @@ def _reviewer(
     result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of what is shown, and reads the texts."""
-    from neardup._engine.sketch_file import SavedSketches
     from neardup.review.evidence import pick, texts_of
+    from neardup.run.sketch_file import SavedSketches
 
     picks = pick(decided, collected.id_column(), collected.against)
     others: Callable[[list[int]], dict[int, str]] = partial(texts_of, against)
@@ -433,7 +433,7 @@ def _removed_table(
     import numpy as np
 
     from neardup import _core
-    from neardup._engine.arrays import numbers_array, rows_of
+    from neardup.base.arrays import numbers_array, rows_of
     from neardup.writers.rows import removed_table
 
     ids, against = collected.id_column(), collected.against

@@ -6,7 +6,7 @@ instead*, followed by a remedy if one is known. Messages about data begin with t
 file, the record and the field.
 
 Programs should use the class, `NeardupError.code` and `NeardupError.values`, not the
-sentence, which `neardup._engine.messages` makes from them.
+sentence, which `neardup.base.messages` makes from them.
 """
 
 from __future__ import annotations

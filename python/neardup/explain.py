@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.option_groups import ExplainParameters
-from neardup._engine.screens import OneScreen
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.text_inputs import checked_text, prepared
-from neardup._engine.validation import check_max_distance
+from neardup.base.reprs import ReprMixin
+from neardup.base.validation import check_max_distance
+from neardup.options.groups import ExplainParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.text_inputs import checked_text, prepared
 from neardup.sketch import Fingerprint, number_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Feature:
 
 
 @dataclass(frozen=True, repr=False)
-class ExplainedText(OneScreen):
+class ExplainedText(ReprMixin):
     """What one text becomes by a recipe.
 
     Parameters
@@ -131,7 +131,7 @@ class ExplainedText(OneScreen):
             "source_blocks": list(self.fingerprint.source_blocks(self.max_distance)),
         }
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "words", len(self.words)
         yield "features", len(self.features)
         yield "heaviest", " ".join(feature.word for feature in self.features[:_DECISIVE])
@@ -161,7 +161,7 @@ class DifferingBit:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(OneScreen):
+class Explanation(ReprMixin):
     """What one or two texts become by a recipe, and why two are duplicates or not.
 
     Parameters
@@ -199,8 +199,8 @@ class Explanation(OneScreen):
             "verdict": str(self.verdict),
         }
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
-        yield from self.a._facts()
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
+        yield from self.a._summary_rows()
         if self.b is not None:
             yield "fingerprint of b", self.b.fingerprint
             yield "shared features", len(self.shared)

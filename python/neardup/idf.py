@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import IdfParameters
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import share_of
+from neardup.base.messages import Message
+from neardup.base.progress import share_of
 from neardup.exceptions import ParameterError
+from neardup.options.groups import IdfParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import CORPUS, load_recipe
 from neardup.recipe.assets import units_name
 from neardup.recipe.frequencies import DocumentFrequencies
@@ -44,8 +44,8 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     >>> table.documents, dict(table.counts)
     (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
-    from neardup._engine.ingest import collect
     from neardup.readers import Sources, open_table
+    from neardup.run.ingest import collect
 
     given = completed(count_idf, options)
     chosen = load_recipe(given["recipe"])

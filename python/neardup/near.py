@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import check_max_distance, check_whole, check_workers
+from neardup.base.messages import Message
+from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
     """Return fingerprints as rows of 1, 2 or 4 words, checked."""
     import numpy as np
 
-    from neardup._engine.arrays import word_count
+    from neardup.base.arrays import word_count
 
     check_whole(bits, "bits", 1, 256)
     words = word_count(bits)

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.dedup_options import DedupOptions
-from neardup._engine.option_groups import PairsFilesParameters, PairsParameters
-from neardup._engine.screens import OneScreen, rule_of
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Summary
+from neardup.base.reprs import ReprMixin, rule_of
+from neardup.options.groups import PairsFilesParameters, PairsParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.plan import Plan, plan_of
+from neardup.run.dedup_options import DedupOptions
+from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup._engine.ingest import Collected
-    from neardup._engine.pipeline import Pipeline
     from neardup.readers import Problem
+    from neardup.run.collected import Collected
+    from neardup.run.pipeline import Pipeline
 
 
 #: Pairs that the representation of a result names.
@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, repr=False)
-class PairsResult(OneScreen):
+class PairsResult(ReprMixin):
     """The verified pairs of a collection.
 
     Parameters
@@ -48,7 +48,7 @@ class PairsResult(OneScreen):
     plan: Plan
     problems: list[Problem]
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         plan = self.plan
         yield "read", self.summary.read
         yield "pairs", self.table.num_rows
@@ -105,9 +105,9 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     >>> found.table.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '1'}]
     """
-    from neardup._engine.pipeline import Pipeline
     from neardup.readers import open_table
     from neardup.readers.tables import open_others
+    from neardup.run.pipeline import Pipeline
 
     chosen = DedupOptions.of(completed(pairs, options))
     others = None
@@ -147,7 +147,7 @@ def pairs_files(
     ParameterError, InputError, OutputError
         As for :func:`neardup.dedup_files`.
     """
-    from neardup._engine.file_run import FileRun
+    from neardup.run.file_run import FileRun
     from neardup.writers import PAIRS, write_rows
 
     given = completed(pairs_files, options)
@@ -168,7 +168,7 @@ def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsRe
     """Read all documents and verify all candidate pairs."""
     import pyarrow as pa
 
-    from neardup._engine.arrays import numbers_array, repeated_text, rows_of
+    from neardup.base.arrays import numbers_array, repeated_text, rows_of
 
     options = pipeline.options
     with pipeline.out_of_room():

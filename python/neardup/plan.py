@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from neardup._engine.option_groups import MatchParameters
-from neardup._engine.rule import Rule, measured_by, rule
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.validation import check_flag, check_whole
+from neardup.base.validation import check_flag, check_whole
+from neardup.options.groups import MatchParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import NONE, Recipe, load_recipe
+from neardup.recipe.rule import Rule, measured_by, rule
 
 #: Seconds to verify a pair of unrelated news texts whose shingles are in memory,
 #: measured on the machine of the search's cost model.

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import RepeatsFilesParameters, RepeatsParameters
-from neardup._engine.screens import OneScreen
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.summary import Progress, check_progress, share_of
-from neardup._engine.text_pass import TextPass, read_ahead
-from neardup._engine.validation import check_choice, check_path, paths_of
+from neardup.base.messages import Message
+from neardup.base.progress import Progress, check_progress, share_of
+from neardup.base.reprs import ReprMixin
+from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
+from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
+from neardup.options.signatures import completed, takes_options
+from neardup.run.text_pass import TextPass, read_ahead
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ class RepeatsSummary:
 
 
 @dataclass(frozen=True, repr=False)
-class RepeatsResult(OneScreen):
+class RepeatsResult(ReprMixin):
     """The sentences or paragraphs that recur across documents.
 
     Parameters
@@ -110,7 +110,7 @@ class RepeatsResult(OneScreen):
     summary: RepeatsSummary
     problems: list[Problem]
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "repeats", "places", "documents"):
             yield name, getattr(self.summary, name)
         for at, (count, text) in enumerate(self.summary.frequent):

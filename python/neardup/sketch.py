@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from neardup._engine.dedup_options import DedupOptions
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import FingerprintFilesParameters, SketchFilesParameters
-from neardup._engine.options import Form
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.text_inputs import checked_text, prepared, sketched
-from neardup._engine.validation import bad, check_choice, check_path, check_whole, paths_of
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_choice, check_path, check_whole, paths_of
 from neardup.exceptions import ParameterError, SketchMismatchError
+from neardup.options.groups import FingerprintFilesParameters, SketchFilesParameters
+from neardup.options.options import Form
+from neardup.options.signatures import completed, takes_options
 from neardup.recipe import CORPUS, AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.text_inputs import checked_text, prepared, sketched
+from neardup.run.dedup_options import DedupOptions
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup._engine.ingest import Collected
-    from neardup._engine.summary import Summary
+    from neardup.run.collected import Collected
+    from neardup.run.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -444,7 +444,7 @@ def fingerprint_files(
     -----
     A recipe that counts document frequencies counts them in the inputs.
     """
-    from neardup._engine.file_run import FileRun
+    from neardup.run.file_run import FileRun
     from neardup.writers import write_rows
 
     given = completed(fingerprint_files, options)
@@ -497,9 +497,9 @@ def sketch_files(
     -----
     A run against the file decides as a run against the documents, in a fraction of the time.
     """
-    from neardup._engine.pipeline import Pipeline
-    from neardup._engine.sketch_file import save_sketches
     from neardup.readers import open_sources
+    from neardup.run.pipeline import Pipeline
+    from neardup.run.sketch_file import save_sketches
     from neardup.writers import OutputSet
 
     given = completed(sketch_files, options)

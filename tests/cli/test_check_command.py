@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import table
 from tests.conftest import ROOT
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
 COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"

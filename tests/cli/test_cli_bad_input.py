@@ -7,7 +7,7 @@ import pytest
 from tests import forks, needs
 from tests.cli.conftest import LINES, A, B, environment
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 
 GOOD = f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n'.encode()
 

@@ -14,7 +14,7 @@ from tests import forks, needs
 from tests.cli.conftest import LINES, A, B, environment
 from tests.cli.interrupted import MESSAGE, run_interrupted
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_importing_loads_no_task():
     loaded = modules_after("import neardup")
     assert not loaded & HEAVY
     own = {name for name in loaded if name.startswith("neardup")}
-    assert own == {"neardup", "neardup._engine", "neardup._engine.interrupt"}
+    assert own == {"neardup", "neardup.base", "neardup.base.interrupt"}
 
 
 def test_naming_a_task_loads_nothing_heavy():

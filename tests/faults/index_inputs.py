@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from neardup import Index
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.exceptions import NeardupError
 from neardup.index.export import dump
 from tests.faults.file_inputs import mutated

@@ -10,7 +10,7 @@ import pytest
 from tests.index.sound import check_sound
 
 from neardup import Index, IndexUnavailableError, InputError, ParameterError
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 
 FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."

@@ -10,7 +10,7 @@ from tests.index.sound import check_sound
 from tests.index.written import documents, families
 
 from neardup import Index
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index import passages
 from neardup.index.backends.database import Database

@@ -10,7 +10,7 @@ import zstandard
 from tests.index.written import documents, families
 
 from neardup import IndexFormatError, IndexMismatchError, IndexUnavailableError, InputError
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.index import Index
 from neardup.index.export import dump
 

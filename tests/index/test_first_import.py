@@ -11,7 +11,7 @@ from tests.index.test_background import shuffled
 from tests.index.test_one_semantics import read_first
 
 from neardup import Index, dedup, dedup_files
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.exceptions import ParameterError
 from neardup.index.ingest import transaction
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup._engine.validation import check_span, check_zone
+from neardup.base.validation import check_span, check_zone
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.index.values import check_time, time_fault
 from neardup.readers import open_sources, open_table

@@ -10,7 +10,7 @@ import pytest
 from tests.index.written import letters
 
 from neardup import Index
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.index import passages, shingle_files, shingle_runs
 from neardup.index.shingle_files import RunFolder
 from neardup.papers import open_library

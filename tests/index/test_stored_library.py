@@ -10,7 +10,7 @@ from tests.index.sound import check_sound
 from tests.index.written import letters
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.index.backends.database import Database
 from neardup.index.export import dump
 from neardup.index.schema import documents, passages, texts

@@ -7,9 +7,9 @@ import pytest
 import typer.main
 
 import neardup
-from neardup._engine import options
-from neardup._engine.signatures import taken_options
+from neardup.options import options
 from neardup.cli.program import declared
+from neardup.options.signatures import taken_options
 
 FUNCTIONS = {
     "dedup": neardup.dedup_files,

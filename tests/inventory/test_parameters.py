@@ -84,7 +84,7 @@ _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _TITLE = (7, b"bytes", "\ud800")
 _PATH = (7, None)
 _OUTPUT = (7, b"out", "a\0b")
-_PROGRESS = (7, "bar", print, neardup._engine.summary.Progress)
+_PROGRESS = (7, "bar", print, neardup.base.progress.Progress)
 _FILES = {
     "inputs": ([], None, 7, [7], [b"a"]),
     "output": (*_OUTPUT, None),

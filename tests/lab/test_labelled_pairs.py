@@ -11,7 +11,6 @@ from tests.conftest import ROOT
 
 import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
-from neardup._engine.rule import measure_name
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
@@ -22,6 +21,7 @@ from neardup.lab.experiments.labelled_pairs.report import markdown, terminal
 from neardup.lab.experiments.labelled_pairs.tables import as_json
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
+from neardup.recipe.rule import measure_name
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 DOCS, PAIRS = EXAMPLES / "documents.jsonl", EXAMPLES / "pairs.tsv"

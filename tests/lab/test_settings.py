@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neardup._engine.messages import in_language
+from neardup.base.messages import in_language
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
 from neardup.lab.experiments.labelled_pairs.settings import (
     choose,

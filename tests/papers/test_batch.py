@@ -10,7 +10,7 @@ from tests.index.written import letters
 from tests.papers.test_rates import check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.papers import check_files
 from neardup.papers.paper_inputs import papers_in, passed_over
 from neardup.papers.report.files import ReportFolder

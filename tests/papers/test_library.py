@@ -10,8 +10,8 @@ from tests.conftest import ROOT
 from tests.index.written import letters
 
 from neardup import InputError, ParameterError, check
-from neardup._engine.summary import Progress
-from neardup._engine.validation import is_index
+from neardup.base.progress import Progress
+from neardup.base.validation import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 from neardup.papers.library import joined

@@ -8,7 +8,7 @@ from tests.index.written import letters
 from tests.readers.making import column, docx, paragraph, pdf, run
 
 from neardup import check
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.papers import open_library
 from neardup.papers.paper_inputs import passed_over
 from neardup.papers.report.notes import apart, shown_notes, why_unread

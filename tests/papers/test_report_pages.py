@@ -7,7 +7,7 @@ from tests.papers import reports
 from tests.papers.test_report_html import REPORTS, Page
 
 from neardup import __version__
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.papers.report.evidence import gather
 from neardup.papers.report.html import html_report, summary_page
 from neardup.papers.report.json_report import sha256_of

@@ -18,7 +18,7 @@ from tests.tasks import hard_texts
 from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, ParameterError, dedup, pairs
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
 

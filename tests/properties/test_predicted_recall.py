@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from neardup import _core, load_recipe, pairs, plan
-from neardup._engine.ingest import collect
-from neardup._engine.rule import rule
 from neardup.readers import open_table
+from neardup.recipe.rule import rule
+from neardup.run.ingest import collect
 
 pytestmark = pytest.mark.slow
 

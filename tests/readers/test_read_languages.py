@@ -6,7 +6,7 @@ import pickle
 import pytest
 from tests.readers.making import column, docx, paragraph, pdf, run
 
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.readers import Limits, Problem, UnreadableFileError, open_sources, read_bytes
 from neardup.readers.grouped_notes import GroupedNotes
 from neardup.readers.grouped_problems import GroupedProblems

@@ -15,10 +15,10 @@ from tests import needs
 
 import neardup
 from neardup import dedup_files
-from neardup._engine import messages
-from neardup._engine.signatures import completed
-from neardup._engine.summary import Progress
+from neardup.base import messages
+from neardup.base.progress import Progress
 from neardup.exceptions import InputError, ParameterError
+from neardup.options.signatures import completed
 from neardup.readers import open_sources, open_table
 from neardup.readers.grouped_problems import GroupedProblems
 from neardup.readers.streams import ReopenableFile, whole_lines

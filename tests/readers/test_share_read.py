@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from neardup import ParameterError, dedup, dedup_files
-from neardup._engine.summary import Progress, share_of
+from neardup.base.progress import Progress, share_of
 from neardup.readers import open_sources
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.readers.files import FileText
 from neardup.server import Settings
 from neardup.server.jobs import queue

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
 from neardup.server import Settings, create_app
 from neardup.server.problems import ProblemError, problem, response

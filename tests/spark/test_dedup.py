@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.readers.fields import Fields
 from neardup.spark import io, job, resolve, shuffle
@@ -405,7 +405,7 @@ def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch
     # What versions without a manifest left: settings alone.
     old.mkdir()
     (old / "settings.json").write_text('{"threshold": 0.5}')
-    monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
+    monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
     for folder in (own, str(old)):
         with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
             Checkpoint(spark, folder, run)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers import Problem
 from neardup.readers.fields import Fields
 from neardup.recipe import load_recipe

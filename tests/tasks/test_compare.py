@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora, texts
 
 from neardup import compare, dedup, load_recipe, pairs
-from neardup._engine.messages import in_language
+from neardup.base.messages import in_language
 from neardup.recipe import NAMES
 
 BULLETIN = (

@@ -14,7 +14,7 @@ from tests.hostile import TEXTS
 from tests.index.written import letters
 
 from neardup import InputError, OutputError, ParameterError, contamination, contamination_files
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 
 ENGLISH = [
     "Which of these rivers flows through three capitals on its way to the sea?",

@@ -9,11 +9,11 @@ from tests.tasks import hard_texts
 
 import neardup
 from neardup import _core, dedup, load_recipe, pairs
-from neardup._engine.ingest import collect
-from neardup._engine.rule import rule
-from neardup._engine.summary import crowd_notes
 from neardup.readers import open_table
 from neardup.recipe.assets import compiled
+from neardup.recipe.rule import rule
+from neardup.run.ingest import collect
+from neardup.run.summary import template_notes
 
 RECIPE = load_recipe("general")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -131,7 +131,7 @@ def test_what_full_lists_leave_out_of_pairs_is_told():
     assert (summary.pairs, summary.unlisted) == (0, 200)
     assert summary.closed_lists == 5
     assert summary.unlisted_pairs == 200 * 199 // 2
-    (note,) = crowd_notes(summary)
+    (note,) = template_notes(summary)
     assert (note.code, note.values["count"]) == ("runs.not_all_compared", 200)
     found = pairs(with_a_phrase(10_200), exhaustive=True)
     assert (found.summary.closed_lists, found.summary.unlisted) == (0, 0)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.tasks import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
-from neardup._engine.id_spool import Ids
-from neardup._engine.memory import LEAST, check_memory
+from neardup.base.memory import LEAST, check_memory
 from neardup.dedup import dedup_files
+from neardup.run.id_spool import Ids
 
 COLLECTIONS = {
     "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
@@ -42,7 +42,7 @@ def without_memory(monkeypatch):
     """Return a function from where on runs hold nothing in memory."""
 
     def begin():
-        monkeypatch.setattr("neardup._engine.pipeline.memory_of", memory_of_nothing)
+        monkeypatch.setattr("neardup.run.pipeline.memory_of", memory_of_nothing)
         monkeypatch.setattr(Ids, "__init__", _ids_of_nothing)
 
     return begin
@@ -174,7 +174,7 @@ def test_any_texts_of_a_tiny_alphabet(forms, ends, threshold, recipe):
     texts = [forms[at % len(forms)] * 3 + end for at, end in enumerate(ends)]
     expected = dedup(texts, recipe=recipe, threshold=threshold)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup._engine.pipeline.memory_of", memory_of_nothing)
+        patch.setattr("neardup.run.pipeline.memory_of", memory_of_nothing)
         result = dedup(texts, recipe=recipe, threshold=threshold)
     assert result.kept == expected.kept
     assert result.removed.equals(expected.removed)
@@ -286,7 +286,7 @@ def test_temporary_files_are_gone(tmp_path, monkeypatch, without_memory):
 
 def test_more_pairs_than_the_memory_holds_are_refused(monkeypatch):
     """The pairs of n copies are n * (n - 1) / 2."""
-    monkeypatch.setattr("neardup._engine.pipeline._PAIR_BYTES", (512 << 20) // 400)
+    monkeypatch.setattr("neardup.run.pipeline._PAIR_BYTES", (512 << 20) // 400)
     text = hard_texts.letters(random.Random(3), 60)
     assert pairs([text] * 28, memory="512MiB").summary.pairs == 378
     with pytest.raises(InputError) as raised:

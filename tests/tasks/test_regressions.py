@@ -18,9 +18,9 @@ from neardup import (
     near_pairs,
     pairs,
 )
-from neardup._engine.ingest import collect
-from neardup._engine.priority import priority_order
+from neardup.base.priority import priority_order
 from neardup.readers import open_table
+from neardup.run.ingest import collect
 
 BODY = "城市公园\n今天的天气非常好，我们去公园散步，然后去图书馆读书。"
 IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})

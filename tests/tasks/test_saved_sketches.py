@@ -20,9 +20,9 @@ from neardup import (
     pairs_files,
     sketch_files,
 )
-from neardup._engine.pipeline import Pipeline
-from neardup._engine.sketch_file import SavedSketches
 from neardup.recipe import load_recipe
+from neardup.run.pipeline import Pipeline
+from neardup.run.sketch_file import SavedSketches
 
 #: Those that weigh each text by itself.
 BY_THEMSELVES = [recipe for recipe in RECIPES if recipe != "improved"]

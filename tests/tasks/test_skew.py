@@ -8,7 +8,7 @@ from tests.tasks.test_memory import counts
 from tests.tasks.test_templates import bulletins
 
 from neardup import dedup
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 
 pytestmark = pytest.mark.slow

@@ -12,12 +12,12 @@ import pytest
 from tests.tasks import hard_texts
 
 from neardup import InputError, OutputError, ParameterError, _core
-from neardup._engine.checkpoint import Work
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
 from neardup.recipe import load_recipe
 from neardup.recipe.assets import compiled
+from neardup.run.checkpoint import Work
 from neardup.sketch import fingerprint_files
 
 #: What a run tells of itself, each with the number of times after which it may end.
@@ -34,7 +34,7 @@ MOMENTS = [
 
 PROGRAM = """
 import os, signal
-from neardup._engine.summary import Progress
+from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 
 class Killing(Progress):
@@ -279,7 +279,7 @@ dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 #: A run that ends before the work folder knows of its outputs.
 _KILLED_AT_OPENING = """
 import os, signal
-from neardup._engine.checkpoint import Work
+from neardup.run.checkpoint import Work
 from neardup.dedup import dedup_files
 
 Work.began = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
@@ -445,7 +445,7 @@ class TestRefusals:
     @pytest.mark.usefixtures("folder")
     def test_another_version(self, monkeypatch):
         ended("stage join keys")
-        monkeypatch.setattr("neardup._engine.checkpoint.__version__", "99")
+        monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
         with pytest.raises(InputError, match=r"another version of neardup .*\. Delete it"):
             run()
 

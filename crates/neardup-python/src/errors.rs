@@ -21,7 +21,7 @@ fn worded(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Category::Io => (&OUTPUT, "OutputError", "core.system_refused"),
     };
     let class = cell.import(py, "neardup.exceptions", name)?;
-    let message = MESSAGE.import(py, "neardup._engine.messages", "Message")?;
+    let message = MESSAGE.import(py, "neardup.base.messages", "Message")?;
     let facts = error.facts().into_py_dict(py)?;
     let said = message.call((code,), Some(&facts))?;
     Ok(PyErr::from_type(class.clone(), (said.unbind(),)))

@@ -124,6 +124,6 @@ fn end_command() {
 }
 
 fn last_words(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    let module = py.import("neardup._engine.interrupt")?;
+    let module = py.import("neardup.base.interrupt")?;
     Ok(module.call_method0("out_of_memory")?.unbind())
 }

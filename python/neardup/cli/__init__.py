@@ -31,7 +31,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     words = sys.argv[1:]
     if words == ["--version"]:
-        from neardup._engine import __version__
+        from neardup.base import __version__
 
         print(f"neardup {__version__}")
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neardup._engine.messages import Language, Message
+from neardup.base.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems

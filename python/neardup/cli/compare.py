@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
-from neardup._engine.messages import Message, system_words
-from neardup._engine.option_groups import CompareParameters
+from neardup.base.messages import Message, system_words
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.terminal import tell
+from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
     from neardup.compare import Comparison
@@ -65,7 +65,7 @@ def run(
     from json import dumps
 
     from neardup import compare
-    from neardup._engine.summary import Clock, peak_memory
+    from neardup.base.progress import Clock, peak_memory
     from neardup.exceptions import ParameterError
     from neardup.writers import OutputSet
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import ContaminationFilesParameters
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems
 from neardup.contamination import Action
+from neardup.options.groups import ContaminationFilesParameters
 
 if TYPE_CHECKING:
     from neardup.contamination import ContaminationSummary

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.option_groups import DedupFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.on_spark import Engine
 from neardup.cli.outcome import end_with_problems
+from neardup.options.groups import DedupFilesParameters
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Summary
+    from neardup.run.summary import Summary
 
 NAME = "dedup"
 NEEDS_ARGUMENTS = True

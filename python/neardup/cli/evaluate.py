@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.messages import Language, Message
+from neardup.base.messages import Language, Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems, typer_command
@@ -252,7 +252,7 @@ def _listed(names: str | None) -> list[str] | None:
 
 
 def _numbers(values: str | None, name: str) -> list[int] | None:
-    from neardup._engine.validation import bad
+    from neardup.base.validation import bad
 
     listed = _listed(values)
     if listed is None:

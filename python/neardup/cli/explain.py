@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import ExplainParameters
-from neardup._engine.screens import one_line
+from neardup.base.messages import Message
+from neardup.base.reprs import one_line
 from neardup.cli import flags
 from neardup.cli import options as o
+from neardup.options.groups import ExplainParameters
 
 if TYPE_CHECKING:
     from neardup.explain import ExplainedText, Explanation

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup._engine.option_groups import FingerprintFilesParameters
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems
+from neardup.options.groups import FingerprintFilesParameters
 
 NAME = "fingerprint"
 NEEDS_ARGUMENTS = True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import IdfParameters
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import say, tell_line
+from neardup.options.groups import IdfParameters
 
 NAME = "idf"
 NEEDS_ARGUMENTS = True
@@ -40,7 +40,7 @@ def run(
     **options: Unpack[IdfParameters],
 ) -> None:
     """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
-    from neardup._engine.memory import check_max_text
+    from neardup.base.memory import check_max_text
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import DedupFilesParameters, SparkFilesParameters
-from neardup._engine.signatures import declared
-from neardup._engine.validation import check_choice
+from neardup.base.messages import Message
+from neardup.base.validation import check_choice
 from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError
+from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
+from neardup.options.signatures import declared
 
 if TYPE_CHECKING:
     from neardup.spark import SparkSummary
@@ -59,7 +59,7 @@ def dedup_on_spark(
         value = options.get(name, option.default)
         if name not in known and value != option.default:
             raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
-    from neardup._engine.summary import Clock
+    from neardup.base.progress import Clock
     from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.spark import dedup_files
     from neardup.spark.session import start, translate_errors

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from neardup._engine.options import (
+from neardup.cli import flags
+from neardup.options.options import (
     INPUT,
     MATCHING,
     OUTPUT,
@@ -28,8 +29,7 @@ from neardup._engine.options import (
     Within,
     Workers,
 )
-from neardup._engine.signatures import taken_options
-from neardup.cli import flags
+from neardup.options.signatures import taken_options
 
 if TYPE_CHECKING:
     from pathlib import Path

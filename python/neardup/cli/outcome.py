@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
-from neardup._engine import interrupt, messages
-from neardup._engine.messages import Message, system_words
+from neardup.base import interrupt, messages
+from neardup.base.messages import Message, system_words
 from neardup.cli.options import flags_of, typer_signature_of
 from neardup.cli.terminal import choose_flags, tell, tell_note
 

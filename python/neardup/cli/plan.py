@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.option_groups import MatchParameters
 from neardup.cli import flags
+from neardup.options.groups import MatchParameters
 
 if TYPE_CHECKING:
     from neardup.plan import Plan

@@ -34,7 +34,7 @@ NAMES = (
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from neardup._engine import __version__
+        from neardup.base import __version__
 
         typer.echo(f"neardup {__version__}")
         raise typer.Exit

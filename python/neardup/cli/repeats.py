@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import RepeatsFilesParameters
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.outcome import end_with_problems
+from neardup.options.groups import RepeatsFilesParameters
 from neardup.repeats import KeptPlaces
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(
 
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup._engine.screens import one_line
+    from neardup.base.reprs import one_line
     from neardup.cli.terminal import Row, say, tell_line, tell_rows
 
     rows: list[Row] = [

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.messages import Language, Message
+from neardup.base.messages import Language, Message
 from neardup.cli import flags, serve_keys
 from neardup.cli.index.options import opened
 from neardup.cli.options import Quiet
@@ -182,7 +182,7 @@ def run(
     if index is None:
         raise ParameterError(Message("cli.index_missing"))
     serve_keys.require_server()
-    from neardup._engine.validation import check_threshold, check_whole
+    from neardup.base.validation import check_threshold, check_whole
     from neardup.papers.report.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
@@ -246,7 +246,7 @@ app.add_typer(serve_keys.app, name="key")
 
 
 def _libraries(given: list[str]) -> dict[str, str]:
-    from neardup._engine.validation import bad
+    from neardup.base.validation import bad
 
     libraries: dict[str, str] = {}
     for one in given:
@@ -275,7 +275,7 @@ def _try_index(location: str, *, is_file: bool, quiet: bool) -> None:
 
 
 def _seconds(value: float, name: str) -> float:
-    from neardup._engine.validation import bad
+    from neardup.base.validation import bad
 
     if not 0 < value < float("inf"):
         raise bad(name, "cli.seconds_above_0", value)

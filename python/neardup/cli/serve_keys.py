@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.extras import require
-from neardup._engine.messages import Message
+from neardup.base.extras import require
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from unicodedata import east_asian_width
 
-from neardup._engine.messages import Message, in_language, language_of_environment
+from neardup.base.messages import Message, in_language, language_of_environment
 
 __all__ = [
     "Row",
@@ -36,8 +36,8 @@ def choose_language(language: str | None) -> None:
     _chosen = None
     if language is not None:
         # Imported late because most runs do not name a language.
-        from neardup._engine.messages import LANGUAGES
-        from neardup._engine.validation import check_choice
+        from neardup.base.messages import LANGUAGES
+        from neardup.base.validation import check_choice
 
         check_choice(language, "language", LANGUAGES)
     _chosen = language

@@ -14,8 +14,8 @@ from typing import Any, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from neardup._engine.messages import Message
-from neardup._engine.signatures import wished
+from neardup.base.messages import Message
+from neardup.options.signatures import suggestions
 
 __all__ = ["Command", "Group", "UsageError", "epilog_of", "explained", "is_help"]
 
@@ -88,7 +88,7 @@ def explained(error: Any) -> str:
             "cli.no_such_option", command=context.command_path, option=error.option_name
         )
         known = [flag for one in context.command.params for flag in one.opts]
-        names = wished(error.option_name, known) or list(error.possibilities or ())
+        names = suggestions(error.option_name, known) or list(error.possibilities or ())
         return _with_names(problem, names, context)
     if kind == "MissingParameter":
         if error.param.param_type_name == "option":

@@ -8,16 +8,16 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.ingest import REMEMBERED
-from neardup._engine.messages import Message
-from neardup._engine.screens import one_line
-from neardup._engine.summary import Progress
+from neardup.base.messages import Message
+from neardup.base.progress import Progress
+from neardup.base.reprs import one_line
 from neardup.cli.terminal import Row, say, tell, tell_line, tell_rows
+from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Summary
     from neardup.readers import Problem
     from neardup.readers.grouped_problems import GroupedProblems
+    from neardup.run.summary import Summary
 
 #: Kinds of problems that are printed; problems of further kinds are only counted.
 _PRINTED = 100

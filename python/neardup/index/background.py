@@ -13,15 +13,17 @@ as often would halve that delay and take a tenth of the time of a bulk load.
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from neardup._engine.ingest import collect, readable
-from neardup._engine.summary import Progress, share_of
+from neardup.base.prefetch import prefetch
+from neardup.base.progress import Progress, share_of
 from neardup.index.sketches import restore
 from neardup.index.values import STATES
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -62,34 +64,33 @@ def counted_from(
     progress: Progress | None = None,
     share: Callable[[], float] | None = None,
 ) -> _core.Corpus:
-    """Return a corpus from which the background statistics of a collection can be made."""
-    rule = settings.rule
-    collected = collect(
-        batches,
-        settings.recipe,
-        workers=workers,
-        keeps_texts=False,
-        counted_shingle=rule.counted_shingle,
-        progress=progress,
-        share=share,
+    """Return a corpus from which the background statistics of a collection can be made.
+
+    Documents and problems are not reported: they are when the documents are added.
+    """
+    progress = progress or Progress()
+    progress.stage("read and sketch", None, share)
+    corpus = _empty_corpus(settings, workers)
+    with closing(prefetch(batches)) as unread:
+        for batch in unread:
+            _push(corpus, batch, settings)
+            progress.advance(0, batch.bytes_read)
+    corpus.finish()
+    return corpus
+
+
+def _empty_corpus(settings: Settings, workers: int) -> _core.Corpus:
+    from neardup import _core
+
+    shingle = settings.rule.counted_shingle
+    return _core.Corpus(
+        compiled(settings.recipe), keeps_texts=False, shingle=shingle, workers=workers
     )
-    return collected.corpus
 
 
-class _Reading(Progress):
-    """Progress of a count: the documents are added afterwards, and problems are reported then."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def stage(
-        self, name: str, documents: int | None, share: Callable[[], float] | None = None
-    ) -> None:
-        self._progress.stage(name, documents, share)
-
-    def advance(self, documents: int, size: int = 0) -> None:  # noqa: ARG002
-        # Documents count as done when they are stored.
-        self._progress.advance(0, size)
+def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> None:
+    texts, units, _ = readable(batch, settings.recipe, compiled(settings.recipe))
+    corpus.push(texts, titles=None, units=units)
 
 
 def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
@@ -102,7 +103,7 @@ def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
         source.batches(),
         settings,
         workers=engine.workers,
-        progress=_Reading(progress),
+        progress=progress,
         share=share_of(source),
     )
     with engine.writing() as session:
@@ -121,16 +122,10 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
     The session must be in a write transaction.
     """
-    from neardup import _core
-
-    rule = settings.rule
-    core = compiled(settings.recipe)
-    corpus = _core.Corpus(core, keeps_texts=False, shingle=rule.counted_shingle, workers=workers)
+    corpus = _empty_corpus(settings, workers)
     if settings.store == "text":
         for some in session.newest_texts(NEWEST):
-            batch = Batch(0, some, some)
-            texts, units, _ = readable(batch, settings.recipe, core)
-            corpus.push(texts, titles=None, units=units)
+            _push(corpus, Batch(0, some, some), settings)
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup import _core
-from neardup._engine.arrays import word_count
+from neardup.base.arrays import word_count
 from neardup.index.results import Match
 from neardup.index.sketches import restore
 from neardup.index.store.postings import signed
@@ -26,11 +26,11 @@ from neardup.index.values import EVER
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup._engine.rule import Rule
     from neardup.index.ingest.incoming import Incoming
     from neardup.index.settings import Settings
     from neardup.index.store.postings import Postings
     from neardup.index.store.session import Session
+    from neardup.recipe.rule import Rule
 
 __all__ = ["BatchContext", "Decider", "Verdicts"]
 

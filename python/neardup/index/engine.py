@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy import Connection
 
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.readers import Batch
 
 __all__ = ["Engine", "open_index"]
@@ -218,7 +218,7 @@ def _make(database: Database, settings: Settings, *, background: bytes | None) -
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
-        from neardup._engine import __version__
+        from neardup.base import __version__
 
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})

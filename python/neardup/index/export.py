@@ -21,7 +21,7 @@ import orjson
 import pyarrow as pa
 from sqlalchemy import LargeBinary, select
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.index.schema import (
     SCHEMA,
     all_keys,
@@ -40,7 +40,7 @@ from neardup.writers.rows import REMOVED, write_rows
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.index.engine import Engine
     from neardup.writers.output import Output
 

@@ -6,24 +6,25 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from neardup._engine.extras import require
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import (
+from neardup.base.extras import require
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_path
+from neardup.exceptions import OutputError, ParameterError
+from neardup.index.ingest.methods import Ingest
+from neardup.index.query import Query
+from neardup.index.retention import Retention
+from neardup.options.groups import (
     CheckParameters,
     IndexParameters,
     LoadParameters,
     OutputParameters,
     ProgressParameters,
 )
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.validation import bad, check_path
-from neardup.exceptions import OutputError, ParameterError
-from neardup.index.ingest.methods import Ingest
-from neardup.index.query import Query
-from neardup.index.retention import Retention
+from neardup.options.signatures import completed, takes_options
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.index.stored_texts import StoredTexts
 
 __all__ = ["Index"]
 
@@ -379,6 +380,12 @@ class Index(Ingest, Query, Retention):
         from neardup.index.repair import repair
 
         return repair(self._engine, progress=completed(Index.repair, options)["progress"])
+
+    def _open_stored_texts(self, parameter: str) -> StoredTexts:
+        """Return the kept documents as the other collection of a run; readers call it."""
+        from neardup.index.stored_texts import StoredTexts
+
+        return StoredTexts(self._engine, parameter)
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

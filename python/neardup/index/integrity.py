@@ -17,8 +17,8 @@ import numpy as np
 from sqlalchemy import func, select
 
 from neardup import _core
-from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
+from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.decide import Decider

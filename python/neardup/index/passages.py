@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import and_, delete, func, select
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import damaged

@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import QueryParameters
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.text_inputs import checked_text
-from neardup._engine.validation import bad, check_flag, check_string, check_whole
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_flag, check_string, check_whole
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, Stats
 from neardup.index.store.rows import (
     UNLISTED,
@@ -29,6 +26,9 @@ from neardup.index.values import (
     plain_text,
     stamp,
 )
+from neardup.options.groups import QueryParameters
+from neardup.options.signatures import completed, takes_options
+from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
 
-from neardup._engine.messages import Message
-from neardup._engine.summary import Progress
+from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.background import recount

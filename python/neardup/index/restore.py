@@ -16,7 +16,7 @@ import orjson
 from sqlalchemy import BigInteger, Double, Integer, LargeBinary, SmallInteger, Text
 from sqlalchemy.exc import DataError, IntegrityError
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,
@@ -48,7 +48,7 @@ from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = ["load"]
 

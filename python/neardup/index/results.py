@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.screens import OneScreen, rule_of
+from neardup.base.reprs import ReprMixin, rule_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,7 +196,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, repr=False)
-class Added(OneScreen):
+class Added(ReprMixin):
     """The result of adding several documents.
 
     Parameters
@@ -225,7 +225,7 @@ class Added(OneScreen):
     problem_count: int
     problems: list[Problem]
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "new", self.new
         yield "already there", self.already
         yield "kept", int(self.keep.sum())
@@ -254,7 +254,7 @@ class Removed:
 
 
 @dataclass(frozen=True, repr=False)
-class Stats(OneScreen):
+class Stats(ReprMixin):
     """The size and the settings of an index.
 
     Parameters
@@ -305,7 +305,7 @@ class Stats(OneScreen):
     last: datetime | None
     created: datetime
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
         for name, value in vars(self).items():
             if name not in ("measure", "threshold", "max_distance") and value is not None:

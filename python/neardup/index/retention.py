@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_flag, check_span, check_string
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_flag, check_span, check_string
 from neardup.exceptions import InputError
 from neardup.index.results import Match, Removed
 from neardup.index.store.rows import unknown_document

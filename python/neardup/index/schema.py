@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.index.values import FREED, KEPT
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neardup._engine.messages import Message
-from neardup._engine.rule import Rule, measured_by, rule
+from neardup.base.messages import Message
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
+from neardup.recipe.rule import Rule, measured_by, rule
 
 #: Default number of documents that an index is tuned for.
 EXPECTED = 1_000_000

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.index import passages
 from neardup.index.shingle_files import Run, RunFolder, Unusable
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.index.engine import Engine
 
 __all__ = ["GONE", "StoredShingles", "stored_shingles"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _core
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.store.rows import damaged, remedy
 from neardup.recipe.assets import compiled

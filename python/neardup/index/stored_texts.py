@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.index.schema import documents, documents_with_texts
 from neardup.index.values import KEPT
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, regroup
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
-    from neardup.index import Index
+    from neardup.base.progress import Progress
+    from neardup.index.engine import Engine
 
 #: Documents that are fetched together.
 _TOGETHER = 1000
@@ -29,7 +29,7 @@ class StoredTexts:
 
     Parameters
     ----------
-    index : Index
+    engine : Engine
     parameter : str
         The parameter that the caller was given it by, for errors.
 
@@ -39,8 +39,8 @@ class StoredTexts:
         If the index stores no texts.
     """
 
-    def __init__(self, index: Index, parameter: str) -> None:
-        self._engine = index._engine
+    def __init__(self, engine: Engine, parameter: str) -> None:
+        self._engine = engine
         if self._engine.settings.store != "text":
             location = self._engine.location
             raise ParameterError(

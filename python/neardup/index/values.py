@@ -6,8 +6,8 @@ import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_string
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
 __all__ = [

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.lab.metrics import scikit_learn, share
 

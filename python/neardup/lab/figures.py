@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from neardup._engine.extras import require
+from neardup.base.extras import require
 
 __all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_lines", "render"]
 

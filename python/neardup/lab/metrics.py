@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.extras import require
-from neardup._engine.validation import bad, check_whole
+from neardup.base.extras import require
+from neardup.base.validation import bad, check_whole
 
 __all__ = [
     "Accuracy",

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from neardup._engine.validation import bad, check_whole
+from neardup.base.validation import bad, check_whole
 from neardup.lab.metrics import share
 
 __all__ = ["Case", "PassageScores", "passage_scores"]

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import OutputError
 from neardup.lab.figures import Figures, render
 

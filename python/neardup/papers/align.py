@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.text_inputs import checked_text
-from neardup._engine.validation import check_flag, check_whole
+from neardup.base.validation import check_flag, check_whole
 from neardup.papers.edits import Span, folding, replacements, whole_words, words_of
 from neardup.papers.report.results import Piece
 from neardup.papers.structure.brackets import without_brackets
+from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import bad, check_flag, check_workers
+from neardup.base.messages import Message
+from neardup.base.progress import Progress, check_progress
+from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
 from neardup.papers.check import Checking, check_limits, opened

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import bad, check_flag, check_workers
+from neardup.base.messages import Message
+from neardup.base.progress import Progress, check_progress
+from neardup.base.validation import bad, check_flag, check_workers
 from neardup.papers.align import LEAST, aligner, check_least
 from neardup.papers.paper_inputs import read_paper, texts_of
 from neardup.papers.report.excerpts import around

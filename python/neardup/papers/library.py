@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from neardup._engine.messages import Message
-from neardup._engine.summary import Progress, check_progress, share_of
-from neardup._engine.validation import check_workers, is_index, paths_of
+from neardup.base.messages import Message
+from neardup.base.progress import Progress, check_progress, share_of
+from neardup.base.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
 from neardup.papers.report.notes import unreadable_documents

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, paths_of
+from neardup.base.messages import Message
+from neardup.base.validation import bad, paths_of
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:

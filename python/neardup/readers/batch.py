@@ -10,13 +10,14 @@ from typing import Any, Self
 import orjson
 import pyarrow as pa
 
-from neardup._engine.messages import Message, from_plain, to_plain
+from neardup.base.messages import Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
 __all__ = [
     "BATCH_BYTES",
     "BATCH_RECORDS",
     "CONVERT",
+    "REMEMBERED",
     "Batch",
     "Chunk",
     "Problem",
@@ -27,6 +28,7 @@ __all__ = [
     "refusal",
     "regroup",
     "show",
+    "stopped",
     "strings",
 ]
 
@@ -39,6 +41,8 @@ CONVERT = "readers.convert"
 _SHOWN = 60
 #: Problems of one kind that a reader reports one by one for each source.
 _LISTED = 1000
+#: Problems remembered with their texts; all are counted.
+REMEMBERED = 10_000
 
 
 def show(value: Any) -> str:
@@ -187,6 +191,11 @@ def refusal(
     if found is not None:
         values["found"] = found
     return Message(code, file=file, reason=reason, **ends, **values)
+
+
+def stopped(problem: Problem) -> InputError:
+    """Return the error that ends a run at its first problem."""
+    return InputError(Message("readers.stopped", problem=problem.message))
 
 
 def parts_of(error: InputError) -> tuple[str, str | None, str]:

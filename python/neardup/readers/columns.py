@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup._engine.arrays import texts_array
-from neardup._engine.messages import Message
+from neardup.base.arrays import texts_array
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id

@@ -13,8 +13,8 @@ from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
-from neardup._engine.arrays import texts_array
-from neardup._engine.messages import Message
+from neardup.base.arrays import texts_array
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
 
 __all__ = ["check_archive", "read_docx"]

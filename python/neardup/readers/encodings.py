@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neardup import _core
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.character_frequencies import common_share, looks_like
 
 __all__ = ["Certainty", "Decoded", "decode"]

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.exceptions import InputError, MissingDependencyError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty

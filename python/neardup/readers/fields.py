@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, Run, place_of, refusal, show
 

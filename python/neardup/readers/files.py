@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, NoReturn
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.batch import show
 from neardup.readers.encodings import Decoded, decode
 from neardup.readers.extracted import (

@@ -3,8 +3,8 @@
 import os
 from typing import NamedTuple, get_args
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import FormatName, check_choice
+from neardup.base.messages import Message
+from neardup.base.validation import FormatName, check_choice
 
 __all__ = [
     "FORMATS",

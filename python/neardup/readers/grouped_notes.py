@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 
 __all__ = ["GroupedNotes"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.batch import Problem, show
 
 __all__ = ["GroupedProblems"]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.extracted import Paragraphs, missing
 
 __all__ = ["declared_encoding", "is_html", "read_html"]

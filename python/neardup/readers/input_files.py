@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import files_at, is_address, names_several_at
 from neardup.readers.batch import Problem, show

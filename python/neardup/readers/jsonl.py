@@ -22,9 +22,9 @@ import orjson
 import pyarrow as pa
 
 from neardup import _core
-from neardup._engine.arrays import texts_array
-from neardup._engine.messages import Message
-from neardup._engine.prefetch import ahead
+from neardup.base.arrays import texts_array
+from neardup.base.messages import Message
+from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
 from neardup.readers.fields import (
@@ -128,7 +128,7 @@ class JsonLines:
             yield from whole_lines(chunks, self._max_text)
             return
         # Closing ends the decompressing thread also if the rest is not wanted.
-        with closing(ahead(chunks)) as unpacked:
+        with closing(prefetch(chunks)) as unpacked:
             yield from whole_lines(unpacked, self._max_text)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:

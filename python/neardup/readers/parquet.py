@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, refusal, show
 from neardup.readers.columns import PART_BYTES, PART_ROWS, check_types, chunk_of, row_ranges

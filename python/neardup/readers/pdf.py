@@ -11,7 +11,7 @@ import re
 import threading
 from typing import Any, NoReturn
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.batch import Chunk, Problem
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.batch import (
@@ -33,7 +33,7 @@ from neardup.readers.streams import ReopenableFile, printable
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = ["Sources", "open_sources"]
 

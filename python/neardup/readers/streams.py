@@ -27,8 +27,8 @@ import zstandard
 from isal import isal_zlib
 
 from neardup import _core
-from neardup._engine import messages
-from neardup._engine.messages import Message, system_words
+from neardup.base import messages
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
 from neardup.readers.batch import refusal

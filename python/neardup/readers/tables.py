@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
 from neardup.readers.columns import PART_ROWS, check_types, chunk_of, is_text, row_ranges
@@ -129,11 +129,8 @@ def open_table(
 
 def open_others(data: Any, *, parameter: str, **fields: Any) -> Any:
     """Open another collection: a table or list as `open_table` does, or a persistent index."""
-    index = sys.modules.get("neardup.index")
-    if index is not None and isinstance(data, index.Index):
-        from neardup.index.stored_texts import StoredTexts
-
-        return StoredTexts(data, parameter)
+    if hasattr(data, "_open_stored_texts"):
+        return data._open_stored_texts(parameter)
     return open_table(data, parameter=parameter, **fields)
 
 

@@ -7,8 +7,8 @@ A text file is plain text in any encoding, Markdown, HTML, a Word document or a 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from neardup._engine.arrays import texts_array
-from neardup._engine.messages import Message
+from neardup.base.arrays import texts_array
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Chunk, Problem, Run, parts_of
 from neardup.readers.fields import Fields

@@ -14,14 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
-from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE
+from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, Stages
 
 if TYPE_CHECKING:
     from neardup import _core
-    from neardup.recipe.recipe import Recipe
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 4
@@ -36,12 +35,12 @@ _MARKER_GROUPS = ("总结", "转折")
 _States = tuple[tuple[int, int, int], ...]
 
 
-def digest(recipe: Recipe) -> str:
+def digest(recipe: Stages) -> str:
     """Return twelve hexadecimal digits of all settings and files that affect a recipe's results."""
     return _digest(recipe, _states(recipe))
 
 
-def compiled(recipe: Recipe) -> _core.Recipe:
+def compiled(recipe: Stages) -> _core.Recipe:
     """Return the core's recipe, with its files loaded.
 
     Raises
@@ -52,7 +51,7 @@ def compiled(recipe: Recipe) -> _core.Recipe:
     return _compiled(recipe, _states(recipe))
 
 
-def units_name(recipe: Recipe) -> str:
+def units_name(recipe: Stages) -> str:
     """Return the name of a recipe's kind of units, for tables that count them."""
     segment = recipe.segment
     if segment.units in ("shingles", "by-script"):
@@ -60,7 +59,7 @@ def units_name(recipe: Recipe) -> str:
     return segment.units
 
 
-def _states(recipe: Recipe) -> _States:
+def _states(recipe: Stages) -> _States:
     states = []
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)
@@ -82,7 +81,7 @@ def _states(recipe: Recipe) -> _States:
 
 
 @lru_cache(maxsize=64)
-def _digest(recipe: Recipe, _: _States) -> str:
+def _digest(recipe: Stages, _: _States) -> str:
     table = dataclasses.asdict(recipe)
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
@@ -106,7 +105,7 @@ def _digest(recipe: Recipe, _: _States) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def _last_change(recipe: Recipe) -> int:
+def _last_change(recipe: Stages) -> int:
     """Return the format in which a recipe's bits last changed.
 
     A recipe whose bits did not change keeps its id, so that data stored with it
@@ -122,7 +121,7 @@ def _last_change(recipe: Recipe) -> int:
 
 
 @lru_cache(maxsize=8)
-def _compiled(recipe: Recipe, _: _States) -> _core.Recipe:
+def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
     from neardup import _core
 
     table = dataclasses.asdict(recipe)

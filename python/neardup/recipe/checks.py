@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
-from neardup._engine.validation import (
+from neardup.base.validation import (
     bad,
     check_choice,
     check_flag,
@@ -15,10 +14,7 @@ from neardup._engine.validation import (
     check_whole,
 )
 from neardup.exceptions import ParameterError
-from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Decide, Sketch
-
-if TYPE_CHECKING:
-    from neardup.recipe.recipe import Recipe
+from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Decide, Sketch, Stages
 
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
@@ -43,7 +39,7 @@ def measures_of_texts() -> tuple[str, ...]:
     return tuple(str(name) for name in _CHOICES["decide", "measure"] if name != "sketch")
 
 
-def check_recipe(recipe: Recipe) -> None:
+def check_recipe(recipe: Stages) -> None:
     """Raise ParameterError if a setting is out of the bounds that its stage documents."""
     check_string(recipe.name, "name")
     check_string(recipe.description, "description")
@@ -96,7 +92,7 @@ def check_recipe(recipe: Recipe) -> None:
     check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
 
 
-def _validate_kind(recipe: Recipe) -> None:
+def _validate_kind(recipe: Stages) -> None:
     """Refuse settings that do not apply to the kind of sketch."""
     weigh, sketch, decide = recipe.weigh, recipe.sketch, recipe.decide
     kind = sketch.kind

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import check_flag, check_path
+from neardup.base.messages import Message
+from neardup.base.validation import check_flag, check_path
 from neardup.exceptions import InputError
 
 _MAGIC = "#neardup-idf"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from neardup._engine.messages import Message, system_words
-from neardup._engine.validation import bad
+from neardup.base.messages import Message, system_words
+from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.assets import digest
 from neardup.recipe.checks import check_recipe
@@ -24,11 +24,7 @@ from neardup.recipe.stages import (
     CORPUS,
     FILES,
     STAGES,
-    Decide,
-    Normalize,
-    Segment,
-    Sketch,
-    Weigh,
+    Stages,
 )
 
 #: Names of the built-in recipes, the default first.
@@ -50,7 +46,7 @@ NAMES: tuple[str, ...] = get_args(BuiltIn)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class Recipe(Stages):
     """The stages that turn a text into a sketch, and the definition of a duplicate.
 
     Parameters
@@ -81,14 +77,6 @@ class Recipe:
     False
     """
 
-    name: str
-    description: str = ""
-    normalize: Normalize = field(default_factory=Normalize)
-    segment: Segment = field(default_factory=Segment)
-    weigh: Weigh = field(default_factory=Weigh)
-    sketch: Sketch = field(default_factory=Sketch)
-    decide: Decide = field(default_factory=Decide)
-
     def __post_init__(self) -> None:
         check_recipe(self)
 
@@ -100,11 +88,6 @@ class Recipe:
         settings of `decide` are not.
         """
         return f"{self.name}-{digest(self)}"
-
-    @property
-    def callable_name(self) -> str | None:
-        """The ``module:function`` of the segmenter, or None."""
-        return self.segment.units if ":" in self.segment.units else None
 
     def replace(self, **stages: Any) -> Recipe:
         """Return a copy with some settings changed.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 
 UNIT = "\x1e"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 BUNDLED = "bundled"
@@ -253,3 +253,21 @@ STAGES = {
     "sketch": Sketch,
     "decide": Decide,
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """The fields of a `Recipe`, for what computes its id and compiles it."""
+
+    name: str
+    description: str = ""
+    normalize: Normalize = field(default_factory=Normalize)
+    segment: Segment = field(default_factory=Segment)
+    weigh: Weigh = field(default_factory=Weigh)
+    sketch: Sketch = field(default_factory=Sketch)
+    decide: Decide = field(default_factory=Decide)
+
+    @property
+    def callable_name(self) -> str | None:
+        """The ``module:function`` of the segmenter, or None."""
+        return self.segment.units if ":" in self.segment.units else None

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup._engine.pipeline import Decided
+    from neardup.run.pipeline import Decided
 
 __all__ = ["Evidence", "Group", "Picks", "Removal", "Shown", "classes_of", "pick", "texts_of"]
 

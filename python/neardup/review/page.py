@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import language_of_environment
+from neardup.base.messages import language_of_environment
 from neardup.papers.report.sides import align_sides
 from neardup.papers.report.templating import environment, self_contained
 from neardup.papers.report.words import load_words
@@ -17,7 +17,7 @@ from neardup.review.evidence import Evidence
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from neardup._engine.summary import Summary
+    from neardup.run.summary import Summary
 
 __all__ = ["Review"]
 

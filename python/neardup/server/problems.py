@@ -20,7 +20,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.routing import Match
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,

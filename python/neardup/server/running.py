@@ -29,8 +29,8 @@ import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
-from neardup._engine.messages import Message, system_words
-from neardup._engine.validation import bad, check_whole
+from neardup.base.messages import Message, system_words
+from neardup.base.validation import bad, check_whole
 from neardup.exceptions import OutputError, ParameterError
 from neardup.server.app import create_app
 from neardup.server.jobs.job_table import JOBS_FILE, fail_jobs_of

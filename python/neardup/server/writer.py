@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError
 from neardup.index import Decision, NewDocument
 

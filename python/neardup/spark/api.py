@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import SparkFilesParameters, SparkParameters
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.validation import paths_of
+from neardup.base.messages import Message
+from neardup.base.validation import paths_of
 from neardup.exceptions import OutputError, ParameterError
+from neardup.options.groups import SparkFilesParameters, SparkParameters
+from neardup.options.signatures import completed, takes_options
 from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.checkpoint import changed, check_manifest, manifest
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
+from neardup.run.checkpoint import changed, check_manifest, manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

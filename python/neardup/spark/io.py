@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._engine.ingest import REMEMBERED, stopped
-from neardup._engine.messages import Message
-from neardup._engine.rule import measured_by, rule
-from neardup._engine.screens import DOUBTFUL, OneScreen, doubtful_facts, rule_of
-from neardup._engine.summary import Clock, Summary, check_progress, crowd_notes
-from neardup._engine.validation import check_whole
+from neardup.base.messages import Message
+from neardup.base.progress import Clock, check_progress
+from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
+from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.readers.batch import REMEMBERED, stopped
 from neardup.readers.fields import Fields
 from neardup.recipe import CORPUS, load_recipe
+from neardup.recipe.rule import measured_by, rule
+from neardup.run.summary import Summary, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
@@ -77,7 +78,7 @@ class SparkSummary(Summary):
 
 
 @dataclass(frozen=True, repr=False)
-class SparkResult(OneScreen):
+class SparkResult(ReprMixin):
     """The result of a job: what was kept, what was dropped, and why.
 
     Parameters
@@ -144,13 +145,13 @@ class SparkResult(OneScreen):
             raise ParameterError(Message("runs.no_review"))
         return self._reviewed()
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "exact_duplicates", "near_duplicates", "kept"):
             yield name, getattr(self.summary, name)
         yield "rule", rule_of(self.measure, self.threshold, self.max_distance)
         yield "problems", len(self.problems)
         yield "checkpoint", self.checkpoint
-        yield from doubtful_facts(self._doubtful)
+        yield from doubtful_rows(self._doubtful)
 
     def close(self) -> None:
         """Remove the checkpoint; then `kept` and `removed` can no longer be read."""
@@ -327,7 +328,7 @@ class Job:
         doubtful = [row.asDict() for row in near.select(*columns).limit(DOUBTFUL).collect()]
         self.clock.lap("candidates, verify, cluster")
         summary = self._summary(seen, decisions, search)
-        for note in crowd_notes(summary):
+        for note in template_notes(summary):
             self.progress.note(note)
         dropped = summary.exact_duplicates + summary.near_duplicates
         is_moved = dropped > io.MOST_KNOWN

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ClusterError, MissingDependencyError, NeardupError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
 
 def _local_heap() -> int:
     """Return the bytes for Java on one machine: a third of the memory, at most 4 GiB."""
-    from neardup._engine.memory import check_memory
+    from neardup.base.memory import check_memory
 
     return min(2 * check_memory(None) // 3, 4 << 30)
 

@@ -68,7 +68,7 @@ class Search:
         Candidate pairs of the last round. If that was the first, some pairs have documents
         that were dropped.
     closed_lists, unlisted, unlisted_pairs : int
-        See :class:`neardup._engine.summary.Summary`.
+        See :class:`neardup.run.summary.Summary`.
     """
 
     def __init__(

@@ -18,12 +18,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup._engine.rule import Rule
 from neardup.readers.batch import Batch, Chunk, Problem
 from neardup.readers.columns import check_types, chunk_of
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
+from neardup.recipe.rule import Rule
 from neardup.spark.ordering import BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
 
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     """Sketch the texts of a batch, and return all problems."""
-    from neardup._engine.ingest import readable
+    from neardup.recipe.batches import readable
 
     texts, units, problems = readable(batch, settings.recipe, core_recipe(settings))
     corpus.push(texts, titles=None, units=units)

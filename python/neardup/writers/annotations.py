@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from neardup._engine.arrays import rows_of
-from neardup._engine.messages import Message
+from neardup.base.arrays import rows_of
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.jsonl import JsonLines, exact_record

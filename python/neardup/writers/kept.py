@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup._engine.messages import Message
-from neardup._engine.summary import check_progress
+from neardup.base.messages import Message
+from neardup.base.progress import check_progress
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem, refusal, show
 from neardup.readers.delimited import Delimited
@@ -31,7 +31,7 @@ from neardup.writers.output import Output
 from neardup.writers.schema_inference import InferredType
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.readers.source import Row
 
 __all__ = ["Edits", "KeptReport", "fixed_names", "write_kept"]

@@ -15,8 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup._engine.arrays import repeated_text
+from neardup.base.arrays import repeated_text
 from neardup.writers.output import Output, open_output
 
 __all__ = ["PAIRS", "REMOVED", "removed_schema", "write_rows"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.writers.cells import plain_text
 
 __all__ = ["InferredType"]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, said_of
 from neardup.readers.streams import printable

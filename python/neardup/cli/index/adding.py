@@ -10,15 +10,15 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from neardup._engine.interrupt import Interrupted
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import AddFilesParameters
-from neardup._engine.signatures import completed
+from neardup.base.interrupt import Interrupted
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.outcome import end_with_problems
 from neardup.cli.terminal import Row, tell_rows
+from neardup.options.groups import AddFilesParameters
+from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
@@ -61,10 +61,10 @@ def add(
     before. Documents that are there already are passed over, so the same command
     goes on after it was interrupted.
     """
-    from neardup._engine.extras import require
+    from neardup.base.extras import require
 
     require("readers.an_index", "index", "sqlalchemy")
-    from neardup._engine.summary import Clock
+    from neardup.base.progress import Clock
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index import Index
@@ -160,7 +160,8 @@ def _counts(added: Added) -> dict[str, int]:
 def _report(
     index: Index, added: Added, problems: list[str], settings: dict[str, Any], seconds: float
 ) -> str:
-    from neardup._engine.summary import peak_memory, versions
+    from neardup.base.progress import peak_memory
+    from neardup.run.summary import versions
 
     costs = {"seconds": seconds, "peak_memory": peak_memory()}
     return json.dumps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import IndexParameters, LoadParameters
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io
 from neardup.cli.outcome import end_with_problems
+from neardup.options.groups import IndexParameters, LoadParameters
 
 if TYPE_CHECKING:
     from neardup.index import Index

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-from neardup._engine.interrupt import Interrupted
-from neardup._engine.messages import Message
+from neardup.base.interrupt import Interrupted
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli.terminal import tell_note
 

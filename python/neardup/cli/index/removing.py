@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli.index import options as io
 from neardup.cli.outcome import end_with_problems

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.cli import flags
 from neardup.cli import options as o
 from neardup.cli.index import options as io

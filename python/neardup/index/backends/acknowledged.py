@@ -31,7 +31,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 
 __all__ = [

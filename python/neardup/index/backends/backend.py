@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
+from neardup.base.messages import Message
+from neardup.base.validation import bad
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,

@@ -11,7 +11,7 @@ import enum
 import sqlite3
 from typing import NamedTuple
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
 
 __all__ = ["Moment", "explained"]

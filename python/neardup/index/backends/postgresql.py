@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
 from neardup.index.backends.backend import Backend
 from neardup.index.schema import METADATA

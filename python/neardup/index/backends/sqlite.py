@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.backend import Backend

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup._engine.ingest import readable
-from neardup._engine.messages import Message
-from neardup._engine.text_inputs import checked_text
-from neardup._engine.validation import bad, check_string
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError
 from neardup.index.store.counters import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
 from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable
+from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup._engine.messages import Message
-from neardup._engine.option_groups import AddFilesParameters, AddManyParameters, AddParameters
-from neardup._engine.signatures import completed, takes_options
-from neardup._engine.validation import bad, check_path
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError, ParameterError
+from neardup.options.groups import AddFilesParameters, AddManyParameters, AddParameters
+from neardup.options.signatures import completed, takes_options
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine

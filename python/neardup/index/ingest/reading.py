@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup._engine.ingest import REMEMBERED, readable, with_first_lines
-from neardup._engine.memory import check_max_text
-from neardup._engine.messages import Message
-from neardup._engine.prefetch import ahead
-from neardup._engine.summary import Progress, share_of
+from neardup.base.memory import check_max_text
+from neardup.base.messages import Message
+from neardup.base.prefetch import prefetch
+from neardup.base.progress import Progress, share_of
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST
 from neardup.index.ingest.incoming import Incoming
@@ -33,9 +32,10 @@ from neardup.index.values import (
     time_fault,
 )
 from neardup.readers import Batch, Problem
-from neardup.readers.batch import place_of, show, strings
+from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable, with_first_lines
 from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def add_source(
         counters = session.counters()
     progress.stage("add", None, share_of(source))
     # Closing also ends the reading thread if an error leaves the loop.
-    with closing(ahead(prepared())) as batches:
+    with closing(prefetch(prepared())) as batches:
         for batch in batches:
             report(batch.problems)
             refused = []

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.index.background import next_count, recount
 from neardup.index.results import Decision, Match
 from neardup.index.store.rows import UNLISTED

@@ -10,7 +10,7 @@ from typing import Any
 import zstandard
 from sqlalchemy import delete, select
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.backends.acknowledged import COMMITS
 from neardup.index.schema import background, counters, meta

@@ -11,7 +11,7 @@ import pyarrow as pa
 import zstandard
 from sqlalchemy import and_, func, or_, select, update
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.results import Match
 from neardup.index.schema import documents, documents_with_texts, texts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import bindparam, delete, select
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import keys, recent_keys
 from neardup.index.store.bulk import insert_rows, run_compiled

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows

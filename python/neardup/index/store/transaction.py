@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.index.store.bulk import values_of, values_table
 from neardup.index.store.rows import damaged, sound
 from neardup.index.store.statements import statements

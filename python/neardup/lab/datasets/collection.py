@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = [
     "DISTRACTORS",
@@ -133,7 +133,7 @@ def read_documents(
     InputError
         If an input cannot be read.
     """
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.readers import open_sources
     from neardup.readers.batch import strings
 

@@ -29,8 +29,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_string, check_whole
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
 from neardup.lab.datasets import wire_lines

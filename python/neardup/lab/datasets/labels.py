@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
-from neardup._engine.messages import Message, system_words
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 
 __all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]

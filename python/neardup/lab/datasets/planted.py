@@ -24,8 +24,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_choice, check_string, check_whole
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_choice, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
 from neardup.lab.datasets.draws import Draws

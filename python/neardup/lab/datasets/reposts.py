@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup._engine.validation import check_string, check_whole
+from neardup.base.validation import check_string, check_whole
 from neardup.lab.datasets.draws import Draws
 from neardup.lab.datasets.sentences import is_chinese
 

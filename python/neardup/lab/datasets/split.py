@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.validation import check_choice, check_whole
+from neardup.base.validation import check_choice, check_whole
 from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents
 from neardup.lab.datasets.draws import keyed_generator
 from neardup.lab.datasets.edit_model import EditModel

@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from neardup._engine import __version__
-from neardup._engine.messages import in_language
-from neardup._engine.validation import bad
+from neardup.base import __version__
+from neardup.base.messages import in_language
+from neardup.base.validation import bad
 from neardup.papers.report.escaping import language_of, plain
 from neardup.papers.report.evidence import gather
 from neardup.papers.report.json_report import sha256_of

@@ -25,7 +25,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine import __version__
+from neardup.base import __version__
 
 if TYPE_CHECKING:
     from neardup.papers.report.report import Report

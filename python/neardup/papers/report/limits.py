@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._engine.validation import check_whole
+from neardup.base.validation import check_whole
 
 if TYPE_CHECKING:
     import numpy as np

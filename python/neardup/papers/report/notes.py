@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.papers.report.words import Words
 
 __all__ = ["apart", "shown_notes", "unreadable_documents", "why_unread"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from neardup._engine.screens import OneScreen
+from neardup.base.reprs import ReprMixin
 from neardup.papers.report.results import Aside, Passage, Rates, Section, Source
 
 __all__ = ["Report"]
@@ -18,7 +18,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, repr=False)
-class Report(OneScreen):
+class Report(ReprMixin):
     """The parts of a paper that occur in other documents.
 
     Parameters
@@ -74,7 +74,7 @@ class Report(OneScreen):
     settings: dict[str, int | float | str | bool]
     notes: tuple[str, ...]
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "paper", self.paper
         for name in ("total", "without_quotations", "largest_source"):
             yield name, f"{getattr(self.rates, name):.1%}"
@@ -160,7 +160,7 @@ class Report(OneScreen):
 
 
 def _write(path: str | Path, text: str, *, force: bool) -> None:
-    from neardup._engine.validation import check_path
+    from neardup.base.validation import check_path
     from neardup.writers import OutputSet
 
     with OutputSet() as outputs:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from neardup._engine.messages import LANGUAGES
-from neardup._engine.validation import check_choice
+from neardup.base.messages import LANGUAGES
+from neardup.base.validation import check_choice
 
 __all__ = ["LANGUAGES", "Words", "load_words"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from neardup._engine.validation import check_string
+from neardup.base.validation import check_string
 from neardup.papers.structure.asides import lists
 from neardup.papers.structure.contents import contents, is_heading
 from neardup.papers.structure.headings import form

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.openapi import problem_responses
 from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response

@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 from starlette.convertors import Convertor, register_url_convertor
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index import Decision, Document, NewDocument
 from neardup.index.values import MAX_ID_BYTES

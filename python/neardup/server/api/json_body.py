@@ -15,7 +15,7 @@ import orjson
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 
 __all__ = ["JsonRoute"]

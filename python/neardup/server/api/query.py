@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
-from neardup._engine import __version__
+from neardup.base import __version__
 from neardup.papers.align import align
 from neardup.server.api.json_body import JsonRoute
 from neardup.server.api.openapi import problem_responses

@@ -25,8 +25,8 @@ from pydantic import (
     ValidationError,
 )
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import check_span
+from neardup.base.messages import Message
+from neardup.base.validation import check_span
 from neardup.exceptions import ParameterError
 from neardup.index.values import MAX_ID_BYTES, NUL, check_time, id_fault
 from neardup.recipe import NAMES

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import PydanticCustomError
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError, response
 
 __all__ = ["answer_validation_error", "invalid_field", "refuse_unknown_parameters", "unfit"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 
 __all__ = ["FINISHED", "STOPPED", "JobError", "JobState"]

@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 
-from neardup._engine.messages import from_plain, to_plain
+from neardup.base.messages import from_plain, to_plain
 from neardup.server.clock import Clock
 from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
 

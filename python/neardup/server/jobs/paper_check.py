@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.report.limits import ReportLimits

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import orjson
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.files import FileText, Heading
 from neardup.server.jobs.job import JobError
 from neardup.server.jobs.sandbox import run_in_sandbox

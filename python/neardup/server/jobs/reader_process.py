@@ -15,7 +15,7 @@ import signal
 import sys
 from typing import Any
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.files import FileText, Limits, UnreadableFileError, read_bytes
 

@@ -14,7 +14,7 @@ import pickle
 
 import orjson
 
-from neardup._engine.messages import LANGUAGES
+from neardup.base.messages import LANGUAGES
 from neardup.papers.report.html import html_report
 from neardup.papers.report.report import Report
 

@@ -19,7 +19,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 

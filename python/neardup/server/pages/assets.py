@@ -8,7 +8,7 @@ from importlib import resources
 
 from fastapi import Request, Response
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 
 __all__ = ["asset", "serve"]

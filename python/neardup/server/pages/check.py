@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from neardup._engine.messages import in_language
+from neardup.base.messages import in_language
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.check import state_of
 from neardup.server.jobs.uploads import take

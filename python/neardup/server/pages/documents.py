@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.papers.report.sides import Sides, align_sides
 from neardup.papers.report.words import Words

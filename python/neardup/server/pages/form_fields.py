@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
-from neardup._engine.messages import in_language
+from neardup.base.messages import in_language
 from neardup.papers.report.words import Words
 from neardup.server.jobs.job import JobError
 from neardup.server.jobs.reader import read_paper

@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from neardup._engine.messages import Message, in_language
+from neardup.base.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.server.pages.rendering import render
 from neardup.server.pages.words import language_of_request

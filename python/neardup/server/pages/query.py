@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
-from neardup._engine.messages import in_language
+from neardup.base.messages import in_language
 from neardup.index import Match, NewDocument
 from neardup.papers.report.sides import Sides, align_sides
 from neardup.server.api.request_models import check_id

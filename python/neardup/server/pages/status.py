@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
-from neardup._engine import __version__
+from neardup.base import __version__
 from neardup.exceptions import NeardupError
 from neardup.papers.report.words import Words
 from neardup.server.pages.page import page

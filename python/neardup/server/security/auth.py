@@ -19,7 +19,7 @@ from fastapi import Depends
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.security.clients import address_of
 from neardup.server.security.csrf import comes_from_elsewhere

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError
 from neardup.server.security.sessions import session_of
 

@@ -10,7 +10,7 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 
 if TYPE_CHECKING:

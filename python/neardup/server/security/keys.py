@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from neardup._engine.messages import Message, system_words
-from neardup._engine.validation import bad
+from neardup.base.messages import Message, system_words
+from neardup.base.validation import bad
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.writers.sink import replace_file
 

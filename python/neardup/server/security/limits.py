@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.server.problems import ProblemError, response
 from neardup.server.security.auth import identify
 from neardup.server.security.clients import client_name

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.extras import require
-from neardup._engine.messages import LANGUAGES, Message
-from neardup._engine.screens import OneScreen
-from neardup._engine.validation import (
+from neardup.base.extras import require
+from neardup.base.messages import LANGUAGES, Message
+from neardup.base.reprs import ReprMixin
+from neardup.base.validation import (
     bad,
     check_choice,
     check_field,
@@ -44,7 +44,7 @@ from neardup.lab.report import open_folder
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = ["MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
@@ -53,7 +53,7 @@ _SEGMENTED = "bkdr"
 
 
 @dataclass(frozen=True, repr=False)
-class PairsEvaluation(OneScreen):
+class PairsEvaluation(ReprMixin):
     """Evaluation of measures, recipes and thresholds on labelled pairs.
 
     Parameters
@@ -94,7 +94,7 @@ class PairsEvaluation(OneScreen):
     problems: int
     folder: Path | None
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         duplicates = int(self.is_true.sum())
         yield "documents", len(self.documents)
         yield "labels", f"{duplicates:,} duplicates, {len(self.is_true) - duplicates:,} others"
@@ -178,7 +178,7 @@ def evaluate_pairs(
         Threads; 0 means one for each processor. Changes no result.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup._engine.ingest.Progress or None, default=None
+    progress : neardup.run.ingest.Progress or None, default=None
         Progress callbacks; None ignores them.
 
     Returns
@@ -217,7 +217,7 @@ def evaluate_pairs(
     >>> result.choice.advised.options, result.choice.best.options  # doctest: +SKIP
     ('', '--threshold 0.41')
     """
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.lab.experiments.labelled_pairs.files import FILES, files_of
 
     check_whole(seed, "seed", 0)

@@ -8,8 +8,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from neardup._engine import __version__
-from neardup._engine.messages import in_language
+from neardup.base import __version__
+from neardup.base.messages import in_language
 from neardup.lab.experiments.labelled_pairs.differences import Row, differing_rows
 from neardup.lab.experiments.labelled_pairs.report import cautions
 from neardup.lab.experiments.labelled_pairs.settings import sentences

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.messages import Message
-from neardup._engine.text_inputs import prepared
+from neardup.base.messages import Message
 from neardup.compare import Comparison, compare_documents
 from neardup.lab.experiments.labelled_pairs.pairs import Pairs
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.text_inputs import prepared
 
 if TYPE_CHECKING:
     from neardup.lab.datasets.collection import Documents

@@ -22,16 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup._engine.rule import measure_name
-from neardup._engine.text_inputs import prepared
 from neardup.lab.experiments.labelled_pairs.evidence import Evidence, PairJudge
 from neardup.lab.experiments.labelled_pairs.pairs import Pairs
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
+from neardup.recipe.rule import measure_name
+from neardup.recipe.text_inputs import prepared
 
 if TYPE_CHECKING:
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = ["Decider", "Measured", "measure_all", "own_cut_off"]
 
@@ -126,7 +126,7 @@ def measure_all(
         A recipe whose sketches only find candidates, such as samples that are
         verified, is only among the deciders of another measure.
     """
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
     progress = progress or Progress()
     sketched: list[Measured] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import neardup
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.settings import sentences
 from neardup.lab.metrics import Scores, count_scores

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
 from neardup.lab.experiments.labelled_pairs.ranking import lead
 from neardup.lab.metrics import Accuracy, Flags, accuracy, count_scores

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup._engine.extras import require
-from neardup._engine.validation import (
+from neardup.base.extras import require
+from neardup.base.validation import (
     bad,
     check_choice,
     check_flag,
@@ -53,7 +53,7 @@ from neardup.recipe import load_recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
 
 __all__ = ["published"]
 
@@ -107,7 +107,7 @@ def published(
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup._engine.ingest.Progress or None, default=None
+    progress : neardup.run.ingest.Progress or None, default=None
         Progress callbacks; None ignores them.
 
     Returns
@@ -235,7 +235,7 @@ class _Experiment:
         workers: int,
         progress: Progress | None,
     ) -> None:
-        from neardup._engine.summary import Progress
+        from neardup.base.progress import Progress
 
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_string, check_threshold
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_string, check_threshold
 from neardup.exceptions import ParameterError
 from neardup.recipe import Recipe, load_recipe
 

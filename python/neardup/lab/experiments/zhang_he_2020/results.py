@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neardup._engine.screens import OneScreen
+from neardup.base.reprs import ReprMixin
 from neardup.lab.experiments.zhang_he_2020.methods import Found, Method
 from neardup.lab.experiments.zhang_he_2020.scoring import Places, Scorer, Tally
 from neardup.lab.metrics import Scores
@@ -142,7 +142,7 @@ class Point:
 
 
 @dataclass(frozen=True, repr=False)
-class PublishedResult(OneScreen):
+class PublishedResult(ReprMixin):
     """What the experiment measured.
 
     Parameters
@@ -195,7 +195,7 @@ class PublishedResult(OneScreen):
     rates: tuple[Point, ...]
     folder: Path | None
 
-    def _facts(self) -> Iterator[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "documents", self.documents
         yield "topics", ", ".join(self.topics)
         yield "copies", f"{self.true_pairs:,}, {self.copies}"

@@ -12,7 +12,7 @@ T = TypeVar("T")
 _END = object()
 
 
-def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
+def prefetch(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
     """Yield `items` in order, read from their iterator by another thread.
 
     Decompressing, parsing and sketching release the interpreter lock, so that they

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_max_distance, check_threshold, check_whole
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.summary import Clock, Progress, peak_memory
+from neardup.base.progress import Clock, Progress, peak_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class TextPass:
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
         """Count and report problems, and remember the first 10,000."""
-        from neardup._engine.ingest import REMEMBERED
+        from neardup.readers.batch import REMEMBERED
 
         for problem in problems:
             self.summary.problems += problem.count
@@ -80,8 +80,8 @@ class TextPass:
 
 def read_ahead(source: Any) -> Iterator[Batch]:
     """Yield the batches of a source, which a thread reads ahead."""
-    from neardup._engine.prefetch import ahead
+    from neardup.base.prefetch import prefetch
 
     # Closing ends the reading thread also if an error leaves the loop.
-    with closing(ahead(source.batches())) as coming:
+    with closing(prefetch(source.batches())) as coming:
         yield from coming

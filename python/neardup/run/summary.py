@@ -1,23 +1,13 @@
-"""The report of a run: its progress, and the numbers of the closing summary."""
+"""The numbers of a run: its closing summary, and its report."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import re
-import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup._engine import __version__
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad
-
-if TYPE_CHECKING:
-    from neardup.readers import Problem
+from neardup.base import __version__
+from neardup.base.messages import Message
 
 #: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000
@@ -127,12 +117,12 @@ class Summary:
         )
 
 
-def crowd_notes(summary: Summary) -> list[Message]:
+def template_notes(summary: Summary) -> list[Message]:
     """Return notes on very many similar documents, and on what they keep from being found.
 
     Examples
     --------
-    >>> crowd_notes(Summary("dedup", without_features=5))
+    >>> template_notes(Summary("dedup", without_features=5))
     []
     """
     notes = []
@@ -159,98 +149,3 @@ def versions() -> dict[str, str]:
         "pyarrow": pyarrow.__version__,
         "platform": platform.platform(),
     }
-
-
-_CALLBACKS = ("stage", "advance", "note", "problem")
-
-
-class Progress:
-    """Progress callbacks of a run; the defaults do nothing."""
-
-    def stage(
-        self, name: str, documents: int | None, share: Callable[[], float] | None = None
-    ) -> None:
-        """Begin a stage over this many documents; None if the number is unknown.
-
-        While files are read, `share` returns how much of their stored bytes was read, from 0 to 1.
-        """
-
-    def advance(self, documents: int, size: int = 0) -> None:
-        """Report progress by this many documents, of `size` bytes."""
-
-    def note(self, line: str) -> None:
-        """Report a note, which is not a problem."""
-
-    def problem(self, problem: Problem | str) -> None:
-        """Report a problem in the input, of `problem.count` records."""
-
-
-def share_of(*sources: Any) -> Callable[[], float] | None:
-    """Return what says how much of the sources was read; None if none of them are files."""
-    files = [source for source in sources if hasattr(source, "done")]
-    size = max(1, sum(source.size for source in files))
-    return (lambda: sum(source.done for source in files) / size) if files else None
-
-
-def check_progress(value: Any) -> Progress:
-    """Return callbacks; None stands for those that ignore everything.
-
-    Raises
-    ------
-    ParameterError
-        If a method is missing.
-    """
-    if value is None:
-        return Progress()
-    has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)
-    if isinstance(value, type) or not has_all or not _takes(value.stage, "read", None, None):
-        raise bad("progress", "expected.progress", value)
-    callbacks: Progress = value
-    return callbacks
-
-
-def _takes(function: Callable[..., Any], *arguments: Any) -> bool:
-    try:
-        inspect.signature(function).bind(*arguments)
-    except TypeError:
-        return False
-    except ValueError:
-        # Of a compiled function, nothing is known.
-        return True
-    return True
-
-
-class Clock:
-    """Seconds since the start, and seconds of each stage."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self.stages: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        """End a stage."""
-        now = time.perf_counter()
-        self.stages[name] = self.stages.get(name, 0.0) + now - self._last
-        self._last = now
-
-    def seconds(self) -> float:
-        """Return the seconds since the start."""
-        return time.perf_counter() - self._start
-
-
-def peak_memory() -> int:
-    """Return the largest resident size of this process so far, in bytes; 0 if unknown."""
-    try:
-        # `getrusage` includes the size of a large parent at the fork.
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        peak = re.search(r"^VmHWM:\s+([0-9]+) kB$", status, re.MULTILINE)
-        if peak is not None:
-            return int(peak[1]) * 1024
-    except OSError:
-        pass
-    try:
-        import resource
-    except ImportError:
-        return 0
-    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return usage if sys.platform == "darwin" else usage * 1024

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from neardup._engine.priority import fields_of
-from neardup._engine.rule import Rule, measured_by, rule
+from neardup.base.priority import fields_of
 from neardup.recipe import Recipe, load_recipe
+from neardup.recipe.rule import Rule, measured_by, rule
 
 
 @dataclass(frozen=True)

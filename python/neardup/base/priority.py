@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_string
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:

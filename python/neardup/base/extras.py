@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 
 __all__ = ["require"]

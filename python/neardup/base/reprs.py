@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["DOUBTFUL", "OneScreen", "doubtful_facts", "one_line", "rule_of"]
+__all__ = ["DOUBTFUL", "ReprMixin", "doubtful_rows", "one_line", "rule_of"]
 
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -19,15 +19,15 @@ _WIDTH = 100
 DOUBTFUL = 5
 
 
-class OneScreen:
+class ReprMixin:
     """Shows a result by a few facts instead of all that it holds."""
 
-    def _facts(self) -> Iterable[tuple[str, Any]]:
+    def _summary_rows(self) -> Iterable[tuple[str, Any]]:
         """Yield names and values, in order; a name may be empty."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        rows = [(name, _shown(value)) for name, value in self._facts()]
+        rows = [(name, _shown(value)) for name, value in self._summary_rows()]
         width = max((len(name) for name, _ in rows), default=0)
         lines = [f"  {name:<{width}}  {value}".rstrip() for name, value in rows]
         return "\n".join([type(self).__name__, *lines])
@@ -36,7 +36,7 @@ class OneScreen:
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
-            for name, value in self._facts()
+            for name, value in self._summary_rows()
         )
         name = f"<caption style='text-align:left'>{type(self).__name__}</caption>"
         return f"<table>{name}{cells}</table>"
@@ -66,7 +66,7 @@ def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> 
     return f"{measure} >= {threshold}"
 
 
-def doubtful_facts(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the least similar removals as names and values of a screen."""
     for at, row in enumerate(rows):
         told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"

@@ -5,7 +5,7 @@ A function takes a group as ``**options: Unpack[DedupParameters]``.
 
 from typing import TypedDict
 
-from neardup._engine.options import (
+from neardup.options.options import (
     AgainstOnly,
     Annotate,
     AtField,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.messages import Message
-from neardup._engine.validation import bad, check_workers
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
@@ -26,7 +26,7 @@ def sketched(
 ) -> _core.Corpus:
     """Return a corpus with the sketches of texts, without the texts."""
     from neardup import _core
-    from neardup._engine.arrays import texts_array
+    from neardup.base.arrays import texts_array
 
     core = compiled(recipe)
     corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=check_workers(workers))
@@ -52,7 +52,7 @@ def sketched(
 
 def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.LargeStringArray:
     """Return texts as an Arrow array; the error for another value names its position."""
-    from neardup._engine.arrays import texts_array
+    from neardup.base.arrays import texts_array
 
     kinds = set(map(type, values)) - ({type(None)} if missing else set())
     if kinds <= {str}:

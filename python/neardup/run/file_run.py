@@ -9,20 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.checkpoint import Work, refuse_outputs, states_of
-from neardup._engine.dedup_options import DedupOptions
-from neardup._engine.messages import Message
-from neardup._engine.pipeline import Pipeline
-from neardup._engine.sketch_file import SavedSketches, is_sketch_file
-from neardup._engine.validation import check_path, is_index, paths_of
+from neardup.base.messages import Message
+from neardup.base.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
+from neardup.run.checkpoint import Work, refuse_outputs, states_of
+from neardup.run.dedup_options import DedupOptions
+from neardup.run.pipeline import Pipeline
+from neardup.run.sketch_file import SavedSketches, is_sketch_file
 
 if TYPE_CHECKING:
-    from neardup._engine.ingest import Collected
-    from neardup._engine.summary import Summary
     from neardup.index.stored_texts import StoredTexts
-    from neardup.plan import Plan
     from neardup.readers import Sources
+    from neardup.run.collected import Collected
+    from neardup.run.summary import Summary
     from neardup.writers import Output, OutputSet
 
 
@@ -153,10 +152,9 @@ class FileRun:
             raise ParameterError(said)
         if indexes:
             from neardup.index import Index
-            from neardup.index.stored_texts import StoredTexts
 
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
-            return StoredTexts(index, self._name)
+            return index._open_stored_texts(self._name)
         if "-" in self._inputs and "-" in others:
             raise ParameterError(Message("readers.stdin_twice", parameter=self._name, times=2))
         fields = self._options.fields | {"extra_fields": ()}
@@ -189,7 +187,7 @@ class FileRun:
         self,
         summary: Summary,
         collected: Collected,
-        plan: Plan,
+        plan: Any,
         *,
         problems: Sequence[Any] = (),
         notes: Sequence[Any] = (),

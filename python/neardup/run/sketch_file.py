@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError, NeardupError
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup._engine.ingest import Collected
-    from neardup._engine.summary import Progress
+    from neardup.base.progress import Progress
     from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
+    from neardup.run.collected import Collected
     from neardup.writers import Output
 
 #: The version of the files that later runs read, and its key in the metadata.

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine import __version__
-from neardup._engine.messages import Message, system_words
+from neardup.base import __version__
+from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.writers.sink import replace_file
 

@@ -1,8 +1,8 @@
 """The options of all functions and commands, each declared and documented once.
 
 An `Option` has the help, flags, default and check of a parameter. The groups in
-`neardup._engine.option_groups` say which function takes which options; `takes_options` in
-`neardup._engine.signatures` gives the function its signature and documentation, and
+`neardup.options.groups` say which function takes which options; `takes_options` in
+`neardup.options.signatures` gives the function its signature and documentation, and
 `neardup.cli.options` gives a command its flags.
 """
 
@@ -12,10 +12,10 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from neardup._engine.memory import check_max_text, check_memory
-from neardup._engine.priority import criteria_of
-from neardup._engine.summary import Progress, check_progress
-from neardup._engine.validation import (
+from neardup.base.memory import check_max_text, check_memory
+from neardup.base.priority import criteria_of
+from neardup.base.progress import Progress, check_progress
+from neardup.base.validation import (
     FormatName,
     bad,
     check_choice,

@@ -8,7 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from neardup._engine.options import Option
+from neardup.options.options import Option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -32,12 +32,12 @@ _WISHES = {
 }
 
 
-def wished(name: str, known: Collection[str]) -> list[str]:
+def suggestions(name: str, known: Collection[str]) -> list[str]:
     """Return the known options, or flags, that do what a name asks for that is not known.
 
     Examples
     --------
-    >>> wished("text", ["text_field", "workers"]), wished("--num-proc", ["--workers"])
+    >>> suggestions("text", ["text_field", "workers"]), suggestions("--num-proc", ["--workers"])
     (['text_field'], ['--workers'])
     """
     plain = {flag.strip("-").replace("-", "_"): flag for flag in known}
@@ -51,7 +51,7 @@ def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
 
     Examples
     --------
-    >>> from neardup._engine.option_groups import MatchParameters
+    >>> from neardup.options.groups import MatchParameters
     >>> kind, option = declared(MatchParameters)["threshold"]
     >>> kind, option.flags
     (float | None, ('--threshold', '-t'))
@@ -75,7 +75,7 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
         if name not in known:
             from difflib import get_close_matches
 
-            near = wished(name, known) or get_close_matches(name, known, 1)
+            near = suggestions(name, known) or get_close_matches(name, known, 1)
             hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
             said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
             raise TypeError(said)

@@ -7,30 +7,25 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.dedup_options import DedupOptions
-from neardup._engine.id_spool import Ids
-from neardup._engine.ingest import Collected, collect, stopped
-from neardup._engine.memory import memory_of
-from neardup._engine.messages import Message, system_words
-from neardup._engine.priority import criteria_of, fields_of, priority_order
-from neardup._engine.rule import Rule
-from neardup._engine.sketch_file import (
+from neardup.base.memory import memory_of
+from neardup.base.messages import Message, system_words
+from neardup.base.priority import criteria_of, fields_of, priority_order
+from neardup.base.progress import Clock, Progress, check_progress, peak_memory, share_of
+from neardup.exceptions import OutputError
+from neardup.readers.batch import stopped
+from neardup.recipe.assets import compiled
+from neardup.recipe.rule import Rule
+from neardup.run.collected import Collected
+from neardup.run.dedup_options import DedupOptions
+from neardup.run.id_spool import Ids
+from neardup.run.ingest import collect
+from neardup.run.sketch_file import (
     SavedSketches,
     attach_sketches,
     documents,
     write_sketches,
 )
-from neardup._engine.summary import (
-    Clock,
-    Progress,
-    Summary,
-    check_progress,
-    crowd_notes,
-    peak_memory,
-    share_of,
-)
-from neardup.exceptions import OutputError
-from neardup.recipe.assets import compiled
+from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup._engine.checkpoint import Work
     from neardup.readers import Batch
+    from neardup.run.checkpoint import Work
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
@@ -330,7 +325,7 @@ class Pipeline:
             **counts,
         )
         self.measure(summary)
-        for note in crowd_notes(summary):
+        for note in template_notes(summary):
             self.progress.note(note)
         return summary
 
@@ -377,7 +372,7 @@ class Decided:
     identical : ndarray of bool
         Whether the texts are equal.
     counts : dict of str to int
-        Counts of the search by their names in :class:`neardup._engine.summary.Summary`.
+        Counts of the search by their names in :class:`neardup.run.summary.Summary`.
     """
 
     kept_for: NDArray[np.int64]

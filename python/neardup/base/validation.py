@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
 from typing import Any, Literal
 
-from neardup._engine.messages import Message
+from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._engine.validation import bad
+from neardup.base.validation import bad
 
 if TYPE_CHECKING:
     from neardup import _core
