@@ -7,8 +7,8 @@ import pytest
 import typer.main
 
 import neardup
-from neardup.options import options
 from neardup.cli.program import declared
+from neardup.options import options
 from neardup.options.signatures import taken_options
 
 FUNCTIONS = {
