@@ -9,6 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
+use neardup_core::background;
 use neardup_core::candidates::Sketches;
 use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
@@ -20,9 +21,8 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{column, load_numpy, optional_strings, strings};
 use crate::errors::raise;
-use crate::fetched::Background;
 use crate::recipe::Recipe;
-use crate::threads::Threads;
+use crate::threads::{Threads, run};
 
 /// The memory limits of a corpus and of the operations on it.
 #[pyclass(frozen, module = "neardup._core")]
@@ -480,4 +480,55 @@ fn other_columns() -> PyErr {
         expected,
         "others",
     ))
+}
+
+/// Background frequencies: the shingles and keys that many documents of a collection share.
+#[pyclass(frozen, module = "neardup._core")]
+pub struct Background {
+    pub(crate) inner: background::Background,
+}
+
+#[pymethods]
+impl Background {
+    /// Creates the background of the documents of a finished corpus.
+    #[new]
+    fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
+        let inner = corpus
+            .threads
+            .run(py, || background::Background::of(&corpus.inner))?;
+        Ok(Background { inner })
+    }
+
+    /// Creates the background of this many documents from the merged shingle counts of several
+    /// corpora.
+    #[staticmethod]
+    fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
+        let count = || {
+            let counted = shingles_from_bytes(counted)?;
+            Ok(background::Background::of_shingles(documents, &counted))
+        };
+        let inner = run(py, 1, count)?;
+        Ok(Background { inner })
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let inner = run(py, 1, || background::Background::from_bytes(bytes))?;
+        Ok(Background { inner })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = run(py, 1, || Ok(self.inner.to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The number of documents counted, of common shingles, and of common keys.
+    fn counts(&self) -> (u64, usize, usize) {
+        let frequencies = self.inner.shingle_frequencies();
+        (
+            self.inner.documents(),
+            frequencies.map_or(0, |all| all.len()),
+            self.inner.heavy_hitters().sorted().len(),
+        )
+    }
 }

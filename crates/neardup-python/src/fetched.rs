@@ -1,70 +1,14 @@
-//! Support for external stores: keys, posting lists fetched by key, and background
-//! frequencies.
+//! Support for external stores: keys, and posting lists fetched by key.
 
 use std::sync::Arc;
 
-use neardup_core::background;
 use neardup_core::candidates;
-use neardup_core::verify::frequency_bytes;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
-use crate::corpus::Corpus;
+use crate::corpus::{Background, Corpus};
 use crate::errors::raise;
 use crate::judge::Rule;
-use crate::threads::run;
-
-/// Background frequencies: the shingles and keys that many documents of a collection share.
-#[pyclass(frozen, module = "neardup._core")]
-pub struct Background {
-    pub(crate) inner: background::Background,
-}
-
-#[pymethods]
-impl Background {
-    /// Creates the background of the documents of a finished corpus.
-    #[new]
-    fn new(py: Python<'_>, corpus: &Corpus) -> PyResult<Self> {
-        let inner = corpus
-            .threads
-            .run(py, || background::Background::of(&corpus.inner))?;
-        Ok(Background { inner })
-    }
-
-    /// Creates the background of this many documents from the merged shingle counts of several
-    /// corpora.
-    #[staticmethod]
-    fn of_shingles(py: Python<'_>, documents: u64, counted: &[u8]) -> PyResult<Self> {
-        let count = || {
-            let counted = frequency_bytes::shingles_from_bytes(counted)?;
-            Ok(background::Background::of_shingles(documents, &counted))
-        };
-        let inner = run(py, 1, count)?;
-        Ok(Background { inner })
-    }
-
-    #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let inner = run(py, 1, || background::Background::from_bytes(bytes))?;
-        Ok(Background { inner })
-    }
-
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = run(py, 1, || Ok(self.inner.to_bytes()))?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// The number of documents counted, of common shingles, and of common keys.
-    fn counts(&self) -> (u64, usize, usize) {
-        let frequencies = self.inner.shingle_frequencies();
-        (
-            self.inner.documents(),
-            frequencies.map_or(0, |all| all.len()),
-            self.inner.heavy_hitters().sorted().len(),
-        )
-    }
-}
 
 /// The keys under which documents are stored, and by which they are looked up.
 #[pyclass(frozen, module = "neardup._core")]

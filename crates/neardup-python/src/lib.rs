@@ -40,13 +40,13 @@ mod _core {
     #[pymodule_export]
     use crate::clusterer::{Clusterer, PairSearch};
     #[pymodule_export]
-    use crate::corpus::{Corpus, Memory};
+    use crate::corpus::{Background, Corpus, Memory};
     #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
     use crate::external_join::ExternalJoin;
     #[pymodule_export]
-    use crate::fetched::{Background, FetchedIndex, KeyScheme};
+    use crate::fetched::{FetchedIndex, KeyScheme};
     #[pymodule_export]
     use crate::judge::{Rule, judge};
     #[pymodule_export]

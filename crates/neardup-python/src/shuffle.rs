@@ -14,8 +14,8 @@ use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{load_numpy, strings};
+use crate::corpus::Background;
 use crate::errors::raise;
-use crate::fetched::Background;
 use crate::judge::Rule;
 use crate::recipe::Recipe;
 use crate::threads::pool;
