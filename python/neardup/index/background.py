@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neardup.index.engine import Engine
     from neardup.index.settings import Settings
     from neardup.index.store.session import Session
-    from neardup.readers import Sources
+    from neardup.readers import Problem, Sources
 
 __all__ = ["FIRST", "NEWEST", "count_input", "counted_from", "next_count", "recount"]
 
@@ -63,18 +63,24 @@ def counted_from(
     workers: int = 0,
     progress: Progress | None = None,
     share: Callable[[], float] | None = None,
+    added_later: bool = False,
 ) -> _core.Corpus:
     """Return a corpus from which the background statistics of a collection can be made.
 
-    Documents and problems are not reported: they are when the documents are added.
+    Documents that are `added_later` are reported then, and so are their problems.
     """
     progress = progress or Progress()
     progress.stage("read and sketch", None, share)
     corpus = _empty_corpus(settings, workers)
     with closing(prefetch(batches)) as unread:
         for batch in unread:
-            _push(corpus, batch, settings)
-            progress.advance(0, batch.bytes_read)
+            problems = _push(corpus, batch, settings)
+            if added_later:
+                progress.advance(0, batch.bytes_read)
+                continue
+            for problem in problems:
+                progress.problem(problem)
+            progress.advance(len(batch), batch.bytes_read)
     corpus.finish()
     return corpus
 
@@ -88,9 +94,10 @@ def _empty_corpus(settings: Settings, workers: int) -> _core.Corpus:
     )
 
 
-def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> None:
-    texts, units, _ = readable(batch, settings.recipe, compiled(settings.recipe))
+def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
+    texts, units, problems = readable(batch, settings.recipe, compiled(settings.recipe))
     corpus.push(texts, titles=None, units=units)
+    return problems
 
 
 def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
@@ -105,6 +112,7 @@ def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
         workers=engine.workers,
         progress=progress,
         share=share_of(source),
+        added_later=True,
     )
     with engine.writing() as session:
         counters = session.counters()
