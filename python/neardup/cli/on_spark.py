@@ -88,9 +88,9 @@ def dedup_on_spark(
         started = f"{summary.stages['start Spark']:,.2f}"
         tell_rows(
             [
-                ("start_up", started, Message("cli.start_up_says")),
-                ("rounds", summary.rounds, ""),
-                ("shuffled", shuffled, of_each),
+                (Message("cli.summary_start_up"), started, Message("cli.start_up_says")),
+                (Message("cli.summary_rounds"), summary.rounds, ""),
+                (Message("cli.summary_shuffled"), shuffled, of_each),
             ]
         )
         print_doubtful(result.doubtful())

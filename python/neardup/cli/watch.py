@@ -171,22 +171,32 @@ def print_summary(
     rule = Message("cli.rule_distance", count=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
-    rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
+    rows: list[Row] = [
+        (Message("cli.summary_read"), summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")
+    ]
     if summary.against:
-        rows.append(("against", summary.against, ""))
-    rows.append(("unreadable", summary.unreadable, ""))
+        rows.append((Message("cli.summary_against"), summary.against, ""))
+    rows.append((Message("cli.summary_unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
-        rows.append(("exact_duplicates", summary.exact_duplicates, Message("cli.same_text")))
-        rows.append(("near_duplicates", summary.near_duplicates, rule))
-        rows.append(("kept", summary.kept, ""))
+        rows.append(
+            (
+                Message("cli.summary_exact_duplicates"),
+                summary.exact_duplicates,
+                Message("cli.same_text"),
+            )
+        )
+        rows.append((Message("cli.summary_near_duplicates"), summary.near_duplicates, rule))
+        rows.append((Message("cli.summary_kept"), summary.kept, ""))
         if summary.left_out:
-            rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
+            rows.append(
+                (Message("cli.summary_left_out"), summary.left_out, Message("cli.left_out_says"))
+            )
     elif summary.task == "pairs":
-        rows.append(("pairs", summary.pairs, rule))
-    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
+        rows.append((Message("cli.summary_pairs"), summary.pairs, rule))
+    rows.append((Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", ""))
     # A cluster measures at intervals, so it may not have measured a short job.
     if summary.peak_memory:
-        rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
+        rows.append((Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB"))
     tell_rows(rows)
 
 
