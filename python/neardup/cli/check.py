@@ -1,11 +1,9 @@
 """``neardup check``: the parts of a paper that occur in other documents."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from neardup.base.messages import Language, Message
 from neardup.cli.options import Quiet
@@ -21,12 +19,9 @@ _SHOWN = 10
 _PAGES = (".html", ".htm")
 
 
-def run(
-    *,
-    papers: Annotated[
-        list[str],
-        o.Argument("Papers (.docx .pdf .txt .md .html), or folders of papers.", metavar="PAPER..."),
-    ],
+class CheckFilesParameters(TypedDict, total=False):
+    """What `check_files` takes."""
+
     library: Annotated[
         list[str] | None,
         o.Option(
@@ -36,18 +31,19 @@ def run(
             short="-l",
             metavar="DIR|FILE|INDEX",
         ),
-    ],
-    among: Annotated[bool, o.Option("Compare each paper with all the others too.", "Library")],
+    ]
+    among: Annotated[bool, o.Option("Compare each paper with all the others too.", "Library")]
     exclude: Annotated[
-        list[str] | None,
+        list[str],
         o.Option(
             "Text that never counts as copied: a template, the author's own earlier work. "
             "May be repeated.",
             "Library",
+            default=(),
             short="-x",
             metavar="FILE",
         ),
-    ],
+    ]
     least: Annotated[
         int,
         o.Option(
@@ -56,7 +52,7 @@ def run(
             "Alignment",
             default=20,
         ),
-    ],
+    ]
     ignore_brackets: Annotated[
         bool,
         o.Option(
@@ -64,6 +60,15 @@ def run(
             "for texts with commentary in brackets between the lines.",
             "Alignment",
         ),
+    ]
+    workers: o.Workers
+
+
+def run(
+    *,
+    papers: Annotated[
+        list[str],
+        o.Argument("Papers (.docx .pdf .txt .md .html), or folders of papers.", metavar="PAPER..."),
     ],
     max_passages: Annotated[
         int,
@@ -124,8 +129,8 @@ def run(
             metavar="RATE",
         ),
     ],
-    workers: o.Workers,
     quiet: Quiet,
+    **options: Unpack[CheckFilesParameters],
 ) -> None:
     """Find the parts of a paper that occur in other documents.
 
@@ -145,7 +150,7 @@ def run(
     load_words(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
-    if not library and not among:
+    if not options["library"] and not options["among"]:
         raise ParameterError(Message("cli.library_missing"))
     # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
@@ -165,17 +170,7 @@ def run(
         notes = passed_over(papers, apart_from=outputs)
         for note in notes:
             watch.note(note)
-        for checked in check_files(
-            list(paths),
-            library or None,
-            among=among,
-            exclude=exclude or (),
-            least=least,
-            ignore_brackets=ignore_brackets,
-            limits=limits,
-            workers=workers,
-            progress=watch,
-        ):
+        for checked in check_files(list(paths), limits=limits, progress=watch, **options):
             report = checked.report
             if folder is not None:
                 folder.write(checked)
@@ -243,12 +238,12 @@ def _is_folder(path: str | None) -> bool:
     return path is not None and (path.endswith(("/", os.sep)) or os.path.isdir(path))
 
 
-def _print_table(reports: list[Report]) -> None:
+def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.readers.batch import show
 
     print(" copied  no quot.  largest  paper, and its largest source")
-    for report in sorted(reports, key=lambda one: (-one.rates.total, one.paper)):
+    for report in sorted(reports, key=lambda report: (-report.rates.total, report.paper)):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
         print(
@@ -257,7 +252,7 @@ def _print_table(reports: list[Report]) -> None:
         )
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: "Report") -> None:
     from neardup.papers.report.results import WORDING
     from neardup.readers.batch import show
 
@@ -287,7 +282,7 @@ def _print_report(report: Report) -> None:
         print(f"        and {more}")
 
 
-def _print_notes(reports: list[Report]) -> None:
+def _print_notes(reports: "list[Report]") -> None:
     """Print the notes; a note on all papers is printed once."""
     from neardup.papers.report.notes import apart, shown_notes
     from neardup.readers.batch import show

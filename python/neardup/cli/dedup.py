@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
-from neardup.cli.on_spark import Engine
+from neardup.base.messages import Message
+from neardup.base.validation import check_choice
 from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
+from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import DedupFilesParameters
 
 if TYPE_CHECKING:
     from neardup.run.summary import Summary
+
+Engine = Literal["single", "spark"]
 
 
 def run(
@@ -79,29 +83,25 @@ def run(
         neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html
         neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json
     """
-    from neardup.cli.on_spark import check_engine, dedup_on_spark
-    from neardup.cli.watch import Watch, print_doubtful, print_summary
-    from neardup.dedup import dedup_files
-
     options["recipe"] = recipe_of(options["recipe"], strip_markup)
-    if check_engine(engine, {"master": master, "checkpoint": checkpoint}):
-        summary: Summary = dedup_on_spark(
-            inputs,
-            output,
-            removed=removed,
-            against=against or None,
-            review=review,
-            master=master,
-            checkpoint=checkpoint,
-            quiet=quiet,
-            options=options,
-        )
+    others: Any = {"removed": removed, "against": against, "review": review}
+    of_cluster = {"master": master, "checkpoint": checkpoint}
+    if check_choice(engine, "engine", get_args(Engine)) == "spark":
+        from neardup.cli.on_spark import dedup_on_spark
+
+        others |= of_cluster
+        summary: Summary = dedup_on_spark(inputs, output, options, quiet=quiet, **others)
     else:
+        for name, value in of_cluster.items():
+            if value is not None:
+                message = Message("cli.for_a_cluster", parameter=name, value=repr(value))
+                raise ParameterError(message)
+        from neardup.cli.watch import Watch, print_doubtful, print_summary
+        from neardup.dedup import dedup_files
+
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
-            result = dedup_files(
-                inputs, output, removed=removed, against=against or None, review=review, **options
-            )
+            result = dedup_files(inputs, output, **others, **options)
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)

@@ -1,9 +1,7 @@
 """``neardup evaluate``: measure methods and thresholds where the truth is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict, Unpack
 
 from neardup.base.messages import Language, Message
 from neardup.cli.options import Inputs, Quiet
@@ -22,6 +20,21 @@ Folder = Annotated[
 ]
 
 
+class PairsParameters(TypedDict, total=False):
+    """What `evaluate_pairs` takes."""
+
+    text_field: o.TextField
+    id_field: o.IdField
+    title_field: o.TitleField
+    format: o.Format
+    seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
+    language: Annotated[
+        Language, o.Option("Language of errors.html: zh or en.", o.OUTPUT, default="zh")
+    ]
+    force: o.Force
+    workers: o.Workers
+
+
 def pairs(
     *,
     inputs: Inputs,
@@ -37,10 +50,6 @@ def pairs(
         ),
     ],
     output: Folder,
-    text_field: o.TextField,
-    id_field: o.IdField,
-    title_field: o.TitleField,
-    format: o.Format,
     recipes: Annotated[
         str | None,
         o.Option(
@@ -50,7 +59,6 @@ def pairs(
             metavar="NAME,...",
         ),
     ],
-    seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)],
     json: Annotated[
         bool,
         o.Option(
@@ -59,12 +67,8 @@ def pairs(
             o.OUTPUT,
         ),
     ],
-    language: Annotated[
-        Language, o.Option("Language of errors.html: zh or en.", o.OUTPUT, default="zh")
-    ],
-    force: o.Force,
-    workers: o.Workers,
     quiet: Quiet,
+    **options: Unpack[PairsParameters],
 ) -> None:
     """Find the setting that fits your labelled pairs, and check the default.
 
@@ -85,19 +89,7 @@ def pairs(
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
-            inputs,
-            truth,
-            output,
-            format=format,
-            text_field=text_field,
-            id_field=id_field,
-            title_field=title_field,
-            recipes=_listed(recipes),
-            seed=seed,
-            language=language,
-            workers=workers,
-            force=force,
-            progress=watch,
+            inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
         )
     if json:
         print(as_json(result), end="")
@@ -108,6 +100,31 @@ def pairs(
             tell(Message("cli.errors_are", file=str(output / "errors.html")))
     if result.problems:
         end_with_problems()
+
+
+class PublishedParameters(TypedDict, total=False):
+    """What `published` of the lab takes."""
+
+    copies: Annotated[
+        str,
+        o.Option(
+            "How copies are made: reposts adds a line at the head, the tail or both; edits "
+            "changes characters, words and sentences.",
+            o.INPUT,
+            default="reposts",
+        ),
+    ]
+    rate: Annotated[
+        float | None,
+        o.Option(
+            "With --copies edits: share of each copy's characters that edits touch, from 0 "
+            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
+            o.INPUT,
+        ),
+    ]
+    seed: Annotated[int, o.Option("Seed of halves, order and copies.", default=0)]
+    force: o.Force
+    workers: o.Workers
 
 
 def published(
@@ -121,15 +138,6 @@ def published(
         ),
     ],
     output: Folder,
-    copies: Annotated[
-        str,
-        o.Option(
-            "How copies are made: reposts adds a line at the head, the tail or both; edits "
-            "changes characters, words and sentences.",
-            o.INPUT,
-            default="reposts",
-        ),
-    ],
     methods: Annotated[
         str | None,
         o.Option(
@@ -137,14 +145,6 @@ def published(
             "all. The paper's own methods are measured in any case.",
             o.TEXT,
             metavar="NAME,...",
-        ),
-    ],
-    rate: Annotated[
-        float | None,
-        o.Option(
-            "With --copies edits: share of each copy's characters that edits touch, from 0 "
-            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
-            o.INPUT,
         ),
     ],
     sizes: Annotated[
@@ -155,10 +155,8 @@ def published(
             metavar="NUMBER,...",
         ),
     ],
-    seed: Annotated[int, o.Option("Seed of halves, order and copies.", default=0)],
-    force: o.Force,
-    workers: o.Workers,
     quiet: Quiet,
+    **options: Unpack[PublishedParameters],
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
@@ -179,14 +177,10 @@ def published(
         result = run(
             data,
             output,
-            copies=copies,
-            seed=seed,
-            rate=rate,
             methods=_listed(methods),
             sizes=_numbers(sizes, "sizes"),
-            workers=workers,
-            force=force,
             progress=watch,
+            **options,
         )
     if not quiet:
         print(terminal(result))

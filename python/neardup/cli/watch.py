@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 _PRINTED = 100
 
 
-#: Stages that have a name in each language.
-_STAGES = (
-    "read and sketch",
-    "join keys",
-    "candidates, verify",
-    "candidates, verify, cluster",
-    "write",
-    "read tests",
-    "find tests",
-    "read units",
-    "find repeats",
-    "add",
-    "export",
-    "load",
-    "check",
-)
+#: Messages for the names of stages.
+_STAGES = {
+    "read and sketch": "cli.stage_read_and_sketch",
+    "join keys": "cli.stage_join_keys",
+    "candidates, verify": "cli.stage_candidates_verify",
+    "candidates, verify, cluster": "cli.stage_candidates_verify_cluster",
+    "write": "cli.stage_write",
+    "read tests": "cli.stage_read_tests",
+    "find tests": "cli.stage_find_tests",
+    "read units": "cli.stage_read_units",
+    "find repeats": "cli.stage_find_repeats",
+    "add": "cli.stage_add",
+    "export": "cli.stage_export",
+    "load": "cli.stage_load",
+    "check": "cli.stage_check",
+}
 
 
 class Watch(Progress):
@@ -108,7 +108,11 @@ class Watch(Progress):
                 self._bars.remove_task(self._task)
             total = documents if share is None else 1
             self._task = self._bars.add_task(
-                _named(name), total=total, done=_done(0), rate="", clock=""
+                say(Message(_STAGES[name])) if name in _STAGES else name,
+                total=total,
+                done=_done(0),
+                rate="",
+                clock="",
             )
             self._size = 0
 
@@ -151,13 +155,6 @@ class Watch(Progress):
             self._bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             print(line, file=sys.stderr)
-
-
-def _named(stage: str) -> str:
-    """Return the name of a stage in the user's language."""
-    if stage not in _STAGES:
-        return stage
-    return say(Message(f"cli.stage_{stage.replace(',', '').replace(' ', '_')}"))
 
 
 def _done(documents: int) -> str:
