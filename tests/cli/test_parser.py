@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from neardup.cli.parser import children, command, parameters_of, read
-from neardup.exceptions import ParameterError
 
 #: Lines, and the values that differ from the defaults.
 LINES = {
@@ -98,29 +97,6 @@ def test_a_line_gives_these_values(line):
     assert values == expected
     kinds = {name: type(value) for name, value in expected.items()}
     assert {name: type(value) for name, value in values.items()} == kinds
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "dedup in.jsonl",
-        "dedup -o out.jsonl",
-        "dedup in.jsonl -o",
-        "dedup in.jsonl -o out.jsonl --threshold high",
-        "dedup in.jsonl -o out.jsonl --force=yes",
-        "dedup in.jsonl -o out.jsonl --forc",
-        "plan many",
-        "plan 1.5",
-        "plan 1 2",
-        "index explain n.db",
-        "serve nosuch",
-        "--nosuch dedup",
-        "--language",
-    ],
-)
-def test_a_line_that_is_refused(line):
-    with pytest.raises(ParameterError):
-        read(shlex.split(line))
 
 
 def test_the_commands():

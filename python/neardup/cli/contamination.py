@@ -80,30 +80,23 @@ def run(
 def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
     from neardup import _core
-    from neardup.cli.terminal import Row, tell_rows
+    from neardup.cli.terminal import Row, tell_summary
 
     least = _core.SHORTEST_ITEM
     short = Message("cli.short_says", least=least, letters=2 * least)
     rows: list[Row] = [
-        (Message("cli.summary_read"), summary.read, f"{summary.bytes_read / 1e6:,.1f} MB"),
         (Message("cli.summary_unreadable"), summary.unreadable, ""),
         (Message("cli.summary_tests"), summary.tests, ""),
-        *([(Message("cli.summary_short"), summary.short, short)] if summary.short else []),
-        *(
-            [(Message("cli.summary_common"), summary.common, Message("cli.common_says"))]
-            if summary.common
-            else []
-        ),
-        (Message("cli.summary_tests_found"), summary.tests_found, ""),
-        (Message("cli.summary_findings"), summary.findings, ""),
-        (
-            Message("cli.summary_contaminated"),
-            summary.contaminated,
-            Message("cli.contaminated_says", share=cover),
-        ),
     ]
+    if summary.short:
+        rows.append((Message("cli.summary_short"), summary.short, short))
+    if summary.common:
+        common = Message("cli.common_says")
+        rows.append((Message("cli.summary_common"), summary.common, common))
+    rows.append((Message("cli.summary_tests_found"), summary.tests_found, ""))
+    rows.append((Message("cli.summary_findings"), summary.findings, ""))
+    contaminated = Message("cli.contaminated_says", share=cover)
+    rows.append((Message("cli.summary_contaminated"), summary.contaminated, contaminated))
     if writes:
         rows.append((Message("cli.summary_kept"), summary.kept, ""))
-    rows.append((Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", ""))
-    rows.append((Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+    tell_summary(summary, rows)

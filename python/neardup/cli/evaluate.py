@@ -92,7 +92,7 @@ def pairs(
             inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
         )
     if json:
-        print(as_json(result), end="")
+        print(as_json(result).decode(), end="")
     elif not quiet:
         print(terminal(result))
         _say_where(output)

@@ -69,25 +69,19 @@ def run(
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
     from neardup.base.reprs import one_line
-    from neardup.cli.terminal import Row, say, tell_line, tell_rows
+    from neardup.cli.terminal import Row, say, tell_line, tell_summary
 
+    documents = Message("cli.places_says", count=summary.documents)
     rows: list[Row] = [
-        (Message("cli.summary_read"), summary.read, f"{summary.bytes_read / 1e6:,.1f} MB"),
         (Message("cli.summary_unreadable"), summary.unreadable, ""),
         (Message("cli.summary_units"), summary.units, Message("cli.units_says")),
         (Message("cli.summary_repeats"), summary.repeats, ""),
-        (
-            Message("cli.summary_places"),
-            summary.places,
-            Message("cli.places_says", count=summary.documents),
-        ),
+        (Message("cli.summary_places"), summary.places, documents),
     ]
     if removes:
-        said = Message("cli.removed_says", count=summary.emptied)
-        rows.append((Message("cli.summary_removed"), summary.removed, said))
-    rows.append((Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", ""))
-    rows.append((Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+        emptied = Message("cli.removed_says", count=summary.emptied)
+        rows.append((Message("cli.summary_removed"), summary.removed, emptied))
+    tell_summary(summary, rows)
     if summary.frequent:
         tell_line(say(Message("cli.frequent_says")))
         for count, text in summary.frequent:

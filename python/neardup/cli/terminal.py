@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 from unicodedata import east_asian_width
 
 from neardup.base.messages import Message, in_language, language_of_environment
@@ -73,6 +73,16 @@ def tell_rows(rows: list[Row]) -> None:
         number = count if isinstance(count, str) else f"{count:,}"
         line = f"{' ' * (18 - _width(words))}{words}  {number:>12}  {say(note)}"
         tell_line(line.rstrip())
+
+
+def tell_summary(summary: Any, rows: list[Row]) -> None:
+    """Print what a run has read, the rows of its task, and what it took."""
+    size = f"{summary.bytes_read / 1e6:,.1f} MB"
+    tell_rows([(Message("cli.summary_read"), summary.read, size), *rows])
+    tell_rows([(Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", "")])
+    # A cluster measures at intervals, so it may not have measured a short job.
+    if summary.peak_memory:
+        tell_rows([(Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])
 
 
 def _width(text: str) -> int:

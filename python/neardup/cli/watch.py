@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.reprs import one_line
-from neardup.cli.terminal import Row, say, tell, tell_line, tell_rows
+from neardup.cli.terminal import Row, say, tell, tell_line, tell_summary
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
@@ -168,33 +168,21 @@ def print_summary(
     rule = Message("cli.rule_distance", count=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
-    rows: list[Row] = [
-        (Message("cli.summary_read"), summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")
-    ]
+    rows: list[Row] = []
     if summary.against:
         rows.append((Message("cli.summary_against"), summary.against, ""))
     rows.append((Message("cli.summary_unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
-        rows.append(
-            (
-                Message("cli.summary_exact_duplicates"),
-                summary.exact_duplicates,
-                Message("cli.same_text"),
-            )
-        )
+        same = Message("cli.same_text")
+        rows.append((Message("cli.summary_exact_duplicates"), summary.exact_duplicates, same))
         rows.append((Message("cli.summary_near_duplicates"), summary.near_duplicates, rule))
         rows.append((Message("cli.summary_kept"), summary.kept, ""))
         if summary.left_out:
-            rows.append(
-                (Message("cli.summary_left_out"), summary.left_out, Message("cli.left_out_says"))
-            )
+            why = Message("cli.left_out_says")
+            rows.append((Message("cli.summary_left_out"), summary.left_out, why))
     elif summary.task == "pairs":
         rows.append((Message("cli.summary_pairs"), summary.pairs, rule))
-    rows.append((Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", ""))
-    # A cluster measures at intervals, so it may not have measured a short job.
-    if summary.peak_memory:
-        rows.append((Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+    tell_summary(summary, rows)
 
 
 def print_doubtful(rows: list[dict[str, Any]]) -> None:

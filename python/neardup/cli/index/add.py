@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from neardup.base.interrupt import Interrupted
 from neardup.base.messages import Message
@@ -21,6 +21,12 @@ from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
+
+#: The options that a report names, in its order.
+_SETTINGS = (
+    *("format", "text_field", "id_field", "title_field", "title_from_first_line"),
+    *("at_field", "at_zone", "source_field", "extra_fields", "within"),
+)
 
 
 def create(
@@ -151,21 +157,9 @@ def add(
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:
-            settings = {
-                "inputs": inputs,
-                "removed": removed,
-                "format": options["format"],
-                "text_field": options["text_field"],
-                "id_field": options["id_field"],
-                "title_field": options["title_field"],
-                "title_from_first_line": options["title_from_first_line"],
-                "at_field": options["at_field"],
-                "at_zone": options["at_zone"],
-                "source_field": options["source_field"],
-                "extra_fields": options["extra_fields"],
-                "within": options["within"],
-                "workers": workers,
-            }
+            settings: dict[str, Any] = {"inputs": inputs, "removed": removed}
+            settings |= {name: cast(Any, options)[name] for name in _SETTINGS}
+            settings["workers"] = workers
             text = _report(index, added, watch.lines, settings, clock.seconds())
             report_file.write(text.encode(errors="backslashreplace") + b"\n")
         if not quiet:
@@ -191,7 +185,7 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
 
 
 def _so_far(done: int) -> Message:
-    return Message("cli.stored_so_far" if done else "cli.nothing_stored", count=done)
+    return Message("cli.stored_so_far", count=done) if done else Message("cli.nothing_stored")
 
 
 def _counts(added: Added) -> dict[str, int]:

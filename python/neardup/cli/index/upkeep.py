@@ -24,8 +24,10 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
         background = index.stats().background
     if background == "own":
         tell_line(say(Message("cli.texts_counted", count=counted)))
+    elif background == "given":
+        tell_line(say(Message("cli.nothing_counted_given")))
     else:
-        tell_line(say(Message(f"cli.nothing_counted_{background}")))
+        tell_line(say(Message("cli.nothing_counted_none")))
 
 
 def compact(*, location: common.Location) -> None:
@@ -92,4 +94,4 @@ def check(
         if not repair:
             tell(Message("cli.damage_found", count=len(found), index=common.plain(location)))
         raise SystemExit(2)
-    tell_line(say(Message("cli.no_damage_left" if done else "cli.no_damage")))
+    tell_line(say(Message("cli.no_damage_left") if done else Message("cli.no_damage")))
