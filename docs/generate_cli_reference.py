@@ -7,22 +7,14 @@ are written once, in ``neardup/cli``; a command or an option without one is an
 error.
 """
 
-from __future__ import annotations
-
-import inspect
 import sys
-import types
-import typing
-from collections.abc import Iterator
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
-import typer.main
-
-from neardup.cli.program import declared
+from neardup.cli.parser import COMMANDS, Parameter, command, help_of, parameters_of
 
 PAGE = Path(__file__).with_name("cli-reference.md")
-
-_WORDS = {int: "NUMBER", float: "NUMBER", str: "TEXT", Path: "FILE"}
 
 _HEAD = """\
 # Command-line reference
@@ -46,111 +38,61 @@ All errors and problems are on the page [errors](errors.md).
 
 def page() -> str:
     """Return the whole page."""
-    group = typer.main.get_command(declared())
     parts = [_HEAD, "| command | does |", "|---|---|"]
-    commands = dict(_commands(group))
-    for name, command in commands.items():
+    for name in COMMANDS:
         anchor = f"neardup {name}".replace(" ", "-")
-        parts.append(f"| [`neardup {name}`](#{anchor}) | {_summary(name, command)} |")
-    parts.append("")
-    parts += _options("Options of `neardup` itself", group, group.params)
-    for name, command in commands.items():
-        parts += _command(name, command)
+        summary = help_of(name)[0].partition("\n")[0]
+        if not summary:
+            sys.exit(f"neardup {name} has no help.")
+        parts.append(f"| [`neardup {name}`](#{anchor}) | {_cell(summary)} |")
+    parts += ["", *_options("Options of `neardup` itself", parameters_of(command("")))]
+    for name in COMMANDS:
+        parts += _command(name)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _commands(group: typing.Any, before: str = "") -> Iterator[tuple[str, typing.Any]]:
-    """Yield all commands with their names; the name of a group precedes those of its commands."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            if command.invoke_without_command:
-                # A command of its own, too.
-                yield f"{before}{name}", command
-            yield from _commands(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
-
-
-def _command(name: str, command: typing.Any) -> list[str]:
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-    usage = " ".join(["neardup", name, *("[OPTIONS]" for _ in options[:1])])
-    usage = " ".join([usage, *(a.metavar or a.name.upper() for a in arguments)])
-    parts = [f"## neardup {name}", "", f"    {usage}", "", inspect.cleandoc(command.help or ""), ""]
-    if command.epilog:
-        title, *examples = command.epilog.split("\n\n")
-        parts += [title, "", *(f"    {line}" for line in examples), ""]
+def _command(name: str) -> list[str]:
+    parameters = parameters_of(command(name))
+    arguments = [parameter for parameter in parameters if not parameter.flags]
+    options = [parameter for parameter in parameters if parameter.flags]
+    usage = ["neardup", name, *("[OPTIONS]" for _ in options[:1])]
+    usage += [argument.metavar for argument in arguments]
+    text, examples = help_of(name)
+    parts = [f"## neardup {name}", "", f"    {' '.join(usage)}", "", text, ""]
+    parts += ["Examples:", "", *(f"    {line}" for line in examples), ""]
     if arguments:
         parts += ["| argument | meaning | default |", "|---|---|---|"]
-        for a in arguments:
-            parts.append(
-                f"| `{_cell(a.metavar or a.name.upper())}` | {_help(name, a)} | {_default(a)} |"
-            )
+        for argument in arguments:
+            shown = f"`{_cell(argument.metavar)}`"
+            parts.append(f"| {shown} | {_help(argument)} | {_default(argument)} |")
         parts.append("")
-    panels: dict[str, list[typing.Any]] = {}
-    for option in options:
-        panels.setdefault(option.rich_help_panel or "Output", []).append(option)
-    for panel in _in_order_of_the_stages(panels):
-        parts += _options(panel, command, panels[panel], owner=name)
+    for panel, shown in groupby(options, lambda option: option.option.panel):
+        parts += _options(panel, list(shown))
     return parts
 
 
-def _options(
-    title: str, command: typing.Any, options: list[typing.Any], owner: str = "neardup"
-) -> list[str]:
-    hints = {
-        name: typing.get_args(parameter.annotation)[0]
-        for name, parameter in inspect.signature(command.callback).parameters.items()
-        if typing.get_args(parameter.annotation)
-    }
-    options = [option for option in options if not option.name.endswith("_completion")]
-    if not options:
-        return []
+def _options(title: str, options: Sequence[Parameter]) -> list[str]:
     parts = [f"**{title}**", "", "| option | meaning | default |", "|---|---|---|"]
     for option in options:
-        names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len, reverse=True))
-        value = "" if option.is_flag else f" `{_cell(option.metavar or _word(hints, option.name))}`"
-        parts.append(f"| {names}{value} | {_help(owner, option)} | {_default(option)} |")
-    parts.append("")
-    return parts
+        names = ", ".join(f"`{flag}`" for flag in option.flags)
+        value = "" if option.is_flag else f" `{_cell(option.metavar)}`"
+        parts.append(f"| {names}{value} | {_help(option)} | {_default(option)} |")
+    return [*parts, ""]
 
 
-def _in_order_of_the_stages(panels: dict[str, list[typing.Any]]) -> list[str]:
-    known = ["Service", "Input", "Library", "Text", "Matching"]
-    known += ["Alignment", "Output", "Limits", "Run"]
-    return [p for p in known if p in panels] + [p for p in panels if p not in known]
+def _help(parameter: Parameter) -> str:
+    if not parameter.option.help:
+        sys.exit(f"The parameter '{parameter.name}' has no help.")
+    return _cell(parameter.option.help)
 
 
-def _summary(name: str, command: typing.Any) -> str:
-    text = inspect.cleandoc(command.help or "").partition("\n")[0].strip()
-    if not text:
-        sys.exit(f"neardup {name} has no help.")
-    return _cell(text)
-
-
-def _help(owner: str, parameter: typing.Any) -> str:
-    text = " ".join((parameter.help or "").split())
-    if not text:
-        sys.exit(f"The parameter '{parameter.name}' of {owner} has no help.")
-    return _cell(text)
-
-
-def _default(parameter: typing.Any) -> str:
-    if parameter.required:
+def _default(parameter: Parameter) -> str:
+    if parameter.is_required:
         return "required"
-    value = parameter.default
-    if parameter.param_type_name == "option" and parameter.is_flag:
-        return "on" if value is True else "off"
-    if value is None or not isinstance(value, (str, int, float, Path)):
-        return ""
-    return f"`{value}`"
-
-
-def _word(hints: dict[str, typing.Any], name: str) -> str:
-    hint = hints.get(name, str)
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
-        hint = next(kind for kind in typing.get_args(hint) if kind is not type(None))
-    return _WORDS.get(hint, "TEXT")
+    default = parameter.option.default
+    if parameter.is_flag:
+        return "off"
+    return "" if default in (None, ()) else f"`{default}`"
 
 
 def _cell(text: str) -> str:

@@ -34,7 +34,6 @@ context.set_forkserver_preload(
         "pandas",
         "psycopg",
         "sqlalchemy.dialects.sqlite",
-        "typer._click",
     ]
 )
 

@@ -15,7 +15,7 @@ from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.plan import Plan, plan_of
-from neardup.run.dedup_options import DedupOptions
+from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def dedup(
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = DedupOptions.of(completed(dedup, options))
+    chosen = RunOptions.of(completed(dedup, options))
     source = open_table(data, **chosen.fields)
     others = None
     if against is not None:
@@ -286,7 +286,7 @@ def dedup_files(
     from neardup.writers.annotations import FIELDS, check_free
 
     given = completed(dedup_files, options)
-    chosen = DedupOptions.of(given)
+    chosen = RunOptions.of(given)
     if chosen.against_only and against is None:
         raise _without_against()
     outputs = {"output": output, "removed": removed, "review": review}

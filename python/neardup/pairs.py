@@ -11,7 +11,7 @@ from neardup.base.reprs import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.plan import Plan, plan_of
-from neardup.run.dedup_options import DedupOptions
+from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
     from neardup.readers.tables import open_others
     from neardup.run.pipeline import Pipeline
 
-    chosen = DedupOptions.of(completed(pairs, options))
+    chosen = RunOptions.of(completed(pairs, options))
     others = None
     if with_ is not None:
         others = open_others(with_, parameter="with_", **chosen.fields)
@@ -151,7 +151,7 @@ def pairs_files(
     from neardup.writers import PAIRS, write_rows
 
     given = completed(pairs_files, options)
-    chosen = DedupOptions.of(given)
+    chosen = RunOptions.of(given)
     outputs, others = {"output": output}, ("with_", with_)
     with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)

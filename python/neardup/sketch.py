@@ -16,7 +16,7 @@ from neardup.options.signatures import completed, takes_options
 from neardup.recipe import CORPUS, AnyRecipe, Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.text_inputs import checked_text, prepared, sketched
-from neardup.run.dedup_options import DedupOptions
+from neardup.run.run_options import RunOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -448,7 +448,7 @@ def fingerprint_files(
     from neardup.writers import write_rows
 
     given = completed(fingerprint_files, options)
-    chosen = DedupOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
+    chosen = RunOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     form, bits, blocks = given["form"], chosen.recipe.sketch.bits, given["blocks"]
     if bits > 64 and form in ("unsigned", "signed"):
         raise bad("form", "recipes.digits_of_wide", form, bits=bits)
@@ -503,7 +503,7 @@ def sketch_files(
     from neardup.writers import OutputSet
 
     given = completed(sketch_files, options)
-    chosen = DedupOptions.of(given)
+    chosen = RunOptions.of(given)
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
         raise ParameterError(Message("runs.sketch_counts_corpus", parameter="recipe", value=name))
@@ -524,7 +524,7 @@ def sketch_files(
 
 
 def _rows(
-    collected: Collected, options: DedupOptions, form: Form, blocks: int | None
+    collected: Collected, options: RunOptions, form: Form, blocks: int | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each document."""
     recipe_id = collected.recipe_id()

@@ -78,11 +78,7 @@ def in_this_process(arguments, stdin, patch):
         patch.setattr(sys, name, stream)
     patch.setattr(sys, "argv", ["neardup", *arguments])
     patch.setenv("COLUMNS", "100")
-    code = 0
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code or 0
+    code = main()
     # A process of its own would end here, and with it the language of its messages.
     choose_language(None)
     for name in ("stdout", "stderr"):

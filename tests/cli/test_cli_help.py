@@ -2,111 +2,45 @@
 
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import typer.main
 from tests.cli.conftest import ARTICLES, A, B
-from typer.testing import CliRunner
 
 from neardup import Index, __version__
-from neardup.cli.program import declared
+from neardup.cli.parser import COMMANDS, children, command, help_of, parameters_of
 from neardup.server.security.keys import create_key
 
-APP = declared()
-GROUP = typer.main.get_command(APP)
-
-
-def commands(group, before=""):
-    """All commands by name, those of a group with the group's name before their own."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            if command.invoke_without_command:
-                yield f"{before}{name}", command
-            yield from commands(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
-
-
-COMMAND = dict(commands(GROUP))
-COMMANDS = sorted(COMMAND)
-EXAMPLES = {
-    name: [line for line in (command.epilog or "").split("\n\n") if line.startswith("neardup ")]
-    for name, command in COMMAND.items()
-}
-
-
-def test_the_commands():
-    assert COMMANDS == [
-        "check",
-        "compare",
-        "contamination",
-        "dedup",
-        "evaluate pairs",
-        "evaluate published",
-        "explain",
-        "fingerprint",
-        "idf",
-        "index add",
-        "index backup",
-        "index check",
-        "index clusters",
-        "index compact",
-        "index create",
-        "index expire",
-        "index explain",
-        "index export",
-        "index keep",
-        "index query",
-        "index reconsider",
-        "index recount",
-        "index remove",
-        "index stats",
-        "pairs",
-        "plan",
-        "recipes",
-        "repeats",
-        "serve",
-        "serve key create",
-        "serve key list",
-        "serve key revoke",
-        "sketch",
-    ]
+EXAMPLES = {name: help_of(name)[1] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_has_help(name):
-    command = COMMAND[name]
-    assert command.help
-    for parameter in command.params:
-        assert getattr(parameter, "help", None), parameter.name
-        assert parameter.help.strip().endswith("."), parameter.name
+    assert help_of(name)[0]
+    for parameter in parameters_of(command(name)):
+        assert parameter.option.help.endswith("."), parameter.name
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_is_printed(name, flag):
-    found = CliRunner().invoke(APP, [*name.split(), flag], env={"COLUMNS": "200", "TERM": "dumb"})
-    assert found.exit_code == 0
-    for parameter in COMMAND[name].params:
-        if parameter.param_type_name == "option":
-            assert parameter.opts[0] in found.output
+@pytest.mark.parametrize("name", ["", "index", "serve key", "evaluate", *COMMANDS])
+def test_help_is_printed(run, name):
+    found = run(*name.split(), "--help" if name else "-h")
+    words = " ".join(found.out.split())
+    assert " ".join(help_of(name)[0].split()) in words
+    for parameter in parameters_of(command(name)):
+        assert all(flag in words for flag in parameter.flags)
+        assert " ".join(parameter.option.help.split()) in words
+        assert not name or not parameter.flags or f"\n{parameter.option.panel}:\n" in found.out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_reference_page_has_every_option(name, root):
-    page = (root / "docs" / "cli-reference.md").read_text("utf-8")
-    section = page.partition(f"neardup {name}")[2]
-    assert section
-    for parameter in COMMAND[name].params:
-        if parameter.param_type_name == "option" and parameter.name != "help":
-            assert parameter.opts[0] in section
+@pytest.mark.parametrize("name", ["", "index", "serve", "serve key", "evaluate"])
+def test_the_help_of_a_group_lists_its_commands(run, name):
+    found = run(*name.split(), "--help").out
+    assert all(f"\n    {child}" in found for child in children(name))
 
 
 def test_the_reference_page_is_the_generated_one(root):
-    import subprocess
-    import sys
-
     script = root / "docs" / "generate_cli_reference.py"
     subprocess.run([sys.executable, script, "--check"], check=True, capture_output=True)
 
@@ -157,6 +91,10 @@ def test_every_command_has_examples(name):
 @pytest.mark.parametrize(
     ("line", "names"),
     [
+        ("ded", ["dedup"]),
+        ("index expo", ["export"]),
+        ("serve key r", ["revoke"]),
+        ("pairs --stri", ["--strip-markup"]),
         ("dedup --recipe k", ["keywords"]),
         ("recipes new", ["news"]),
         ("dedup --on-error ", ["keep", "drop", "stop"]),
@@ -164,17 +102,30 @@ def test_every_command_has_examples(name):
         ("dedup --engine s", ["single", "spark"]),
         ("index create news.db --store ", ["text", "sketch"]),
         ("check --language ", ["zh", "en"]),
-        # The shell itself completes names of files.
-        ("dedup art", []),
-        ("dedup --recipe mine.t", []),
+        ("dedup in", ["in.jsonl"]),
+        ("dedup --removed in", ["in.jsonl"]),
     ],
 )
-def test_a_shell_completes_names_and_choices(line, names, monkeypatch):
-    monkeypatch.setenv("_NEARDUP_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", f"neardup {line}")
-    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" "))))
-    found = CliRunner().invoke(APP, [], prog_name="neardup")
-    assert found.output.split() == names
+def test_a_shell_completes_names_choices_and_files(run, line, names):
+    words = line.split(" ")
+    script = (
+        run("--print-completion", "bash").out
+        + f"""
+COMP_WORDS=(neardup {shlex.join(words)})
+COMP_CWORD={len(words)}
+_shtab_neardup
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    )
+    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == names
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_a_shell(run, shell):
+    script = run("--print-completion", shell).out
+    assert "neardup" in script
+    assert "fail-on-duplicates" in script
 
 
 def test_version(run):
@@ -183,14 +134,4 @@ def test_version(run):
 
 def test_commands_are_listed_without_arguments(run):
     found = run(code=2)
-    for name in GROUP.commands:
-        assert name in found.out + found.err
-
-
-def test_options_say_in_which_stage_they_work():
-    panels = {
-        parameter.rich_help_panel
-        for parameter in GROUP.commands["dedup"].params
-        if parameter.param_type_name == "option" and parameter.name != "help"
-    }
-    assert panels == {"Input", "Text", "Matching", "Output", "Run"}
+    assert found.out == run("--help").out

@@ -200,7 +200,7 @@ DEDUP = ["dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "
 #: From the first line of the package to the moment before the outputs get their names.
 BEFORE_THE_END = [
     "import neardup.cli",
-    "import neardup.cli.flags",
+    "import neardup.cli.parser",
     "import neardup.dedup",
     "import numpy",
     "import pyarrow.lib",

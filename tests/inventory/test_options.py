@@ -4,10 +4,9 @@ import inspect
 from typing import Annotated, get_args, get_origin
 
 import pytest
-import typer.main
 
 import neardup
-from neardup.cli.program import declared
+from neardup.cli.parser import command, parameters_of
 from neardup.options import options
 from neardup.options.signatures import taken_options
 
@@ -39,14 +38,10 @@ ONLY_FUNCTIONS = {"progress", "must_exist"}
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_command_has_the_options_of_its_function(name):
-    command = typer.main.get_command(declared())
-    for word in name.split():
-        command = command.commands[word]
-    of_command = {flag: option for option in command.params for flag in option.opts}
+    of_command = {parameter.name: parameter.option for parameter in parameters_of(command(name))}
     for parameter, (_, option) in taken_options(FUNCTIONS[name]).items():
-        assert option.flags or parameter in ONLY_FUNCTIONS
-        for flag in option.flags:
-            shown = of_command[flag]
+        if parameter not in ONLY_FUNCTIONS:
+            shown = of_command[parameter]
             assert (shown.help, shown.default) == (option.help, option.default)
 
 

@@ -157,15 +157,11 @@ def test_parameters_have_one_name(name):
 
 
 def test_options_have_one_name():
-    import typer.main
+    from neardup.cli.parser import COMMANDS, command, parameters_of
 
-    from neardup.cli.program import declared
-
-    commands = list(typer.main.get_command(declared()).commands.values())
-    for command in commands:
-        commands.extend(getattr(command, "commands", {}).values())
-        for parameter in command.params:
-            names = {name.lstrip("-").replace("-", "_") for name in parameter.opts}
+    for name in COMMANDS:
+        for parameter in parameters_of(command(name)):
+            names = {flag.lstrip("-").replace("-", "_") for flag in parameter.flags}
             assert not names & AVOIDED
 
 

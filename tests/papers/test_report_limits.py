@@ -1,7 +1,6 @@
 """How many passages a report shows, and that its rates include the others."""
 
 import dataclasses
-import inspect
 import random
 
 import numpy as np
@@ -10,6 +9,7 @@ from tests.papers.test_check import check_sound, own
 
 from neardup import ParameterError, check
 from neardup.cli.check import run as command
+from neardup.cli.parser import parameters_of
 from neardup.papers import ReportLimits, check_files
 
 #: Sentences that all sources have.
@@ -142,7 +142,8 @@ def test_bounds(name):
     ):
         ReportLimits(**{name: 0})
     # The command line cannot import this module for its help.
-    assert inspect.signature(command).parameters[name].default == getattr(DEFAULT, name)
+    of_command = {parameter.name: parameter.option for parameter in parameters_of(command)}
+    assert of_command[name].default == getattr(DEFAULT, name)
 
 
 def test_numbers_of_numpy(paper):

@@ -19,7 +19,8 @@ Caused by: java.lang.OutOfMemoryError: Java heap space.
 
 
 def test_without_pyspark_the_message_says_what_to_install():
-    program = "import sys; sys.modules['pyspark'] = None\nfrom neardup.cli import main\nmain()\n"
+    program = "import sys; sys.modules['pyspark'] = None\nfrom neardup.cli import main\n"
+    program += "sys.exit(main())\n"
     words = ["dedup", "--engine", "spark", "in.jsonl", "-o", "out"]
     found = subprocess.run(
         [sys.executable, "-c", program, *words], capture_output=True, check=False

@@ -66,5 +66,6 @@ def test_recipes_without_words_and_texts_without_features():
 def test_the_command_prints_no_controls_of_a_text(capsys):
     from neardup.cli.explain import run
 
-    run(a="渡轮\x1b[31m停航", recipe=load_recipe("news"))
+    text = "渡轮\x1b[31m停航"
+    run(a=text, b=None, encoding=None, all=False, json=False, recipe=load_recipe("news"))
     assert "\x1b" not in capsys.readouterr().out

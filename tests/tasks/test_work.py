@@ -562,7 +562,7 @@ from neardup.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, ({int(largest * share)}, {resource.RLIM_INFINITY}))
 import sys
 sys.argv = ["neardup", "dedup", "in.jsonl", "-o", "-", "--work", "work", "--quiet"]
-main()
+sys.exit(main())
 """
     done = run_in_fork(program)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The command line: one file per command, without algorithms.
+"""The command line: a thin file for each command, without algorithms.
 
 A command maps its arguments to the public functions and their errors to exit
 codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicates``),
@@ -6,57 +6,94 @@ codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicate
 go to standard output or to the named files, everything else to standard error.
 """
 
-from __future__ import annotations
-
+import os
 import sys
-from importlib import import_module
+from typing import Any
 
-#: The commands that are read without Typer if nothing is unusual: the rest are groups of
-#: commands, need Typer themselves, or import packages that take far longer to load.
-PLAIN = (
-    "dedup",
-    "pairs",
-    "sketch",
-    "contamination",
-    "repeats",
-    "explain",
-    "fingerprint",
-    "plan",
-    "recipes",
-    "idf",
-)
+from neardup.base import interrupt, messages
+from neardup.base.messages import Message, system_words
+from neardup.cli.parser import flags_of, read
+from neardup.cli.terminal import choose_flags, choose_language, tell, tell_note
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
-    words = sys.argv[1:]
-    if words == ["--version"]:
-        from neardup.base import __version__
-
-        print(f"neardup {__version__}")
-        return
-    from neardup.cli.terminal import choose_language
-
+def main() -> int:
+    """Run the command line, and return the exit code."""
     # Until the words name another.
     choose_language(None)
-    if words and words[0] in PLAIN and _run_plain(*words):
-        return
-    from neardup.cli.program import run
+    messages.announce = tell_note
+    files, values, code = _files_written(), dict[str, Any](), 0
+    try:
+        run, values = read(sys.argv[1:])
+        choose_flags(flags_of(run))
+        interrupt.raise_interrupts()
+        run(**values)
+        sys.stdout.flush()
+    except BaseException as error:
+        interrupt.restore()
+        code = _reported(error)
+        writes = values.get("output") not in (None, "-")
+        if code == 2 and writes and not isinstance(error, SystemExit):
+            if files := _files_written() - files:
+                tell(Message("cli.files_written", count=files))
+            else:
+                tell(Message("cli.nothing_written"))
+    finally:
+        interrupt.restore()
+    try:
+        # What was printed but not yet written may fail too.
+        sys.stdout.flush()
+    except OSError as error:
+        code = _reported(error) or code
+    return code
 
-    sys.exit(run())
+
+def last_words() -> None:
+    """Tell that memory ran out where no exception can, and remove what is half-written."""
+    tell(Message("cli.out_of_memory"))
+    sinks = sys.modules.get("neardup.writers.sink")
+    if sinks is not None:
+        sinks.remove_temporaries()
 
 
-def _run_plain(name: str, *words: str) -> bool:
-    """Run a command unless Typer has to read its words; return whether it was run."""
-    from neardup.cli.flags import plain_values
-    from neardup.cli.options import signature_of
-    from neardup.cli.outcome import reported
+def _reported(error: BaseException) -> int:
+    """Print an error in one line, and return its exit code."""
+    from neardup.exceptions import NeardupError
 
-    command = import_module(f"neardup.cli.{name}")
-    if command.NEEDS_ARGUMENTS and not words:
-        return False
-    values = plain_values(signature_of(command.run), list(words))
-    if values is None:
-        return False
-    reported(command.run)(**values)
-    return True
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 0
+    if isinstance(error, KeyboardInterrupt) or interrupt.arrived():
+        # A library may turn the interrupt into another error: NumPy, while it is
+        # imported, makes an ImportError of it.
+        if isinstance(error, interrupt.Interrupted):
+            tell(Message("cli.interrupted_after", details=error.args[0]))
+        else:
+            tell(Message("cli.interrupted"))
+        return interrupt.exit_code()
+    if isinstance(error, BrokenPipeError):
+        # The reader of the output has seen enough.
+        _discard_output()
+        return 0
+    if isinstance(error, NeardupError):
+        tell(error)
+    elif isinstance(error, OSError) and error.filename is None:
+        # Errors of files are handled where they are opened: this one is of standard output.
+        _discard_output()
+        tell(Message("cli.stdout_failed", error=system_words(error)))
+    elif isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        # The second is what the loader says of a library that does not fit.
+        tell(Message("cli.out_of_memory"))
+    else:
+        # A bug. Python's own code for it, 1, means that duplicates were found.
+        sys.excepthook(type(error), error, error.__traceback__)
+    return 2
+
+
+def _discard_output() -> None:
+    # Otherwise Python reports the error again when it flushes at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _files_written() -> int:
+    """Return how many outputs this process has completed."""
+    writers = sys.modules.get("neardup.writers.output")
+    return 0 if writers is None else int(writers.committed)

@@ -1,173 +1,144 @@
 """``neardup check``: the parts of a paper that occur in other documents."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from neardup.base.messages import Language, Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems
-from neardup.cli.terminal import say
+from neardup.cli.options import Quiet
+from neardup.cli.terminal import end_with_problems, say, tell_line
+from neardup.options import options as o
 
 if TYPE_CHECKING:
     from neardup.papers.report.report import Report
 
-NAME = "check"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup check essay.txt --library essays/ -o report.html",
-    "neardup check essay.txt --library essays/ --exclude template.txt",
-    "neardup check essays/ --among --language en -o reports/",
-)
 
 #: Sources that the terminal shows.
 _SHOWN = 10
 _PAGES = (".html", ".htm")
 
 
+class CheckFilesParameters(TypedDict, total=False):
+    """What `check_files` takes."""
+
+    library: Annotated[
+        list[str] | None,
+        o.Option(
+            "What the papers are compared with: folders of text files, files in every format "
+            "that dedup reads, or an index made by `neardup index`. May be repeated.",
+            "Library",
+            short="-l",
+            metavar="DIR|FILE|INDEX",
+        ),
+    ]
+    among: Annotated[bool, o.Option("Compare each paper with all the others too.", "Library")]
+    exclude: Annotated[
+        list[str],
+        o.Option(
+            "Text that never counts as copied: a template, the author's own earlier work. "
+            "May be repeated.",
+            "Library",
+            default=(),
+            short="-x",
+            metavar="FILE",
+        ),
+    ]
+    least: Annotated[
+        int,
+        o.Option(
+            "Smallest number of Chinese characters that a passage has in common with its "
+            "source; twice as many letters of an alphabet.",
+            "Alignment",
+            default=20,
+        ),
+    ]
+    ignore_brackets: Annotated[
+        bool,
+        o.Option(
+            "Leave text in brackets out of the comparison, in the papers and in the library: "
+            "for texts with commentary in brackets between the lines.",
+            "Alignment",
+        ),
+    ]
+    workers: o.Workers
+
+
 def run(
     *,
     papers: Annotated[
         list[str],
-        flags.Argument(
-            metavar="PAPER...",
-            help="Papers (.docx .pdf .txt .md .html), or folders of papers.",
-            show_default=False,
-        ),
+        o.Argument("Papers (.docx .pdf .txt .md .html), or folders of papers.", metavar="PAPER..."),
     ],
-    library: Annotated[
-        list[str] | None,
-        flags.Option(
-            "--library",
-            "-l",
-            metavar="DIR|FILE|INDEX",
-            help="What the papers are compared with: folders of text files, files in every format "
-            "that dedup reads, or an index made by `neardup index`. May be repeated.",
-            rich_help_panel="Library",
-            show_default=False,
-        ),
-    ] = None,
-    among: Annotated[
-        bool,
-        flags.Option(
-            "--among",
-            help="Compare each paper with all the others too.",
-            rich_help_panel="Library",
-        ),
-    ] = False,
-    exclude: Annotated[
-        list[str] | None,
-        flags.Option(
-            "--exclude",
-            "-x",
-            metavar="FILE",
-            help="Text that never counts as copied: a template, the author's own earlier work. "
-            "May be repeated.",
-            rich_help_panel="Library",
-            show_default=False,
-        ),
-    ] = None,
-    least: Annotated[
-        int,
-        flags.Option(
-            "--least",
-            help="Smallest number of Chinese characters that a passage has in common with its "
-            "source; twice as many letters of an alphabet.",
-            rich_help_panel="Alignment",
-        ),
-    ] = 20,
-    ignore_brackets: Annotated[
-        bool,
-        flags.Option(
-            "--ignore-brackets",
-            help="Leave text in brackets out of the comparison, in the papers and in the library: "
-            "for texts with commentary in brackets between the lines.",
-            rich_help_panel="Alignment",
-        ),
-    ] = False,
     max_passages: Annotated[
         int,
-        flags.Option(
-            "--max-passages",
-            help="Largest number of passages that a report shows; all of them count.",
-            rich_help_panel="Output",
+        o.Option(
+            "Largest number of passages that a report shows; all of them count.",
+            o.OUTPUT,
+            default=1000,
         ),
-    ] = 1000,
+    ],
     max_source_passages: Annotated[
         int,
-        flags.Option(
-            "--max-source-passages",
-            help="Largest number of passages that a report shows for each source.",
-            rich_help_panel="Output",
+        o.Option(
+            "Largest number of passages that a report shows for each source.", o.OUTPUT, default=200
         ),
-    ] = 200,
+    ],
     max_source_text: Annotated[
         int,
-        flags.Option(
-            "--max-source-text",
-            help="Limit on the source text shown beside the passages, in code points.",
-            rich_help_panel="Output",
+        o.Option(
+            "Limit on the source text shown beside the passages, in code points.",
+            o.OUTPUT,
+            default=1_000_000,
         ),
-    ] = 1_000_000,
+    ],
     output: Annotated[
         str | None,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE|DIR",
-            help="The report, an .html file. For several papers, or a folder of them, a folder: "
+        o.Option(
+            "The report, an .html file. For several papers, or a folder of them, a folder: "
             "one report for each paper, and index.html with all rates.",
-            rich_help_panel="Output",
-            show_default=False,
+            o.OUTPUT,
+            short="-o",
+            metavar="FILE|DIR",
         ),
-    ] = None,
+    ],
     json: Annotated[
         str | None,
-        flags.Option(
-            "--json",
-            metavar="FILE|DIR",
-            help="The report as JSON, with all offsets; - for standard output. For several "
+        o.Option(
+            "The report as JSON, with all offsets; - for standard output. For several "
             "papers, a folder.",
-            rich_help_panel="Output",
-            show_default=False,
+            o.OUTPUT,
+            metavar="FILE|DIR",
         ),
-    ] = None,
+    ],
     language: Annotated[
-        Language,
-        flags.Option(
-            "--language", help="Language of the report: zh or en.", rich_help_panel="Output"
-        ),
-    ] = "zh",
+        Language, o.Option("Language of the report: zh or en.", o.OUTPUT, default="zh")
+    ],
     no_date: Annotated[
         bool,
-        flags.Option(
-            "--no-date",
-            help="Leave today's date out of the report, so that equal reports are equal files.",
-            rich_help_panel="Output",
+        o.Option(
+            "Leave today's date out of the report, so that equal reports are equal files.", o.OUTPUT
         ),
-    ] = False,
+    ],
     force: o.Force,
     fail_above: Annotated[
         str | None,
-        flags.Option(
-            "--fail-above",
-            metavar="RATE",
-            help="Exit with 1 if the total rate of a paper is above this rate, from 0 to 1: 0.3 "
+        o.Option(
+            "Exit with 1 if the total rate of a paper is above this rate, from 0 to 1: 0.3 "
             "for 30 %.",
-            rich_help_panel="Run",
-            show_default=False,
+            metavar="RATE",
         ),
-    ] = None,
-    workers: o.Workers,
-    quiet: o.Quiet = False,
+    ],
+    quiet: Quiet,
+    **options: Unpack[CheckFilesParameters],
 ) -> None:
-    """Find the parts of a paper that occur in other documents."""
+    """Find the parts of a paper that occur in other documents.
+
+    Examples:
+        neardup check essay.txt --library essays/ -o report.html
+        neardup check essay.txt --library essays/ --exclude template.txt
+        neardup check essays/ --among --language en -o reports/
+    """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
     from neardup.papers.batch import check_files
@@ -179,7 +150,7 @@ def run(
     load_words(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
-    if not library and not among:
+    if not options["library"] and not options["among"]:
         raise ParameterError(Message("cli.library_missing"))
     # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
@@ -199,17 +170,7 @@ def run(
         notes = passed_over(papers, apart_from=outputs)
         for note in notes:
             watch.note(note)
-        for checked in check_files(
-            list(paths),
-            library or None,
-            among=among,
-            exclude=exclude or (),
-            least=least,
-            ignore_brackets=ignore_brackets,
-            limits=limits,
-            workers=workers,
-            progress=watch,
-        ):
+        for checked in check_files(list(paths), limits=limits, progress=watch, **options):
             report = checked.report
             if folder is not None:
                 folder.write(checked)
@@ -217,7 +178,7 @@ def run(
                 to_file = None if json == "-" else json
                 write_report(report, output, to_file, language=language, date=date, force=force)
                 if json == "-":
-                    typer.echo(report.to_json(), nl=False)
+                    print(report.to_json(), end="")
             if report is not None:
                 done.append(replace(report, text="", passages=()) if several else report)
         page = None if folder is None else folder.finish(notes)
@@ -277,21 +238,21 @@ def _is_folder(path: str | None) -> bool:
     return path is not None and (path.endswith(("/", os.sep)) or os.path.isdir(path))
 
 
-def _print_table(reports: list[Report]) -> None:
+def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.readers.batch import show
 
-    typer.echo(" copied  no quot.  largest  paper, and its largest source")
-    for report in sorted(reports, key=lambda one: (-one.rates.total, one.paper)):
+    print(" copied  no quot.  largest  paper, and its largest source")
+    for report in sorted(reports, key=lambda report: (-report.rates.total, report.paper)):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
-        typer.echo(
+        print(
             f"{rates.total:7.2%}  {rates.without_quotations:8.2%}  {rates.largest_source:7.2%}"
             f"  {show(report.paper)}  {first}"
         )
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: "Report") -> None:
     from neardup.papers.report.results import WORDING
     from neardup.readers.batch import show
 
@@ -299,42 +260,42 @@ def _print_report(report: Report) -> None:
     characters = _count(report.characters, "character")
     documents = _count(report.library_documents, "document")
     largest = f"  {show(report.sources[0].id)}" if report.sources else ""
-    typer.echo(f"paper               {show(report.paper)}, {characters}")
-    typer.echo(f"library             {show(report.library)}, {documents}")
-    typer.echo(f"copied              {rates.total:7.2%}")
-    typer.echo(f"without quotations  {rates.without_quotations:7.2%}")
-    typer.echo(f"largest source      {rates.largest_source:7.2%}{largest}")
+    print(f"paper               {show(report.paper)}, {characters}")
+    print(f"library             {show(report.library)}, {documents}")
+    print(f"copied              {rates.total:7.2%}")
+    print(f"without quotations  {rates.without_quotations:7.2%}")
+    print(f"largest source      {rates.largest_source:7.2%}{largest}")
     if report.similarity is not None:
-        typer.echo(f"similarity          {report.similarity:7.2%}  to the most similar source")
+        print(f"similarity          {report.similarity:7.2%}  to the most similar source")
     found = sum(source.passages for source in report.sources)
     shown = f"  {len(report.passages):,} in the report" if found > len(report.passages) else ""
-    typer.echo(f"passages            {found:,}{shown}")
+    print(f"passages            {found:,}{shown}")
     wording = sum(aside.kind in WORDING for aside in report.asides)
     if wording:
         stretches = "stretch" if wording == 1 else "stretches"
-        typer.echo(f"wording             {wording:,} {stretches}, not counted as copied")
+        print(f"wording             {wording:,} {stretches}, not counted as copied")
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
-        typer.echo(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
+        print(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
     if len(report.sources) > _SHOWN:
         more = _count(len(report.sources) - _SHOWN, "more source")
-        typer.echo(f"        and {more}")
+        print(f"        and {more}")
 
 
-def _print_notes(reports: list[Report]) -> None:
+def _print_notes(reports: "list[Report]") -> None:
     """Print the notes; a note on all papers is printed once."""
     from neardup.papers.report.notes import apart, shown_notes
     from neardup.readers.batch import show
 
     common, own = apart([shown_notes(report.notes) for report in reports])
     for note in common:
-        typer.echo(say(Message("cli.note", note=note)), err=True)
+        tell_line(say(Message("cli.note", note=note)))
     for report, notes in zip(reports, own, strict=True):
         for note in notes:
             said = Message("cli.note", note=note)
             if len(reports) > 1:
                 said = Message("cli.note_of_paper", paper=show(report.paper), note=note)
-            typer.echo(say(said), err=True)
+            tell_line(say(said))
 
 
 def _count(number: int, noun: str) -> str:

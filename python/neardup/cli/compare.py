@@ -7,60 +7,51 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
-import typer
-
 from neardup.base.messages import Message, system_words
-from neardup.cli import flags
-from neardup.cli import options as o
+from neardup.cli.options import Encoding, StripMarkup, recipe_of
 from neardup.cli.terminal import tell
+from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
     from neardup.compare import Comparison
     from neardup.recipe import Recipe
 
-NAME = "compare"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup compare old.txt new.txt",
-    "neardup compare old.txt new.txt --passages",
-    "neardup compare old.txt new.txt --recipe characters --json",
-)
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
 
 def run(
-    context: typer.Context,
-    a: Annotated[str, flags.Argument(metavar="A", help=_FILE, show_default=False)],
-    b: Annotated[str, flags.Argument(metavar="B", help=_FILE, show_default=False)],
+    *,
+    given: set[str],
+    a: Annotated[str, o.Argument(_FILE, metavar="A")],
+    b: Annotated[str, o.Argument(_FILE, metavar="B")],
     output: Annotated[
         Path | None,
-        flags.Argument(
-            metavar="[OUT]",
-            help="File for the edit similarity, with two decimals; for the similarity by the "
+        o.Argument(
+            "File for the edit similarity, with two decimals; for the similarity by the "
             "recipe's measure, if a recipe or a bound is given. Replaces an existing file.",
-            show_default=False,
+            metavar="[OUT]",
         ),
-    ] = None,
-    strip_markup: o.StripMarkup = False,
-    encoding: o.Encoding = None,
-    json: Annotated[
-        bool,
-        flags.Option("--json", help="Print all measures as JSON.", rich_help_panel="Output"),
-    ] = False,
+    ],
+    strip_markup: StripMarkup,
+    encoding: Encoding,
+    json: Annotated[bool, o.Option("Print all measures as JSON.", o.OUTPUT)],
     format: Annotated[
         Literal["source"] | None,
-        flags.Option(
-            "--format",
-            help="source: print the one sentence that the original program prints, in Chinese.",
-            rich_help_panel="Output",
-            show_default=False,
+        o.Option(
+            "source: print the one sentence that the original program prints, in Chinese.", o.OUTPUT
         ),
-    ] = None,
-    report: o.Report = None,
+    ],
+    report: o.Report,
     **options: Unpack[CompareParameters],
 ) -> None:
-    """Print the similarity of two texts."""
+    """Print the similarity of two texts.
+
+    Examples:
+        neardup compare old.txt new.txt
+        neardup compare old.txt new.txt --passages
+        neardup compare old.txt new.txt --recipe characters --json
+    """
     from dataclasses import asdict
     from json import dumps
 
@@ -73,8 +64,8 @@ def run(
         raise ParameterError(Message("cli.both_from_stdin"))
     _check_paths(a, b, output)
     deciding = ("recipe", "measure", "threshold", "max_distance")
-    by_recipe = any(_is_given(context, name) for name in deciding)
-    options["recipe"] = recipe = o.recipe_of(options["recipe"], strip_markup)
+    by_recipe = not given.isdisjoint(deciding)
+    options["recipe"] = recipe = recipe_of(options["recipe"], strip_markup)
     clock = Clock()
     with OutputSet() as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
@@ -88,22 +79,16 @@ def run(
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
             costs.write(dumps(asdict(found) | used, ensure_ascii=False).encode() + b"\n")
     if json:
-        typer.echo(dumps(asdict(found), ensure_ascii=False))
+        print(dumps(asdict(found), ensure_ascii=False))
         return
     if format == "source":
-        typer.echo(_sentence_of_source(found, recipe, answer))
+        print(_sentence_of_source(found, recipe, answer))
         return
     _print(found)
     if found.passages is not None:
         from neardup.cli.passages import print_passages
 
         print_passages(found.passages, found.differences or ())
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    """Return whether an option is on the command line, even with its default value."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _check_paths(a: str, b: str, output: Path | None) -> None:
@@ -125,24 +110,24 @@ def _print(found: Comparison) -> None:
     if found.measure != "equal_bits":
         # 100 % means that no edit is needed.
         most = 100 if found.edit_similarity == 1 else 99.99
-        typer.echo(f"{min(100 * found.edit_similarity, most):.2f} % the same, counted by edits.")
-    typer.echo(found.verdict)
-    typer.echo()
-    typer.echo(f"similarity   {found.similarity:.4f}  by {found.measure}")
-    typer.echo(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
+        print(f"{min(100 * found.edit_similarity, most):.2f} % the same, counted by edits.")
+    print(found.verdict)
+    print()
+    print(f"similarity   {found.similarity:.4f}  by {found.measure}")
+    print(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
     weighted = "resemblance; text that many documents share counts less"
-    typer.echo(f"weighted     {found.weighted_resemblance:.4f}  {weighted}")
+    print(f"weighted     {found.weighted_resemblance:.4f}  {weighted}")
     both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
-    typer.echo(f"containment  {both}")
-    typer.echo(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
+    print(f"containment  {both}")
+    print(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
     by_words = "the same by words, or by characters of scripts without spaces"
-    typer.echo(f"word edits   {found.aligned_similarity:.4f}  {by_words}")
-    typer.echo(f"aligned      {found.aligned:.4f}  of the shorter text, in the same order")
-    typer.echo(f"numbers      {_numbers(found)}")
+    print(f"word edits   {found.aligned_similarity:.4f}  {by_words}")
+    print(f"aligned      {found.aligned:.4f}  of the shorter text, in the same order")
+    print(f"numbers      {_numbers(found)}")
     if found.bits is not None:
         bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
-        typer.echo(f"distance     {bits}")
-    typer.echo(f"recipe       {found.recipe_id}")
+        print(f"distance     {bits}")
+    print(f"recipe       {found.recipe_id}")
 
 
 def _sentence_of_source(found: Comparison, recipe: Recipe, answer: float) -> str:

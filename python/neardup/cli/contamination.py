@@ -5,78 +5,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems
+from neardup.cli.options import Inputs, Quiet, file
+from neardup.cli.terminal import end_with_problems
 from neardup.contamination import Action
+from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
 
 if TYPE_CHECKING:
     from neardup.contamination import ContaminationSummary
 
-NAME = "contamination"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup contamination articles.jsonl --tests questions.jsonl --report found.csv",
-    "neardup contamination dump/ --tests questions.jsonl -o clean.jsonl --report found.jsonl",
-    "neardup contamination articles.jsonl --tests questions.jsonl -o clean.jsonl --do mask",
-)
-
 
 def run(
     *,
-    inputs: o.Inputs,
+    inputs: Inputs,
     tests: Annotated[
         list[str],
-        flags.Option(
-            "--tests",
-            metavar="INPUT",
-            help="Test items, such as questions, one for each record. Files as INPUT; may be "
+        o.Option(
+            "Test items, such as questions, one for each record. Files as INPUT; may be "
             "given several times.",
-            rich_help_panel=o.INPUT,
-            show_default=False,
+            o.INPUT,
+            metavar="INPUT",
         ),
     ],
     output: Annotated[
         str | None,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The documents without test items, in input order and otherwise unchanged; "
+        file(
+            "The documents without test items, in input order and otherwise unchanged; "
             "format by extension.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+            "-o",
         ),
-    ] = None,
+    ],
     report: Annotated[
         str | None,
-        flags.Option(
-            "--report",
-            metavar="FILE",
-            help="Record of each finding: id, test_id, cover, begin, end, test_begin, test_end, "
-            "text. By default on standard output, if there is no --output.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+        file(
+            "Record of each finding: id, test_id, cover, begin, end, test_begin, test_end, "
+            "text. By default on standard output, if there is no --output."
         ),
-    ] = None,
+    ],
     do: Annotated[
         Action | None,
-        flags.Option(
-            "--do",
-            help="What happens to a document with an item: report (nothing), drop, or mask "
+        o.Option(
+            "What happens to a document with an item: report (nothing), drop, or mask "
             "([...] replaces the item). By default drop with --output, else report.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+            o.OUTPUT,
         ),
-    ] = None,
-    quiet: o.Quiet = False,
+    ],
+    quiet: Quiet,
     **options: Unpack[ContaminationFilesParameters],
 ) -> None:
     """Find the items of a test in training documents, and drop or mask them.
 
     A document is contaminated if it has most of an item: verbatim, re-wrapped, in
     a paragraph, in markup, or with small edits.
+
+    Examples:
+        neardup contamination articles.jsonl --tests questions.jsonl --report found.csv
+        neardup contamination dump/ --tests questions.jsonl -o clean.jsonl --report found.jsonl
+        neardup contamination articles.jsonl --tests questions.jsonl -o clean.jsonl --do mask
     """
     from neardup.cli.watch import Watch
     from neardup.contamination import contamination_files
@@ -95,22 +80,23 @@ def run(
 def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
     from neardup import _core
-    from neardup.cli.terminal import Row, tell_rows
+    from neardup.cli.terminal import Row, tell_summary
 
     least = _core.SHORTEST_ITEM
     short = Message("cli.short_says", least=least, letters=2 * least)
     rows: list[Row] = [
-        ("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB"),
-        ("unreadable", summary.unreadable, ""),
-        ("tests", summary.tests, ""),
-        *([("short", summary.short, short)] if summary.short else []),
-        *([("common", summary.common, Message("cli.common_says"))] if summary.common else []),
-        ("tests_found", summary.tests_found, ""),
-        ("findings", summary.findings, ""),
-        ("contaminated", summary.contaminated, Message("cli.contaminated_says", share=cover)),
+        (Message("cli.summary_unreadable"), summary.unreadable, ""),
+        (Message("cli.summary_tests"), summary.tests, ""),
     ]
+    if summary.short:
+        rows.append((Message("cli.summary_short"), summary.short, short))
+    if summary.common:
+        common = Message("cli.common_says")
+        rows.append((Message("cli.summary_common"), summary.common, common))
+    rows.append((Message("cli.summary_tests_found"), summary.tests_found, ""))
+    rows.append((Message("cli.summary_findings"), summary.findings, ""))
+    contaminated = Message("cli.contaminated_says", share=cover)
+    rows.append((Message("cli.summary_contaminated"), summary.contaminated, contaminated))
     if writes:
-        rows.append(("kept", summary.kept, ""))
-    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
-    rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+        rows.append((Message("cli.summary_kept"), summary.kept, ""))
+    tell_summary(summary, rows)

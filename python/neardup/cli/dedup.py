@@ -2,99 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.on_spark import Engine
-from neardup.cli.outcome import end_with_problems
+from neardup.base.messages import Message
+from neardup.base.validation import check_choice
+from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.terminal import end_with_problems
+from neardup.exceptions import ParameterError
+from neardup.options import options as o
 from neardup.options.groups import DedupFilesParameters
 
 if TYPE_CHECKING:
     from neardup.run.summary import Summary
 
-NAME = "dedup"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl",
-    "neardup dedup articles.jsonl --against dump/ -o new.jsonl --removed known.jsonl",
-    "neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html",
-    "neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json",
-)
+Engine = Literal["single", "spark"]
 
 
 def run(
     *,
-    inputs: o.Inputs,
+    inputs: Inputs,
     output: Annotated[
-        str,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Kept records, unchanged and in input order; format by extension.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
-        ),
+        str, file("Kept records, unchanged and in input order; format by extension.", "-o")
     ],
     removed: Annotated[
         str | None,
-        flags.Option(
-            "--removed",
-            metavar="FILE",
-            help="Record of each dropped document: id, kept_id, similarity, measure, distance; "
-            "with --against also kept_from, if ids are repeated also record and kept_record.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+        file(
+            "Record of each dropped document: id, kept_id, similarity, measure, distance; "
+            "with --against also kept_from, if ids are repeated also record and kept_record."
         ),
-    ] = None,
+    ],
     against: Annotated[
         list[str] | None,
-        flags.Option(
-            "--against",
-            metavar="INPUT",
-            help="Another collection, all of which counts as kept: what is similar to one of its "
+        o.Option(
+            "Another collection, all of which counts as kept: what is similar to one of its "
             "documents is dropped. Files, folders and patterns as INPUT, which may be given "
             "several times, or an index.",
-            rich_help_panel=o.MATCHING,
-            show_default=False,
+            o.MATCHING,
+            metavar="INPUT",
         ),
-    ] = None,
+    ],
     review: Annotated[
         str | None,
-        flags.Option(
-            "--review",
-            metavar="FILE",
-            help="Page for a browser: the least similar removals beside what was kept, and the "
-            "largest groups, as HTML.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+        file(
+            "Page for a browser: the least similar removals beside what was kept, and the "
+            "largest groups, as HTML."
         ),
-    ] = None,
-    strip_markup: o.StripMarkup = False,
-    fail_on_duplicates: o.FailOnDuplicates = False,
+    ],
+    strip_markup: StripMarkup,
+    fail_on_duplicates: FailOnDuplicates,
     engine: Annotated[
         Engine,
-        flags.Option(
-            "--engine",
-            help="Where to run: single (this machine) or spark (a cluster). Spark writes each "
+        o.Option(
+            "Where to run: single (this machine) or spark (a cluster). Spark writes each "
             "output as a folder of part files.",
-            rich_help_panel=o.RUN,
+            default="single",
         ),
-    ] = "single",
+    ],
     master: Annotated[
         str | None,
-        flags.Option(
-            "--master",
-            metavar="URL",
-            help="The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default from "
+        o.Option(
+            "The cluster: spark://HOST:PORT, yarn, k8s://URL, or local[N]. By default from "
             "Spark's own settings.",
-            rich_help_panel=o.RUN,
-            show_default=False,
+            metavar="URL",
         ),
-    ] = None,
+    ],
     checkpoint: o.Checkpoint,
-    quiet: o.Quiet = False,
+    quiet: Quiet,
     **options: Unpack[DedupFilesParameters],
 ) -> None:
     """Drop the near-duplicates of a collection.
@@ -103,30 +76,32 @@ def run(
     is kept. Texts are normalized, segmented, weighed and sketched; candidate
     pairs are searched by their sketches, verified and clustered. Kept records
     are unchanged.
-    """
-    from neardup.cli.on_spark import check_engine, dedup_on_spark
-    from neardup.cli.watch import Watch, print_doubtful, print_summary
-    from neardup.dedup import dedup_files
 
-    options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
-    if check_engine(engine, {"master": master, "checkpoint": checkpoint}):
-        summary: Summary = dedup_on_spark(
-            inputs,
-            output,
-            removed=removed,
-            against=against or None,
-            review=review,
-            master=master,
-            checkpoint=checkpoint,
-            quiet=quiet,
-            options=options,
-        )
+    Examples:
+        neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl
+        neardup dedup articles.jsonl --against dump/ -o new.jsonl --removed known.jsonl
+        neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html
+        neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json
+    """
+    options["recipe"] = recipe_of(options["recipe"], strip_markup)
+    others: Any = {"removed": removed, "against": against, "review": review}
+    of_cluster = {"master": master, "checkpoint": checkpoint}
+    if check_choice(engine, "engine", get_args(Engine)) == "spark":
+        from neardup.cli.on_spark import dedup_on_spark
+
+        others |= of_cluster
+        summary: Summary = dedup_on_spark(inputs, output, options, quiet=quiet, **others)
     else:
+        for name, value in of_cluster.items():
+            if value is not None:
+                message = Message("cli.for_a_cluster", parameter=name, value=repr(value))
+                raise ParameterError(message)
+        from neardup.cli.watch import Watch, print_doubtful, print_summary
+        from neardup.dedup import dedup_files
+
         with Watch(quiet=quiet, has_report=True) as watch:
             options["progress"] = watch
-            result = dedup_files(
-                inputs, output, removed=removed, against=against or None, review=review, **options
-            )
+            result = dedup_files(inputs, output, **others, **options)
         summary, plan = result.summary, result.plan
         if not quiet:
             print_summary(summary, plan.measure, plan.threshold, plan.max_distance)

@@ -1,98 +1,74 @@
 """``neardup evaluate``: measure methods and thresholds where the truth is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, TypedDict, Unpack
 
 from neardup.base.messages import Language, Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems, typer_command
-from neardup.cli.terminal import tell
-from neardup.cli.usage import Command, Group, epilog_of
-
-NAME = "evaluate"
-
-app = typer.Typer(
-    name=NAME,
-    cls=Group,
-    help="Measure methods and thresholds where the truth is known.",
-    no_args_is_help=True,
-)
+from neardup.cli.options import Inputs, Quiet
+from neardup.cli.terminal import end_with_problems, tell
+from neardup.options import options as o
 
 Folder = Annotated[
     Path | None,
-    flags.Option(
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        help="Folder for the report, tables and figures; created if it is missing. By default "
+    o.Option(
+        "Folder for the report, tables and figures; created if it is missing. By default "
         "only the table is printed.",
-        rich_help_panel="Output",
-        show_default=False,
+        o.OUTPUT,
+        short="-o",
+        metavar="FOLDER",
     ),
 ]
 
 
+class PairsParameters(TypedDict, total=False):
+    """What `evaluate_pairs` takes."""
+
+    text_field: o.TextField
+    id_field: o.IdField
+    title_field: o.TitleField
+    format: o.Format
+    seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
+    language: Annotated[
+        Language, o.Option("Language of errors.html: zh or en.", o.OUTPUT, default="zh")
+    ]
+    force: o.Force
+    workers: o.Workers
+
+
 def pairs(
     *,
-    inputs: o.Inputs,
+    inputs: Inputs,
     truth: Annotated[
         Path,
-        flags.Option(
-            "--truth",
-            metavar="FILE",
-            help="The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
+        o.Option(
+            "The labelled pairs: .tsv or .csv with the columns id_a, id_b, label. The labels "
             "near-duplicate, duplicate, 1, true, yes mean duplicate; all others do not. With "
             "a column group, such as the source, whole groups are left out to judge the best "
             "setting.",
-            rich_help_panel="Input",
-            show_default=False,
+            o.INPUT,
+            metavar="FILE",
         ),
     ],
-    output: Folder = None,
-    text_field: o.TextField,
-    id_field: o.IdField,
-    title_field: o.TitleField,
-    format: o.Format,
+    output: Folder,
     recipes: Annotated[
         str | None,
-        flags.Option(
-            "--recipes",
-            metavar="NAME,...",
-            help="Recipes to compare: names from `neardup recipes` or .toml files, with commas "
+        o.Option(
+            "Recipes to compare: names from `neardup recipes` or .toml files, with commas "
             "between them. By default all that read plain text.",
-            rich_help_panel="Text",
-            show_default=False,
+            o.TEXT,
+            metavar="NAME,...",
         ),
-    ] = None,
-    seed: Annotated[
-        int,
-        flags.Option(
-            "--seed", help="Seed of the resamples of the intervals.", rich_help_panel="Run"
-        ),
-    ] = 0,
+    ],
     json: Annotated[
         bool,
-        flags.Option(
-            "--json",
-            help="Print everything as JSON: the verdict, settings, measures, and each pair with "
+        o.Option(
+            "Print everything as JSON: the verdict, settings, measures, and each pair with "
             "its evidence.",
-            rich_help_panel="Output",
+            o.OUTPUT,
         ),
-    ] = False,
-    language: Annotated[
-        Language,
-        flags.Option(
-            "--language", help="Language of errors.html: zh or en.", rich_help_panel="Output"
-        ),
-    ] = "zh",
-    force: o.Force,
-    workers: o.Workers,
-    quiet: o.Quiet = False,
+    ],
+    quiet: Quiet,
+    **options: Unpack[PairsParameters],
 ) -> None:
     """Find the setting that fits your labelled pairs, and check the default.
 
@@ -101,6 +77,10 @@ def pairs(
     choose it, so its F1 can be compared with that of the default. The verdict
     goes to standard output; the folder gets the report, and errors.html with the
     worst errors side by side.
+
+    Examples:
+        neardup evaluate pairs articles.jsonl --truth labels.tsv
+        neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/ --language en
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
@@ -109,24 +89,12 @@ def pairs(
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
-            inputs,
-            truth,
-            output,
-            format=format,
-            text_field=text_field,
-            id_field=id_field,
-            title_field=title_field,
-            recipes=_listed(recipes),
-            seed=seed,
-            language=language,
-            workers=workers,
-            force=force,
-            progress=watch,
+            inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
         )
     if json:
-        typer.echo(as_json(result), nl=False)
+        print(as_json(result).decode(), end="")
     elif not quiet:
-        typer.echo(terminal(result))
+        print(terminal(result))
         _say_where(output)
         if output is not None:
             tell(Message("cli.errors_are", file=str(output / "errors.html")))
@@ -134,66 +102,61 @@ def pairs(
         end_with_problems()
 
 
+class PublishedParameters(TypedDict, total=False):
+    """What `published` of the lab takes."""
+
+    copies: Annotated[
+        str,
+        o.Option(
+            "How copies are made: reposts adds a line at the head, the tail or both; edits "
+            "changes characters, words and sentences.",
+            o.INPUT,
+            default="reposts",
+        ),
+    ]
+    rate: Annotated[
+        float | None,
+        o.Option(
+            "With --copies edits: share of each copy's characters that edits touch, from 0 "
+            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
+            o.INPUT,
+        ),
+    ]
+    seed: Annotated[int, o.Option("Seed of halves, order and copies.", default=0)]
+    force: o.Force
+    workers: o.Workers
+
+
 def published(
     *,
     data: Annotated[
         Path,
-        flags.Argument(
-            metavar="DATA",
-            help="Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
+        o.Argument(
+            "Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
             "documents of distractors.jsonl belong to no topic.",
-            show_default=False,
+            metavar="DATA",
         ),
     ],
-    output: Folder = None,
-    copies: Annotated[
-        str,
-        flags.Option(
-            "--copies",
-            help="How copies are made: reposts adds a line at the head, the tail or both; edits "
-            "changes characters, words and sentences.",
-            rich_help_panel="Input",
-        ),
-    ] = "reposts",
+    output: Folder,
     methods: Annotated[
         str | None,
-        flags.Option(
-            "--methods",
-            metavar="NAME,...",
-            help="Methods to compare at their best cut-offs, with commas between them. By default "
+        o.Option(
+            "Methods to compare at their best cut-offs, with commas between them. By default "
             "all. The paper's own methods are measured in any case.",
-            rich_help_panel="Text",
-            show_default=False,
+            o.TEXT,
+            metavar="NAME,...",
         ),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        flags.Option(
-            "--rate",
-            help="With --copies edits: share of each copy's characters that edits touch, from 0 "
-            "to 0.5. By default drawn for each copy from 0.02 to 0.10.",
-            rich_help_panel="Input",
-            show_default=False,
-        ),
-    ] = None,
+    ],
     sizes: Annotated[
         str | None,
-        flags.Option(
-            "--sizes",
-            metavar="NUMBER,...",
-            help="Numbers of documents to time, with commas between them. By default 1000, 2500 "
+        o.Option(
+            "Numbers of documents to time, with commas between them. By default 1000, 2500 "
             "and 5000; all documents are timed in any case.",
-            rich_help_panel="Run",
-            show_default=False,
+            metavar="NUMBER,...",
         ),
-    ] = None,
-    seed: Annotated[
-        int,
-        flags.Option("--seed", help="Seed of halves, order and copies.", rich_help_panel="Run"),
-    ] = 0,
-    force: o.Force,
-    workers: o.Workers,
-    quiet: o.Quiet = False,
+    ],
+    quiet: Quiet,
+    **options: Unpack[PublishedParameters],
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
@@ -201,6 +164,10 @@ def published(
     find them: first the paper's methods at distance 3, with documents counted by
     topic; then all methods at their own and best cut-offs, with pairs counted.
     The tables go to standard output, the report with its figures to the folder.
+
+    Examples:
+        neardup evaluate published topics/ -o results/
+        neardup evaluate published topics/ --copies edits --methods classic,general
     """
     from neardup.cli.watch import Watch
     from neardup.lab import published as run
@@ -210,41 +177,16 @@ def published(
         result = run(
             data,
             output,
-            copies=copies,
-            seed=seed,
-            rate=rate,
             methods=_listed(methods),
             sizes=_numbers(sizes, "sizes"),
-            workers=workers,
-            force=force,
             progress=watch,
+            **options,
         )
     if not quiet:
-        typer.echo(terminal(result))
+        print(terminal(result))
         _say_where(output)
     if watch.problems:
         end_with_problems()
-
-
-for _command, _examples in (
-    (
-        pairs,
-        (
-            "neardup evaluate pairs articles.jsonl --truth labels.tsv",
-            "neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/ --language en",
-        ),
-    ),
-    (
-        published,
-        (
-            "neardup evaluate published topics/ -o results/",
-            "neardup evaluate published topics/ --copies edits --methods classic,general",
-        ),
-    ),
-):
-    app.command(
-        name=_command.__name__, cls=Command, no_args_is_help=True, epilog=epilog_of(_examples)
-    )(typer_command(_command))
 
 
 def _listed(names: str | None) -> list[str] | None:

@@ -7,45 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import one_line
-from neardup.cli import flags
-from neardup.cli import options as o
+from neardup.cli.options import Encoding
+from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
 
 if TYPE_CHECKING:
     from neardup.explain import ExplainedText, Explanation
 
-NAME = "explain"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup explain article.txt --recipe improved",
-    "neardup explain '渡轮/n 停靠/v 码头/n 渡轮/n' --recipe bkdr --all",
-    "neardup explain old.txt new.txt --recipe news --json",
-)
 _TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
 _SHOWN = 20
 
 
 def run(
-    a: Annotated[str, flags.Argument(metavar="TEXT", help=_TEXT, show_default=False)],
+    *,
+    a: Annotated[str, o.Argument(_TEXT, metavar="TEXT")],
     b: Annotated[
-        str | None,
-        flags.Argument(
-            metavar="[OTHER]", help="A second text, to compare with the first.", show_default=False
-        ),
-    ] = None,
-    encoding: o.Encoding = None,
-    all: Annotated[
-        bool,
-        flags.Option(
-            "--all", help="Print every feature, not only the heaviest.", rich_help_panel=o.OUTPUT
-        ),
-    ] = False,
-    json: Annotated[
-        bool, flags.Option("--json", help="Print as JSON.", rich_help_panel=o.OUTPUT)
-    ] = False,
+        str | None, o.Argument("A second text, to compare with the first.", metavar="[OTHER]")
+    ],
+    encoding: Encoding,
+    all: Annotated[bool, o.Option("Print every feature, not only the heaviest.", o.OUTPUT)],
+    json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
     **options: Unpack[ExplainParameters],
 ) -> None:
-    """Print the words, weights, votes and bits that a recipe makes of a text."""
+    """Print the words, weights, votes and bits that a recipe makes of a text.
+
+    Examples:
+        neardup explain article.txt --recipe improved
+        neardup explain '渡轮/n 停靠/v 码头/n 渡轮/n' --recipe bkdr --all
+        neardup explain old.txt new.txt --recipe news --json
+    """
     from neardup.exceptions import ParameterError
     from neardup.explain import explain
 

@@ -5,41 +5,30 @@ from __future__ import annotations
 from typing import Annotated, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems
-from neardup.cli.terminal import say, tell_line
+from neardup.cli.options import Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.terminal import end_with_problems, say, tell_line
+from neardup.options import options as o
 from neardup.options.groups import IdfParameters
-
-NAME = "idf"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup idf articles.jsonl -o words.idf",
-    "neardup idf articles.jsonl -o words.idf.gz --recipe keywords",
-)
 
 
 def run(
     *,
-    inputs: o.Inputs,
+    inputs: Inputs,
     output: Annotated[
-        str,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="File for the table; compressed if the name ends in .gz or .zst.",
-            rich_help_panel="Output",
-            show_default=False,
-        ),
+        str, file("File for the table; compressed if the name ends in .gz or .zst.", "-o")
     ],
     format: o.Format,
     force: o.Force,
-    strip_markup: o.StripMarkup = False,
-    quiet: o.Quiet = False,
+    strip_markup: StripMarkup,
+    quiet: Quiet,
     **options: Unpack[IdfParameters],
 ) -> None:
-    """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
+    """Count how many documents contain each word, for recipes with `idf = "FILE"`.
+
+    Examples:
+        neardup idf articles.jsonl -o words.idf
+        neardup idf articles.jsonl -o words.idf.gz --recipe keywords
+    """
     from neardup.base.memory import check_max_text
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
@@ -55,7 +44,7 @@ def run(
             max_text=check_max_text(options["max_text"]),
             output_paths=[output],
         )
-        options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
+        options["recipe"] = recipe_of(options["recipe"], strip_markup)
         options["progress"] = watch
         table = count_idf(sources, **options)
         sources.report_to(watch)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_choice
 from neardup.cli.terminal import tell_rows
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, SparkFilesParameters
@@ -16,37 +14,24 @@ from neardup.options.signatures import declared
 if TYPE_CHECKING:
     from neardup.spark import SparkSummary
 
-Engine = Literal["single", "spark"]
-
-
-def check_engine(engine: str, of_cluster: Mapping[str, Any]) -> bool:
-    """Say whether a cluster is wanted.
-
-    Raises
-    ------
-    ParameterError
-        If the engine is not known, or an option of a cluster is given without one.
-    """
-    is_spark = bool(check_choice(engine, "engine", get_args(Engine)) == "spark")
-    for name, value in of_cluster.items():
-        if value is not None and not is_spark:
-            raise ParameterError(Message("cli.for_a_cluster", parameter=name, value=repr(value)))
-    return is_spark
-
 
 def dedup_on_spark(
-    inputs: Sequence[str],
+    inputs: list[str],
     output: str,
-    *,
-    removed: str | None,
-    against: Sequence[str] | None,
-    review: str | None,
-    master: str | None,
-    checkpoint: str | None,
-    quiet: bool,
     options: DedupFilesParameters,
+    *,
+    master: str | None,
+    quiet: bool,
+    **others: Any,
 ) -> SparkSummary:
     """De-duplicate on a cluster, and print what was done.
+
+    Parameters
+    ----------
+    options : DedupFilesParameters
+        Those that a cluster does not take must have their defaults.
+    others
+        Further options of `neardup.spark.dedup_files`.
 
     Raises
     ------
@@ -54,10 +39,11 @@ def dedup_on_spark(
         If an option is given that is for one machine.
     """
     known = declared(SparkFilesParameters)
-    taken: Any = {name: value for name, value in options.items() if name in known}
     for name, (_, option) in declared(DedupFilesParameters).items():
         value = options.get(name, option.default)
-        if name not in known and value != option.default:
+        if name in known:
+            others[name] = value
+        elif value != option.default:
             raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
     from neardup.base.progress import Clock
     from neardup.cli.watch import Watch, print_doubtful, print_summary
@@ -71,9 +57,7 @@ def dedup_on_spark(
         clock.lap("start Spark")
         try:
             with translate_errors():
-                taken |= {"checkpoint": checkpoint, "progress": watch}
-                taken |= {"removed": removed, "against": against, "review": review}
-                result = dedup_files(inputs, output, spark=spark, **taken)
+                result = dedup_files(inputs, output, spark=spark, **(others | {"progress": watch}))
         finally:
             # A Java that has ended cannot be asked to stop.
             with suppress(ConnectionError):
@@ -83,14 +67,14 @@ def dedup_on_spark(
     summary.seconds += clock.stages["start Spark"]
     if not quiet:
         print_summary(summary, result.measure, result.threshold, result.max_distance)
-        of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
-        shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
         started = f"{summary.stages['start Spark']:,.2f}"
+        shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
+        of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
         tell_rows(
             [
-                ("start_up", started, Message("cli.start_up_says")),
-                ("rounds", summary.rounds, ""),
-                ("shuffled", shuffled, of_each),
+                (Message("cli.summary_start_up"), started, Message("cli.start_up_says")),
+                (Message("cli.summary_rounds"), summary.rounds, ""),
+                (Message("cli.summary_shuffled"), shuffled, of_each),
             ]
         )
         print_doubtful(result.doubtful())

@@ -4,54 +4,50 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems
+from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.terminal import end_with_problems
+from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
-
-NAME = "pairs"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup pairs articles.jsonl -o pairs.csv",
-    "neardup pairs articles.jsonl --threshold 0.7 --quiet",
-    "neardup pairs articles.jsonl --with dump/ -o known.csv",
-)
 
 
 def run(
-    inputs: o.Inputs,
+    *,
+    inputs: Inputs,
     output: Annotated[
         str,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Records id_a, id_b, similarity, measure, distance; format by extension, "
+        file(
+            "Records id_a, id_b, similarity, measure, distance; format by extension, "
             "- for standard output.",
-            rich_help_panel=o.OUTPUT,
+            "-o",
+            default="-",
         ),
-    ] = "-",
+    ],
     with_: Annotated[
         list[str] | None,
-        flags.Option(
-            "--with",
-            metavar="INPUT",
-            help="Another collection: only pairs of a document of INPUT and one of its documents "
+        o.Option(
+            "Another collection: only pairs of a document of INPUT and one of its documents "
             "are searched. Files as INPUT, which may be given several times, or an index.",
-            rich_help_panel=o.MATCHING,
-            show_default=False,
+            o.MATCHING,
+            flag="--with",
+            metavar="INPUT",
         ),
-    ] = None,
-    strip_markup: o.StripMarkup = False,
-    fail_on_duplicates: o.FailOnDuplicates = False,
-    quiet: o.Quiet = False,
+    ],
+    strip_markup: StripMarkup,
+    fail_on_duplicates: FailOnDuplicates,
+    quiet: Quiet,
     **options: Unpack[PairsFilesParameters],
 ) -> None:
-    """List all pairs of documents that are verified similar."""
+    """List all pairs of documents that are verified similar.
+
+    Examples:
+        neardup pairs articles.jsonl -o pairs.csv
+        neardup pairs articles.jsonl --threshold 0.7 --quiet
+        neardup pairs articles.jsonl --with dump/ -o known.csv
+    """
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 
-    options["recipe"] = o.recipe_of(options["recipe"], strip_markup)
+    options["recipe"] = recipe_of(options["recipe"], strip_markup)
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
         result = pairs_files(inputs, output, with_=with_ or None, **options)

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from neardup.papers.align import Difference, SharedPassage
 
@@ -24,24 +22,24 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     edits = [place for place in differences if not place.moved]
     in_a = [(place.begin, place.end) for place in edits]
     in_b = sorted((place.source_begin, place.source_end) for place in edits)
-    typer.echo(f"passages     {len(passages) or 'none'}")
+    print(f"passages     {len(passages) or 'none'}")
     for number, passage in enumerate(passages, 1):
         spans = _spans(passage)
         head = f"{number}  {spans}  similarity {passage.similarity:.2f}"
-        typer.echo()
-        typer.echo(typer.style(head, bold=True) if is_terminal else head)
+        print()
+        print(f"\x1b[1m{head}\x1b[0m" if is_terminal else head)
         for name, text, begin, places in (
             ("A", passage.text, passage.begin, in_a),
             ("B", passage.source_text, passage.source_begin, in_b),
         ):
             more = "…" if len(text) > _SHOWN else ""
             shown = "".join(_shown(text[:_SHOWN], begin, places, is_terminal))
-            typer.echo(f"  {name}  {shown}{more}")
-    typer.echo()
-    typer.echo(f"differences  {len(differences) or 'none'}")
+            print(f"  {name}  {shown}{more}")
+    print()
+    print(f"differences  {len(differences) or 'none'}")
     width = max((len(_spans(place)) for place in differences), default=0)
     for place in differences:
-        typer.echo(f"  {_spans(place):<{width}}  {_described(place)}")
+        print(f"  {_spans(place):<{width}}  {_described(place)}")
 
 
 def _spans(place: SharedPassage | Difference) -> str:
@@ -73,7 +71,7 @@ def _shown(
         plain = _plain(text[first:last])
         if is_terminal and plain:
             is_edit = at % 2 == 1
-            plain = typer.style(plain, fg="red" if is_edit else "green", underline=is_edit)
+            plain = f"\x1b[{'31;4' if is_edit else 32}m{plain}\x1b[0m"
         yield plain
 
 

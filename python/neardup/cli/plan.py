@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from neardup.cli import flags
+from neardup.options import options as o
 from neardup.options.groups import MatchParameters
 
 if TYPE_CHECKING:
     from neardup.plan import Plan
 
-NAME = "plan"
-NEEDS_ARGUMENTS = False
-EXAMPLES = ("neardup plan 10000000", "neardup plan --recipe minhash --threshold 0.8")
-
 
 def run(
+    *,
     documents: Annotated[
-        int, flags.Argument(metavar="[DOCUMENTS]", help="Number of documents.")
-    ] = 1_000_000,
-    json: Annotated[bool, flags.Option("--json", help="Print as JSON.")] = False,
+        int, o.Argument("Number of documents.", default=1_000_000, metavar="[DOCUMENTS]")
+    ],
+    json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
     **options: Unpack[MatchParameters],
 ) -> None:
-    """Print how `dedup` and `pairs` search a number of documents, and at what cost."""
+    """Print how `dedup` and `pairs` search a number of documents, and at what cost.
+
+    Examples:
+        neardup plan 10000000
+        neardup plan --recipe minhash --threshold 0.8
+    """
     from neardup import plan
 
     plans = {

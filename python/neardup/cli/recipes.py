@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from neardup.cli import flags
+from neardup.options import options as o
 from neardup.recipe import BuiltIn
 
 if TYPE_CHECKING:
     from neardup.recipe import Sketch
 
-NAME = "recipes"
-NEEDS_ARGUMENTS = False
-EXAMPLES = ("neardup recipes", "neardup recipes news > my-news.toml")
-
 
 def run(
+    *,
     recipe: Annotated[
         BuiltIn | str | None,
-        flags.Argument(
-            metavar="[NAME]",
-            help="Print this recipe as TOML: a built-in one, or a .toml file.",
-            show_default=False,
-        ),
-    ] = None,
+        o.Argument("Print this recipe as TOML: a built-in one, or a .toml file.", metavar="[NAME]"),
+    ],
 ) -> None:
-    """List the recipes, or print one as TOML, as a start for your own."""
+    """List the recipes, or print one as TOML, as a start for your own.
+
+    Examples:
+        neardup recipes
+        neardup recipes news > my-news.toml
+    """
     from neardup.recipe import NAMES, load_recipe
 
     if recipe is not None:

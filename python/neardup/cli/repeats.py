@@ -5,75 +5,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.outcome import end_with_problems
+from neardup.cli.options import Inputs, Quiet, file
+from neardup.cli.terminal import end_with_problems
+from neardup.options import options as o
 from neardup.options.groups import RepeatsFilesParameters
 from neardup.repeats import KeptPlaces
 
 if TYPE_CHECKING:
     from neardup.repeats import RepeatsSummary
 
-NAME = "repeats"
-NEEDS_ARGUMENTS = True
-EXAMPLES = (
-    "neardup repeats articles.jsonl -o repeats.csv",
-    "neardup repeats dump/ --documents 3 --remove clean.jsonl",
-    "neardup repeats articles.jsonl --unit paragraph --remove clean.jsonl --keep none",
-)
-
 
 def run(
     *,
-    inputs: o.Inputs,
+    inputs: Inputs,
     output: Annotated[
         str | None,
-        flags.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Record of each repeat: repeat, text, count, documents, id, begin, end; format by "
+        file(
+            "Record of each repeat: repeat, text, count, documents, id, begin, end; format by "
             "extension. By default on standard output, if no other file is named.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+            "-o",
         ),
-    ] = None,
+    ],
     places: Annotated[
-        str | None,
-        flags.Option(
-            "--places",
-            metavar="FILE",
-            help="Record of each place of a repeat: repeat, id, begin, end.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
+        str | None, file("Record of each place of a repeat: repeat, id, begin, end.")
+    ],
     remove: Annotated[
         str | None,
-        flags.Option(
-            "--remove",
-            metavar="FILE",
-            help="All records without their repeats, otherwise unchanged; format by extension.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
+        file("All records without their repeats, otherwise unchanged; format by extension."),
+    ],
     keep: Annotated[
         KeptPlaces | None,
-        flags.Option(
-            "--keep",
-            help="With --remove: first (a repeat stays at its first place) or none. By default "
-            "first.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+        o.Option(
+            "With --remove: first (a repeat stays at its first place) or none. By default first.",
+            o.OUTPUT,
         ),
-    ] = None,
-    quiet: o.Quiet = False,
+    ],
+    quiet: Quiet,
     **options: Unpack[RepeatsFilesParameters],
 ) -> None:
     """Find sentences that recur across documents, and cut them out.
 
     Two sentences are the same if their letters and digits are.
+
+    Examples:
+        neardup repeats articles.jsonl -o repeats.csv
+        neardup repeats dump/ --documents 3 --remove clean.jsonl
+        neardup repeats articles.jsonl --unit paragraph --remove clean.jsonl --keep none
     """
     from neardup.cli.watch import Watch
     from neardup.repeats import repeats_files
@@ -92,21 +69,19 @@ def run(
 def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     """Print the summary of a search on standard error."""
     from neardup.base.reprs import one_line
-    from neardup.cli.terminal import Row, say, tell_line, tell_rows
+    from neardup.cli.terminal import Row, say, tell_line, tell_summary
 
+    documents = Message("cli.places_says", count=summary.documents)
     rows: list[Row] = [
-        ("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB"),
-        ("unreadable", summary.unreadable, ""),
-        ("units", summary.units, Message("cli.units_says")),
-        ("repeats", summary.repeats, ""),
-        ("places", summary.places, Message("cli.places_says", count=summary.documents)),
+        (Message("cli.summary_unreadable"), summary.unreadable, ""),
+        (Message("cli.summary_units"), summary.units, Message("cli.units_says")),
+        (Message("cli.summary_repeats"), summary.repeats, ""),
+        (Message("cli.summary_places"), summary.places, documents),
     ]
     if removes:
-        said = Message("cli.removed_says", count=summary.emptied)
-        rows.append(("removed", summary.removed, said))
-    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
-    rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+        emptied = Message("cli.removed_says", count=summary.emptied)
+        rows.append((Message("cli.summary_removed"), summary.removed, emptied))
+    tell_summary(summary, rows)
     if summary.frequent:
         tell_line(say(Message("cli.frequent_says")))
         for count, text in summary.frequent:

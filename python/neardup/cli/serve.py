@@ -5,178 +5,128 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from neardup.base.messages import Language, Message
-from neardup.cli import flags, serve_keys
-from neardup.cli.index.options import opened
+from neardup.cli import serve_keys
+from neardup.cli.index.common import opened
 from neardup.cli.options import Quiet
-from neardup.cli.outcome import typer_command
 from neardup.cli.terminal import tell
-from neardup.cli.usage import Group, epilog_of
+from neardup.options import options as o
 
-NAME = "serve"
-
-_SERVICE, _LIMITS, _RUN = "Service", "Limits", "Run"
+_SERVICE, _LIMITS = "Service", "Limits"
 
 
 def run(
-    context: typer.Context,
+    *,
     index: Annotated[
         str | None,
-        flags.Option(
-            "--index",
-            "-i",
-            metavar="LOCATION",
-            help="The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME. Created "
+        o.Option(
+            "The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME. Created "
             "if it does not exist.",
-            rich_help_panel=_SERVICE,
-            show_default=False,
+            _SERVICE,
+            short="-i",
+            metavar="LOCATION",
         ),
-    ] = None,
+    ],
     host: Annotated[
         str,
-        flags.Option(
-            "--host",
-            help="Where to listen. Any address but this machine's own needs --keys.",
-            rich_help_panel=_SERVICE,
+        o.Option(
+            "Where to listen. Any address but this machine's own needs --keys.",
+            _SERVICE,
+            default="127.0.0.1",
         ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, flags.Option("--port", help="0 takes a free one.", rich_help_panel=_SERVICE)
-    ] = 8765,
+    ],
+    port: Annotated[int, o.Option("0 takes a free one.", _SERVICE, default=8765)],
     keys: Annotated[
         Path | None,
-        flags.Option(
-            "--keys",
+        o.Option(
+            "API keys, made by `neardup serve key create`. Without it, no key is required.",
+            _SERVICE,
             metavar="FILE",
-            help="API keys, made by `neardup serve key create`. Without it, no key is required.",
-            rich_help_panel=_SERVICE,
-            show_default=False,
         ),
-    ] = None,
+    ],
     library: Annotated[
         list[str] | None,
-        flags.Option(
-            "--library",
-            "-l",
-            metavar="NAME=PATH",
-            help="A library to compare papers with: a folder, a file or an index. "
+        o.Option(
+            "A library to compare papers with: a folder, a file or an index. "
             "May be repeated. The index itself is the library `index`.",
-            rich_help_panel=_SERVICE,
-            show_default=False,
+            _SERVICE,
+            short="-l",
+            metavar="NAME=PATH",
         ),
-    ] = None,
+    ],
     language: Annotated[
         Language,
-        flags.Option(
-            "--language",
-            help="Language of the page if the browser asks for no language that it has: zh or en.",
-            rich_help_panel=_SERVICE,
+        o.Option(
+            "Language of the page if the browser asks for no language that it has: zh or en.",
+            _SERVICE,
+            default="zh",
         ),
-    ] = "zh",
+    ],
     proxy: Annotated[
         str | None,
-        flags.Option(
-            "--proxy",
-            metavar="ADDRESS,...",
-            help="Addresses of trusted proxies: their X-Forwarded-For and X-Forwarded-Proto "
+        o.Option(
+            "Addresses of trusted proxies: their X-Forwarded-For and X-Forwarded-Proto "
             "headers are used. Without it, no proxy is trusted, not even on this machine.",
-            rich_help_panel=_SERVICE,
-            show_default=False,
+            _SERVICE,
+            metavar="ADDRESS,...",
         ),
-    ] = None,
+    ],
     max_body_bytes: Annotated[
-        int,
-        flags.Option(
-            "--max-body-bytes",
-            help="Largest body of a request, but for papers.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = 16 << 20,
-    max_upload_bytes: Annotated[
-        int, flags.Option("--max-upload-bytes", help="Largest paper.", rich_help_panel=_LIMITS)
-    ] = 64 << 20,
-    max_batch: Annotated[
-        int,
-        flags.Option("--max-batch", help="Most documents in one request.", rich_help_panel=_LIMITS),
-    ] = 1000,
+        int, o.Option("Largest body of a request, but for papers.", _LIMITS, default=16 << 20)
+    ],
+    max_upload_bytes: Annotated[int, o.Option("Largest paper.", _LIMITS, default=64 << 20)],
+    max_batch: Annotated[int, o.Option("Most documents in one request.", _LIMITS, default=1000)],
     max_text_characters: Annotated[
-        int,
-        flags.Option(
-            "--max-text-characters", help="Longest text, in code points.", rich_help_panel=_LIMITS
-        ),
-    ] = 1_000_000,
+        int, o.Option("Longest text, in code points.", _LIMITS, default=1_000_000)
+    ],
     max_in_flight: Annotated[
         int,
-        flags.Option(
-            "--max-in-flight",
-            help="Most requests at once in one process; further ones get 429 with Retry-After.",
-            rich_help_panel=_LIMITS,
+        o.Option(
+            "Most requests at once in one process; further ones get 429 with Retry-After.",
+            _LIMITS,
+            default=256,
         ),
-    ] = 256,
+    ],
     request_seconds: Annotated[
-        float,
-        flags.Option(
-            "--request-seconds", help="Longest time for one request.", rich_help_panel=_LIMITS
-        ),
-    ] = 30.0,
+        float, o.Option("Longest time for one request.", _LIMITS, default=30.0)
+    ],
     client_share: Annotated[
         float,
-        flags.Option(
-            "--client-share",
-            help="Largest share of each limit that one client may use, above 0 and at most 1. A "
+        o.Option(
+            "Largest share of each limit that one client may use, above 0 and at most 1. A "
             "client is an API key, or else an address.",
-            rich_help_panel=_LIMITS,
+            _LIMITS,
+            default=0.5,
         ),
-    ] = 0.5,
-    max_jobs: Annotated[
-        int,
-        flags.Option(
-            "--max-jobs", help="Most checks of papers that wait.", rich_help_panel=_LIMITS
-        ),
-    ] = 32,
-    job_seconds: Annotated[
-        float,
-        flags.Option("--job-seconds", help="How long a report is kept.", rich_help_panel=_LIMITS),
-    ] = 3600.0,
+    ],
+    max_jobs: Annotated[int, o.Option("Most checks of papers that wait.", _LIMITS, default=32)],
+    job_seconds: Annotated[float, o.Option("How long a report is kept.", _LIMITS, default=3600.0)],
     max_report_bytes: Annotated[
         int,
-        flags.Option(
-            "--max-report-bytes",
-            help="Stored reports of all checks, after which the oldest are removed.",
-            rich_help_panel=_LIMITS,
+        o.Option(
+            "Stored reports of all checks, after which the oldest are removed.",
+            _LIMITS,
+            default=1 << 30,
         ),
-    ] = 1 << 30,
+    ],
     stop_seconds: Annotated[
-        int,
-        flags.Option(
-            "--stop-seconds",
-            help="Time to finish accepted requests after a stop signal.",
-            rich_help_panel=_LIMITS,
-        ),
-    ] = 30,
+        int, o.Option("Time to finish accepted requests after a stop signal.", _LIMITS, default=30)
+    ],
     workers: Annotated[
-        int,
-        flags.Option(
-            "--workers",
-            help="Processes. More than one is for an index in PostgreSQL.",
-            rich_help_panel=_RUN,
-        ),
-    ] = 1,
+        int, o.Option("Processes. More than one is for an index in PostgreSQL.", default=1)
+    ],
     access_log: Annotated[
-        bool,
-        flags.Option(
-            "--access-log",
-            help="Log each request and decision. Logged URLs contain ids and searches.",
-            rich_help_panel=_RUN,
-        ),
-    ] = False,
-    quiet: Quiet = False,
+        bool, o.Option("Log each request and decision. Logged URLs contain ids and searches.")
+    ],
+    quiet: Quiet,
 ) -> None:
-    """Serve an index over HTTP: an API for programs, and a page for people."""
-    if context.invoked_subcommand is not None:
-        return
+    """Serve an index over HTTP: an API for programs, and a page for people.
+
+    Examples:
+        neardup serve --index news.db
+        neardup serve --index news.db --library theses=essays/ --language en
+        neardup serve --index news.db --host 0.0.0.0 --keys keys.json
+    """
     from neardup.exceptions import ParameterError
 
     if index is None:
@@ -226,23 +176,6 @@ def run(
     )
     if not served:
         raise SystemExit(2)
-
-
-app = typer.Typer(
-    name=NAME,
-    cls=Group,
-    invoke_without_command=True,
-    no_args_is_help=True,
-    callback=typer_command(run),
-    epilog=epilog_of(
-        (
-            "neardup serve --index news.db",
-            "neardup serve --index news.db --library theses=essays/ --language en",
-            "neardup serve --index news.db --host 0.0.0.0 --keys keys.json",
-        )
-    ),
-)
-app.add_typer(serve_keys.app, name="key")
 
 
 def _libraries(given: list[str]) -> dict[str, str]:

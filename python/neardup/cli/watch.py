@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.base.reprs import one_line
-from neardup.cli.terminal import Row, say, tell, tell_line, tell_rows
+from neardup.cli.terminal import Row, say, tell, tell_line, tell_summary
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 _PRINTED = 100
 
 
-#: Stages that have a name in each language.
-_STAGES = (
-    "read and sketch",
-    "join keys",
-    "candidates, verify",
-    "candidates, verify, cluster",
-    "write",
-    "read tests",
-    "find tests",
-    "read units",
-    "find repeats",
-    "add",
-    "export",
-    "load",
-    "check",
-)
+#: Messages for the names of stages.
+_STAGES = {
+    "read and sketch": "cli.stage_read_and_sketch",
+    "join keys": "cli.stage_join_keys",
+    "candidates, verify": "cli.stage_candidates_verify",
+    "candidates, verify, cluster": "cli.stage_candidates_verify_cluster",
+    "write": "cli.stage_write",
+    "read tests": "cli.stage_read_tests",
+    "find tests": "cli.stage_find_tests",
+    "read units": "cli.stage_read_units",
+    "find repeats": "cli.stage_find_repeats",
+    "add": "cli.stage_add",
+    "export": "cli.stage_export",
+    "load": "cli.stage_load",
+    "check": "cli.stage_check",
+}
 
 
 class Watch(Progress):
@@ -108,7 +108,11 @@ class Watch(Progress):
                 self._bars.remove_task(self._task)
             total = documents if share is None else 1
             self._task = self._bars.add_task(
-                _named(name), total=total, done=_done(0), rate="", clock=""
+                say(Message(_STAGES[name])) if name in _STAGES else name,
+                total=total,
+                done=_done(0),
+                rate="",
+                clock="",
             )
             self._size = 0
 
@@ -153,13 +157,6 @@ class Watch(Progress):
             print(line, file=sys.stderr)
 
 
-def _named(stage: str) -> str:
-    """Return the name of a stage in the user's language."""
-    if stage not in _STAGES:
-        return stage
-    return say(Message(f"cli.stage_{stage.replace(',', '').replace(' ', '_')}"))
-
-
 def _done(documents: int) -> str:
     return say(Message("cli.documents_done", count=documents))
 
@@ -171,23 +168,21 @@ def print_summary(
     rule = Message("cli.rule_distance", count=bits)
     if threshold is not None:
         rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
-    rows: list[Row] = [("read", summary.read, f"{summary.bytes_read / 1e6:,.1f} MB")]
+    rows: list[Row] = []
     if summary.against:
-        rows.append(("against", summary.against, ""))
-    rows.append(("unreadable", summary.unreadable, ""))
+        rows.append((Message("cli.summary_against"), summary.against, ""))
+    rows.append((Message("cli.summary_unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
-        rows.append(("exact_duplicates", summary.exact_duplicates, Message("cli.same_text")))
-        rows.append(("near_duplicates", summary.near_duplicates, rule))
-        rows.append(("kept", summary.kept, ""))
+        same = Message("cli.same_text")
+        rows.append((Message("cli.summary_exact_duplicates"), summary.exact_duplicates, same))
+        rows.append((Message("cli.summary_near_duplicates"), summary.near_duplicates, rule))
+        rows.append((Message("cli.summary_kept"), summary.kept, ""))
         if summary.left_out:
-            rows.append(("left_out", summary.left_out, Message("cli.left_out_says")))
+            why = Message("cli.left_out_says")
+            rows.append((Message("cli.summary_left_out"), summary.left_out, why))
     elif summary.task == "pairs":
-        rows.append(("pairs", summary.pairs, rule))
-    rows.append(("seconds", f"{summary.seconds:,.2f}", ""))
-    # A cluster measures at intervals, so it may not have measured a short job.
-    if summary.peak_memory:
-        rows.append(("peak_memory", f"{summary.peak_memory / 1e6:,.0f}", "MB"))
-    tell_rows(rows)
+        rows.append((Message("cli.summary_pairs"), summary.pairs, rule))
+    tell_summary(summary, rows)
 
 
 def print_doubtful(rows: list[dict[str, Any]]) -> None:

@@ -5,59 +5,7 @@ A function takes a group as ``**options: Unpack[DedupParameters]``.
 
 from typing import TypedDict
 
-from neardup.options.options import (
-    AgainstOnly,
-    Annotate,
-    AtField,
-    AtZone,
-    Background,
-    BatchDocuments,
-    Blocks,
-    Checkpoint,
-    ClusterSize,
-    Common,
-    Cover,
-    DryRun,
-    Exhaustive,
-    Expected,
-    ExtraFields,
-    FingerprintForm,
-    FingerprintRecipe,
-    FirstLine,
-    Force,
-    Format,
-    Full,
-    IdField,
-    IdfRecipe,
-    IndexRecipe,
-    LeastDocuments,
-    LeastUnit,
-    MaxDistance,
-    MaxText,
-    Measure,
-    Memory,
-    MustExist,
-    OnError,
-    PairsOnError,
-    Partitions,
-    Passages,
-    Priority,
-    ProgressCallbacks,
-    RecipeName,
-    Report,
-    SourceField,
-    Store,
-    TestTextField,
-    TextField,
-    Threshold,
-    TitleA,
-    TitleB,
-    TitleField,
-    Unit,
-    Within,
-    Workers,
-    WorkFolder,
-)
+from neardup.options import options as o
 
 # What several groups have in common.
 
@@ -65,63 +13,63 @@ from neardup.options.options import (
 class FieldParameters(TypedDict, total=False):
     """Where the texts of records and their ids are."""
 
-    text_field: TextField
-    id_field: IdField
-    max_text: MaxText
+    text_field: o.TextField
+    id_field: o.IdField
+    max_text: o.MaxText
 
 
 class TextParameters(FieldParameters, total=False):
     """Where the texts of records are, and their ids and titles."""
 
-    title_field: TitleField
-    title_from_first_line: FirstLine
+    title_field: o.TitleField
+    title_from_first_line: o.FirstLine
 
 
 class RunParameters(TypedDict, total=False):
     """Resources of a run. They change no result."""
 
-    workers: Workers
-    memory: Memory
+    workers: o.Workers
+    memory: o.Memory
 
 
 class MatchParameters(TypedDict, total=False):
     """The definition of a duplicate."""
 
-    recipe: RecipeName
-    measure: Measure
-    threshold: Threshold
-    max_distance: MaxDistance
+    recipe: o.RecipeName
+    measure: o.Measure
+    threshold: o.Threshold
+    max_distance: o.MaxDistance
 
 
 class SearchParameters(MatchParameters, total=False):
     """The definition of a duplicate, and how thoroughly duplicates are searched."""
 
-    exhaustive: Exhaustive
+    exhaustive: o.Exhaustive
 
 
 class ProgressParameters(TypedDict, total=False):
     """Callbacks of a run."""
 
-    progress: ProgressCallbacks
+    progress: o.ProgressCallbacks
 
 
 class OutputParameters(ProgressParameters, total=False):
     """Options of what writes files."""
 
-    force: Force
+    force: o.Force
 
 
 class FileParameters(OutputParameters, total=False):
     """Options of a run over files."""
 
-    format: Format
-    work: WorkFolder
+    format: o.Format
+    work: o.WorkFolder
 
 
 class ReportParameters(FileParameters, total=False):
     """Options of a run over files that can write a report."""
 
-    report: Report
+    report: o.Report
 
 
 # Functions over a collection.
@@ -130,7 +78,7 @@ class ReportParameters(FileParameters, total=False):
 class PairsParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `pairs`."""
 
-    on_error: PairsOnError
+    on_error: o.PairsOnError
 
 
 class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
@@ -140,90 +88,90 @@ class PairsFilesParameters(PairsParameters, ReportParameters, total=False):
 class DedupParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `dedup`."""
 
-    on_error: OnError
-    priority: Priority
-    against_only: AgainstOnly
+    on_error: o.OnError
+    priority: o.Priority
+    against_only: o.AgainstOnly
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     """Options of `dedup_files`."""
 
-    annotate: Annotate
-    cluster_size: ClusterSize
-    dry_run: DryRun
+    annotate: o.Annotate
+    cluster_size: o.ClusterSize
+    dry_run: o.DryRun
 
 
 class FingerprintFilesParameters(TextParameters, RunParameters, FileParameters, total=False):
     """Options of `fingerprint_files`."""
 
-    recipe: FingerprintRecipe
-    on_error: OnError
-    form: FingerprintForm
-    blocks: Blocks
+    recipe: o.FingerprintRecipe
+    on_error: o.OnError
+    form: o.FingerprintForm
+    blocks: o.Blocks
 
 
 class SketchFilesParameters(TextParameters, RunParameters, OutputParameters, total=False):
     """Options of `sketch_files`."""
 
-    recipe: RecipeName
-    on_error: PairsOnError
-    format: Format
+    recipe: o.RecipeName
+    on_error: o.PairsOnError
+    format: o.Format
 
 
 class ContaminationParameters(FieldParameters, total=False):
     """Options of `contamination`."""
 
-    test_text_field: TestTextField
-    cover: Cover
-    common: Common
-    workers: Workers
+    test_text_field: o.TestTextField
+    cover: o.Cover
+    common: o.Common
+    workers: o.Workers
 
 
 class ContaminationFilesParameters(ContaminationParameters, OutputParameters, total=False):
     """Options of `contamination_files`."""
 
-    format: Format
+    format: o.Format
 
 
 class RepeatsParameters(FieldParameters, RunParameters, total=False):
     """Options of `repeats`."""
 
-    unit: Unit
-    least: LeastUnit
-    documents: LeastDocuments
+    unit: o.Unit
+    least: o.LeastUnit
+    documents: o.LeastDocuments
 
 
 class RepeatsFilesParameters(RepeatsParameters, OutputParameters, total=False):
     """Options of `repeats_files`."""
 
-    format: Format
+    format: o.Format
 
 
 class IdfParameters(TypedDict, total=False):
     """Options of `count_idf`."""
 
-    text_field: TextField
-    max_text: MaxText
-    recipe: IdfRecipe
-    workers: Workers
-    progress: ProgressCallbacks
+    text_field: o.TextField
+    max_text: o.MaxText
+    recipe: o.IdfRecipe
+    workers: o.Workers
+    progress: o.ProgressCallbacks
 
 
 class CompareParameters(MatchParameters, total=False):
     """Options of `compare`."""
 
-    title_a: TitleA
-    title_b: TitleB
-    passages: Passages
+    title_a: o.TitleA
+    title_b: o.TitleB
+    passages: o.Passages
 
 
 class ExplainParameters(TypedDict, total=False):
     """Options of `explain`."""
 
-    recipe: RecipeName
-    max_distance: MaxDistance
-    title_a: TitleA
-    title_b: TitleB
+    recipe: o.RecipeName
+    max_distance: o.MaxDistance
+    title_a: o.TitleA
+    title_b: o.TitleB
 
 
 # A cluster.
@@ -232,17 +180,17 @@ class ExplainParameters(TypedDict, total=False):
 class SparkParameters(SearchParameters, FieldParameters, total=False):
     """Options of `neardup.spark.dedup`."""
 
-    on_error: OnError
-    against_only: AgainstOnly
-    checkpoint: Checkpoint
-    partitions: Partitions
-    batch_documents: BatchDocuments
+    on_error: o.OnError
+    against_only: o.AgainstOnly
+    checkpoint: o.Checkpoint
+    partitions: o.Partitions
+    batch_documents: o.BatchDocuments
 
 
 class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
     """Options of `neardup.spark.dedup_files`."""
 
-    format: Format
+    format: o.Format
 
 
 # The index.
@@ -251,53 +199,53 @@ class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
 class LoadParameters(TypedDict, total=False):
     """Options of `Index.load`."""
 
-    workers: Workers
-    progress: ProgressCallbacks
+    workers: o.Workers
+    progress: o.ProgressCallbacks
 
 
 class IndexParameters(TypedDict, total=False):
     """Options of `Index`; None takes what an index that exists was made with."""
 
-    recipe: IndexRecipe
-    measure: Measure
-    threshold: Threshold
-    max_distance: MaxDistance
-    store: Store
-    expected: Expected
-    background: Background
-    must_exist: MustExist
-    workers: Workers
-    progress: ProgressCallbacks
+    recipe: o.IndexRecipe
+    measure: o.Measure
+    threshold: o.Threshold
+    max_distance: o.MaxDistance
+    store: o.Store
+    expected: o.Expected
+    background: o.Background
+    must_exist: o.MustExist
+    workers: o.Workers
+    progress: o.ProgressCallbacks
 
 
 class QueryParameters(TypedDict, total=False):
     """Options of `Index.query`."""
 
-    within: Within
+    within: o.Within
 
 
 class AddParameters(QueryParameters, total=False):
     """Options of `Index.add`."""
 
-    at_zone: AtZone
+    at_zone: o.AtZone
 
 
 class AddManyParameters(TextParameters, AddParameters, total=False):
     """Options of `Index.add_many`."""
 
-    at_field: AtField
-    source_field: SourceField
-    extra_fields: ExtraFields
-    progress: ProgressCallbacks
+    at_field: o.AtField
+    source_field: o.SourceField
+    extra_fields: o.ExtraFields
+    progress: o.ProgressCallbacks
 
 
 class AddFilesParameters(AddManyParameters, total=False):
     """Options of `Index.add_files`."""
 
-    format: Format
+    format: o.Format
 
 
 class CheckParameters(ProgressParameters, total=False):
     """Options of `Index.check`."""
 
-    full: Full
+    full: o.Full

@@ -1,16 +1,16 @@
 """The options of all functions and commands, each declared and documented once.
 
-An `Option` has the help, flags, default and check of a parameter. The groups in
+An `Option` has the help, default and check of a parameter. The groups in
 `neardup.options.groups` say which function takes which options; `takes_options` in
 `neardup.options.signatures` gives the function its signature and documentation, and
-`neardup.cli.options` gives a command its flags.
+`neardup.cli.parser` makes the parser of a command.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from neardup.base.memory import check_max_text, check_memory
 from neardup.base.priority import criteria_of
@@ -18,10 +18,8 @@ from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import (
     FormatName,
     bad,
-    check_choice,
     check_field,
     check_fields,
-    check_flag,
     check_path,
     check_span,
     check_threshold,
@@ -43,36 +41,53 @@ class Option:
     ----------
     help : str
         Its meaning, for the docstrings of functions and the help of commands.
-    flags : tuple of str
-        Flags of commands; empty for an option that only functions take.
-    panel : str
-        The group in a command's help.
+    panel : str or None
+        The group in a command's help; None for an option that only functions take.
     default : Any
-    command_type : type or None
-        The type that a command reads, if a function takes more types.
+    short : str or None
+        A flag of one letter.
+    flag : str or None
+        The long flag, where it is not the name of the parameter.
     metavar : str or None
         Name of the value in a command's help.
+    repeated : bool
+        Whether a command takes the option several times, if its type does not tell.
     check : callable or None
         Takes a value and the option's name, and returns the value to use or raises
-        ParameterError. None if the run checks it: a bound depends on the recipe, for example.
+        ParameterError. None for a flag or a choice, which is checked by its type, and where
+        the run checks: a bound depends on the recipe, for example.
     """
 
     help: str
-    flags: tuple[str, ...] = ()
-    panel: str = RUN
+    panel: str | None = RUN
     default: Any = None
-    command_type: Any = None
+    short: str | None = None
+    flag: str | None = None
     metavar: str | None = None
+    repeated: bool = False
     check: Callable[[Any, str], Any] | None = None
 
+    def flags(self, name: str) -> list[str]:
+        """Return the flags of a command for a parameter of that name, the long one first."""
+        if self.panel is None:
+            return []
+        return [self.flag or f"--{name.replace('_', '-')}", *([self.short] if self.short else [])]
 
-def _field(help: str, flag: str) -> Option:
-    return Option(help, (flag,), INPUT, check=check_field)
+
+class Argument(Option):
+    """What a command takes without a flag; its metavar is its name in messages."""
+
+    def flags(self, name: str) -> list[str]:  # noqa: ARG002
+        """Return no flags."""
+        return []
 
 
-def _choice(kind: Any) -> Callable[[Any, str], Any]:
-    """Return the check of a literal type."""
-    return lambda value, name: check_choice(value, name, get_args(kind))
+def _field(help: str) -> Option:
+    return Option(help, INPUT, check=check_field)
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[Any, str], Any]:
+    return lambda value, name: check_whole(value, name, least, most)
 
 
 def _or_none(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
@@ -91,15 +106,13 @@ def _check_true_false_none(value: Any, name: str) -> Any:
 
 
 TextField = Annotated[
-    str | None,
-    _field("Field of the text. By default text, else content, else body.", "--text-field"),
+    str | None, _field("Field of the text. By default text, else content, else body.")
 ]
 IdField = Annotated[
     str | None,
     _field(
         "Field of the id. By default id, else the position of the record: FILE:RECORD for "
-        "files, the row number for tables.",
-        "--id-field",
+        "files, the row number for tables."
     ),
 ]
 MaxText = Annotated[
@@ -107,59 +120,42 @@ MaxText = Annotated[
     Option(
         "Longest record, in bytes or such as 100MiB, at most 256MiB: a longer text, line or row "
         "is a problem, and the run continues after it. At most a quarter of the memory limit.",
-        ("--max-text",),
         INPUT,
         default="64MiB",
-        command_type=str,
         metavar="SIZE",
         check=check_max_text,
     ),
 ]
 TitleField = Annotated[
-    str | None,
-    _field(
-        "Field of the title, for recipes that weigh its words. By default title.", "--title-field"
-    ),
+    str | None, _field("Field of the title, for recipes that weigh its words. By default title.")
 ]
 FirstLine = Annotated[
     bool,
-    Option(
-        "Take the first line of the text as the title where there is no title field.",
-        ("--title-from-first-line",),
-        INPUT,
-        default=False,
-        check=check_flag,
-    ),
+    Option("Take the first line of the text as the title where there is no title field.", INPUT),
 ]
-_OnError = Literal["keep", "drop", "stop"]
 OnError = Annotated[
-    _OnError,
+    Literal["keep", "drop", "stop"],
     Option(
         "What to do with records that have no readable text: keep them in the output, drop "
         "them from it, or stop at the first one. Such a record is never a duplicate.",
-        ("--on-error",),
         INPUT,
         default="keep",
-        check=_choice(_OnError),
     ),
 ]
-_PairsOnError = Literal["keep", "stop"]
 PairsOnError = Annotated[
-    _PairsOnError,
+    Literal["keep", "stop"],
     Option(
         "What to do with records that have no readable text: keep, which reports them and "
         "continues, or stop at the first one. Such a record is in no pair.",
-        ("--on-error",),
         INPUT,
         default="keep",
-        check=_choice(_PairsOnError),
     ),
 ]
 Workers = Annotated[
     int,
     Option(
         "Threads; 0 means one for each processor. Changes no result.",
-        ("--workers", "-j"),
+        short="-j",
         default=0,
         check=check_workers,
     ),
@@ -169,8 +165,6 @@ Memory = Annotated[
     Option(
         "Memory limit, at least 512MiB: for example 4GB or 1.5GiB. Data beyond it is written "
         "to temporary files. By default half of the machine's memory. Changes no result.",
-        ("--memory",),
-        command_type=str | None,
         metavar="SIZE",
         check=check_memory,
     ),
@@ -178,10 +172,9 @@ Memory = Annotated[
 _RECIPE = Option(
     "How a text becomes a sketch, and what a duplicate is: a name from "
     "`neardup recipes`, or a .toml file.",
-    ("--recipe", "-r"),
     TEXT,
+    short="-r",
     default="general",
-    command_type=str,
 )
 RecipeName = Annotated[AnyRecipe, _RECIPE]
 IdfRecipe = Annotated[AnyRecipe, replace(_RECIPE, default="improved")]
@@ -192,7 +185,6 @@ IndexRecipe = Annotated[
         _RECIPE,
         help=f"{_RECIPE.help} By default general for a new index. It cannot be changed later.",
         default=None,
-        command_type=str | None,
     ),
 ]
 Form = Literal["hex", "unsigned", "signed", "bits"]
@@ -201,10 +193,8 @@ FingerprintForm = Annotated[
     Option(
         "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as a "
         "signed one, for databases, up to 64 bits; or bits, the highest first.",
-        ("--form",),
         OUTPUT,
         default="hex",
-        check=_choice(Form),
     ),
 ]
 Blocks = Annotated[
@@ -212,7 +202,6 @@ Blocks = Annotated[
     Option(
         "Add the columns block_0 to block_D for a distance D: the fingerprint cut into D + 1 "
         "blocks, the lowest bits first. Two fingerprints within D bits share one of them.",
-        ("--blocks",),
         OUTPUT,
         metavar="D",
     ),
@@ -223,8 +212,8 @@ Threshold = Annotated[
         "Smallest similarity of a duplicate, inclusive, above 0 and at most 1, by the recipe's "
         "measure: verified on the texts, or the share of equal bits where fingerprints decide "
         "(for bkdr, it must be exceeded). By default the recipe's own.",
-        ("--threshold", "-t"),
         MATCHING,
+        short="-t",
     ),
 ]
 MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
@@ -234,9 +223,7 @@ Measure = Annotated[
         "The similarity that decides, instead of the recipe's: content, resemblance, containment "
         "or aligned, which compare texts, or sketch, which for fingerprints is the share of equal "
         "bits. Without a threshold it has its own default.",
-        ("--measure",),
         MATCHING,
-        check=_or_none(_choice(MeasureName)),
     ),
 ]
 MaxDistance = Annotated[
@@ -244,8 +231,8 @@ MaxDistance = Annotated[
     Option(
         "For recipes that make fingerprints: their largest distance, inclusive, in bits. "
         "Without a threshold it decides, unverified; with one both bounds must hold.",
-        ("--max-distance", "-d"),
         MATCHING,
+        short="-d",
     ),
 ]
 Exhaustive = Annotated[
@@ -254,10 +241,7 @@ Exhaustive = Annotated[
         "Compare all documents that share enough keys, also those that full posting lists leave "
         "out. Finds what they hide, in time that is quadratic in the documents of one template. "
         "For recipes that sample shingles or make signatures; other searches are exhaustive.",
-        ("--exhaustive",),
         MATCHING,
-        default=False,
-        check=check_flag,
     ),
 ]
 Priority = Annotated[
@@ -266,7 +250,6 @@ Priority = Annotated[
         "Which of two duplicates is kept: first, last, longest, field:NAME (the smallest value "
         "of the field) or field:NAME:desc (the largest); or several with commas between them, "
         "each for the ties of those before it.",
-        ("--priority",),
         MATCHING,
         default="first",
         check=_check_priority,
@@ -277,20 +260,14 @@ AgainstOnly = Annotated[
     Option(
         "Leave repeats inside the input alone: documents are compared only with the other "
         "collection.",
-        ("--against-only",),
         MATCHING,
-        default=False,
-        check=check_flag,
     ),
 ]
 DryRun = Annotated[
     bool,
     Option(
         "Decide, but write neither kept nor removed records: only --review and --report, if named.",
-        ("--dry-run",),
         OUTPUT,
-        default=False,
-        check=check_flag,
     ),
 ]
 Annotate = Annotated[
@@ -298,10 +275,7 @@ Annotate = Annotated[
     Option(
         "Write every record instead of the kept ones only, each with the fields cluster_id, "
         "cluster_size, kept_id, similarity and measure.",
-        ("--annotate",),
         OUTPUT,
-        default=False,
-        check=check_flag,
     ),
 ]
 ClusterSize = Annotated[
@@ -309,10 +283,7 @@ ClusterSize = Annotated[
     Option(
         "Add the field cluster_size to each record that is written: how many documents it stands "
         "for.",
-        ("--cluster-size",),
         OUTPUT,
-        default=False,
-        check=check_flag,
     ),
 ]
 Format = Annotated[
@@ -320,24 +291,15 @@ Format = Annotated[
     Option(
         "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
         "file's name and content. In a folder, only files of this format are read.",
-        ("--format",),
         INPUT,
-        check=_or_none(_choice(FormatName)),
     ),
 ]
-Force = Annotated[
-    bool,
-    Option(
-        "Replace outputs that exist.", ("--force", "-f"), OUTPUT, default=False, check=check_flag
-    ),
-]
+Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f")]
 WorkFolder = Annotated[
     str | Path | None,
     Option(
         "Folder for the stages of the run. A run that ends early is resumed after its last "
         "complete stage by the same call with the same folder. Emptied at the end.",
-        ("--work",),
-        command_type=Path | None,
         metavar="DIR",
         check=_or_none(check_path),
     ),
@@ -349,6 +311,7 @@ ProgressCallbacks = Annotated[
         "advance(documents, size), note(line) and problem(problem). The number of documents is "
         "None while it is not known; share() then returns how much of the files was read, from 0 "
         "to 1.",
+        panel=None,
         check=lambda value, _: check_progress(value),
     ),
 ]
@@ -356,9 +319,7 @@ Report = Annotated[
     str | Path | None,
     Option(
         "File for counts, settings, recipe, plan, problems and versions, as JSON.",
-        ("--report",),
         OUTPUT,
-        command_type=str | None,
         metavar="FILE",
         check=_or_none(check_path),
     ),
@@ -367,17 +328,13 @@ Report = Annotated[
 # Options of a search for test items.
 TestTextField = Annotated[
     str | None,
-    _field(
-        "Field of the text of a test item. By default text, else content, else body.",
-        "--test-text-field",
-    ),
+    _field("Field of the text of a test item. By default text, else content, else body."),
 ]
 Cover = Annotated[
     float,
     Option(
         "Least share of an item's letters and digits that a document must have, above 0 and at "
         "most 1.",
-        ("--cover",),
         MATCHING,
         default=0.8,
         check=check_threshold,
@@ -388,22 +345,16 @@ Common = Annotated[
     Option(
         "Wording that more than this many documents have does not count, at least 1. By default "
         "100, or one in 1,000 documents if that is more.",
-        ("--common",),
         MATCHING,
-        check=_or_none(lambda value, name: check_whole(value, name, 1, 2**32 - 1)),
+        check=_or_none(_whole(1, 2**32 - 1)),
     ),
 ]
 
 # Options of a search for repeats.
-_Unit = Literal["sentence", "paragraph"]
 Unit = Annotated[
-    _Unit,
+    Literal["sentence", "paragraph"],
     Option(
-        "What is repeated: sentence or paragraph, which is a line.",
-        ("--unit",),
-        MATCHING,
-        default="sentence",
-        check=_choice(_Unit),
+        "What is repeated: sentence or paragraph, which is a line.", MATCHING, default="sentence"
     ),
 ]
 LeastUnit = Annotated[
@@ -411,20 +362,18 @@ LeastUnit = Annotated[
     Option(
         "Shortest sentence or paragraph that counts, in Chinese characters; one of another script "
         "must have twice as many letters. 1 to 10,000.",
-        ("--least",),
         MATCHING,
         default=10,
-        check=lambda value, name: check_whole(value, name, 1, 10_000),
+        check=_whole(1, 10_000),
     ),
 ]
 LeastDocuments = Annotated[
     int,
     Option(
         "How many different documents must have it, at least 2.",
-        ("--documents",),
         MATCHING,
         default=2,
-        check=lambda value, name: check_whole(value, name, 2, 2**32 - 1),
+        check=_whole(2, 2**32 - 1),
     ),
 ]
 
@@ -434,7 +383,6 @@ Checkpoint = Annotated[
     Option(
         "Folder that all machines reach, such as s3a://bucket/job. A job that ended early is "
         "resumed by the same call with the same folder and input. By default a temporary one.",
-        ("--checkpoint",),
         metavar="DIR",
     ),
 ]
@@ -443,56 +391,47 @@ Partitions = Annotated[
     Option(
         "Number of tasks of a stage, at least 1. By default three for each core, and more for "
         "a large input. Changes no result.",
-        check=_or_none(lambda value, name: check_whole(value, name, 1)),
+        panel=None,
+        check=_or_none(_whole(1)),
     ),
 ]
 BatchDocuments = Annotated[
     int,
     Option(
         "Number of documents that a task works on together, from 1 to 65,536. Changes no result.",
+        panel=None,
         default=8192,
     ),
 ]
 TitleA = Annotated[
     str | None,
-    Option(
-        "Title of A, for recipes that weigh the words of titles.",
-        ("--title-a",),
-        INPUT,
-        metavar="TEXT",
-    ),
+    Option("Title of A, for recipes that weigh the words of titles.", INPUT, metavar="TEXT"),
 ]
-TitleB = Annotated[str | None, Option("Title of B.", ("--title-b",), INPUT, metavar="TEXT")]
+TitleB = Annotated[str | None, Option("Title of B.", INPUT, metavar="TEXT")]
 Passages = Annotated[
     bool,
     Option(
         "Find the passages of A that occur in B, and where the two texts differ.",
-        ("--passages", "-p"),
         OUTPUT,
-        default=False,
-        check=check_flag,
+        short="-p",
     ),
 ]
 
 # Options of an index.
-_Store = Literal["text", "sketch"]
 Store = Annotated[
-    _Store | None,
+    Literal["text", "sketch"] | None,
     Option(
         "What is kept of a document: text, by default, or sketch. Sketches take less room, but "
         "the similarity is then an estimate, with more wrong verdicts.",
-        ("--store",),
         TEXT,
-        check=_or_none(_choice(_Store)),
     ),
 ]
 Expected = Annotated[
     int | None,
     Option(
         "Expected number of documents, for a search by bands. By default 1,000,000.",
-        ("--expected",),
         MATCHING,
-        check=_or_none(lambda value, name: check_whole(value, name, 1, 2**32 - 1)),
+        check=_or_none(_whole(1, 2**32 - 1)),
     ),
 ]
 Background = Annotated[
@@ -502,9 +441,9 @@ Background = Annotated[
         "command a file or a folder, and the option may be repeated; for a function what "
         "`dedup` takes, or what `neardup.readers.open_sources` returns. By default the index "
         "counts its own newest documents as it grows.",
-        ("--background", "-b"),
         INPUT,
-        command_type=list[str] | None,
+        short="-b",
+        repeated=True,
         metavar="FILE",
     ),
 ]
@@ -513,40 +452,33 @@ MustExist = Annotated[
     Option(
         "True if the index must exist, False if it must not exist yet. By default it is created if "
         "it does not exist.",
+        panel=None,
         check=_check_true_false_none,
     ),
 ]
 AtField = Annotated[
     str | None,
     _field(
-        "Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all arrive "
-        "now.",
-        "--at-field",
+        "Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all arrive now."
     ),
 ]
 AtZone = Annotated[
     str | tzinfo | None,
     Option(
         "Time zone of times without one, such as Asia/Shanghai. By default UTC.",
-        ("--at-zone",),
         INPUT,
-        command_type=str | None,
         metavar="ZONE",
         check=check_zone,
     ),
 ]
-SourceField = Annotated[
-    str | None,
-    _field("Field of the source of a document; it is stored.", "--source-field"),
-]
+SourceField = Annotated[str | None, _field("Field of the source of a document; it is stored.")]
 ExtraFields = Annotated[
     Sequence[str],
     Option(
         "Names of further fields to store. In a command, repeat the option for each.",
-        ("--extra-field",),
         INPUT,
+        flag="--extra-field",
         default=(),
-        command_type=list[str],
         check=check_fields,
     ),
 ]
@@ -554,19 +486,11 @@ Within = Annotated[
     timedelta | str | None,
     Option(
         "Search only documents that arrived within this span, such as 36h, 14d or 2w.",
-        ("--within",),
         MATCHING,
-        command_type=str | None,
         metavar="SPAN",
         check=_or_none(check_span),
     ),
 ]
 Full = Annotated[
-    bool,
-    Option(
-        "Sketch every text again and check every key. By default 1,000 documents.",
-        ("--full",),
-        default=False,
-        check=check_flag,
-    ),
+    bool, Option("Sketch every text again and check every key. By default 1,000 documents.")
 ]

@@ -4,10 +4,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
+from neardup.base.validation import check_choice, check_flag
 from neardup.options.options import Option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -42,7 +44,8 @@ def suggestions(name: str, known: Collection[str]) -> list[str]:
     """
     plain = {flag.strip("-").replace("-", "_"): flag for flag in known}
     asked = name.strip("-").replace("-", "_")
-    return [plain[one] for one in (*_WISHES.get(asked, ()), f"{asked}_field") if one in plain]
+    wanted = (*_WISHES.get(asked, ()), f"{asked}_field")
+    return [plain[option] for option in wanted if option in plain]
 
 
 @cache
@@ -53,11 +56,38 @@ def declared(parameters: Any) -> dict[str, tuple[Any, Option]]:
     --------
     >>> from neardup.options.groups import MatchParameters
     >>> kind, option = declared(MatchParameters)["threshold"]
-    >>> kind, option.flags
-    (float | None, ('--threshold', '-t'))
+    >>> kind, option.flags("threshold")
+    (float | None, ['--threshold', '-t'])
     """
-    # Each type is annotated with its option.
-    return {name: get_args(hint) for name, hint in parameters.__annotations__.items()}
+    return {name: option_of(hint) for name, hint in parameters.__annotations__.items()}
+
+
+def option_of(hint: Any) -> tuple[Any, Option]:
+    """Return the type and the option of an annotation, with what follows from the type."""
+    kind, option = get_args(hint)
+    if option.check is not None:
+        return kind, option
+    if kind is bool:
+        return kind, replace(option, default=False, check=check_flag)
+    if str not in leaves(kind) and (choices := literals(kind)):
+        optional = NoneType in leaves(kind)
+        return kind, replace(option, check=partial(_check_choice, choices, optional))
+    return kind, option
+
+
+def leaves(kind: Any) -> tuple[Any, ...]:
+    """Return the types that a type allows."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def literals(kind: Any) -> tuple[str, ...]:
+    """Return the values of the literal types in a type."""
+    listed = [leaf for leaf in leaves(kind) if get_origin(leaf) is Literal]
+    return tuple(value for leaf in listed for value in get_args(leaf))
+
+
+def _check_choice(choices: tuple[str, ...], optional: bool, value: Any, name: str) -> Any:
+    return None if value is None and optional else check_choice(value, name, choices)
 
 
 def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +172,7 @@ def _shown(kind: Any) -> str:
         return f"{{{', '.join(map(repr, parts))}}}"
     if get_origin(kind) in (Union, UnionType):
         # Beside any str, single ones are for editors, which complete them.
-        kinds = [one for one in parts if str not in parts or get_origin(one) is not Literal]
+        kinds = [part for part in parts if str not in parts or get_origin(part) is not Literal]
         return " or ".join(map(_shown, kinds))
     # Only the name of a class, without its module.
     return re.sub(r"\b\w+\.", "", "None" if kind is NoneType else inspect.formatannotation(kind))

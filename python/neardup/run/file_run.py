@@ -13,8 +13,8 @@ from neardup.base.messages import Message
 from neardup.base.validation import check_path, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, refuse_outputs, states_of
-from neardup.run.dedup_options import DedupOptions
 from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SavedSketches, is_sketch_file
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FileRun:
     ----------
     task : str
         Name of the task; a work folder of another task is refused.
-    options : DedupOptions
+    options : RunOptions
     inputs : sequence of str or Path
     outputs : mapping of str to (str, Path or None)
         The path of each output; None for no output.
@@ -62,7 +62,7 @@ class FileRun:
     def __init__(
         self,
         task: str,
-        options: DedupOptions,
+        options: RunOptions,
         inputs: Sequence[str | Path],
         outputs: Mapping[str, str | Path | None],
         files: Mapping[str, Any],

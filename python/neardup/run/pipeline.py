@@ -16,9 +16,9 @@ from neardup.readers.batch import stopped
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
 from neardup.run.collected import Collected
-from neardup.run.dedup_options import DedupOptions
 from neardup.run.id_spool import Ids
 from neardup.run.ingest import collect
+from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import (
     SavedSketches,
     attach_sketches,
@@ -65,14 +65,14 @@ class Pipeline:
 
     Parameters
     ----------
-    options : DedupOptions
+    options : RunOptions
     progress : Progress or None, default=None
     work : Work or None, default=None
         The work folder that stores the stages and from which they are resumed.
     """
 
     def __init__(
-        self, options: DedupOptions, progress: Progress | None = None, work: Work | None = None
+        self, options: RunOptions, progress: Progress | None = None, work: Work | None = None
     ) -> None:
         self.options = options
         self.progress = check_progress(progress)

@@ -4,84 +4,94 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.index import options as io
-from neardup.cli.terminal import say, tell
+from neardup.cli.index import common
+from neardup.cli.options import Quiet
+from neardup.cli.terminal import say, tell, tell_line
+from neardup.options import options as o
 
 
-def recount(location: io.Location, workers: o.Workers) -> None:
+def recount(*, location: common.Location, workers: o.Workers) -> None:
     """Count anew what the newest documents have in common.
 
     Decisions from now on are made by it. The index does so by itself as it grows.
+
+    Examples:
+        neardup index recount news.db
     """
-    with io.opened(location, workers=workers) as index:
+    with common.opened(location, workers=workers) as index:
         counted = index.recount()
         background = index.stats().background
     if background == "own":
-        typer.echo(say(Message("cli.texts_counted", count=counted)), err=True)
+        tell_line(say(Message("cli.texts_counted", count=counted)))
+    elif background == "given":
+        tell_line(say(Message("cli.nothing_counted_given")))
     else:
-        typer.echo(say(Message(f"cli.nothing_counted_{background}")), err=True)
+        tell_line(say(Message("cli.nothing_counted_none")))
 
 
-def compact(location: io.Location) -> None:
-    """Give the space of removed documents back."""
-    with io.opened(location) as index:
+def compact(*, location: common.Location) -> None:
+    """Give the space of removed documents back.
+
+    Examples:
+        neardup index compact news.db
+    """
+    with common.opened(location) as index:
         before = index.stats().bytes
         index.compact()
         after = index.stats().bytes
     said = Message("cli.compacted", before=before / 1e6, after=after / 1e6)
-    typer.echo(say(said), err=True)
+    tell_line(say(said))
 
 
 def backup(
-    location: io.Location,
-    copy: Annotated[str, flags.Argument(metavar="COPY", help="A new file.", show_default=False)],
+    *, location: common.Location, copy: Annotated[str, o.Argument("A new file.", metavar="COPY")]
 ) -> None:
     """Copy an index in SQLite to a new file, while others use it.
 
     The copy is complete, and an index itself. For PostgreSQL use pg_dump.
+
+    Examples:
+        neardup index backup news.db news-2025-03-09.db
     """
-    with io.opened(location) as index:
+    with common.opened(location) as index:
         index.backup(copy)
-    typer.echo(say(Message("cli.backed_up", index=location, copy=copy)), err=True)
+    tell_line(say(Message("cli.backed_up", index=location, copy=copy)))
 
 
 def check(
     *,
-    location: io.Location,
+    location: common.Location,
     full: o.Full,
     repair: Annotated[
         bool,
-        flags.Option(
-            "--repair",
-            help="Make sketches, keys, states and counters again from the texts, and check with "
-            "--full. A document whose text is lost is removed. Copy the index first.",
-            rich_help_panel=o.RUN,
+        o.Option(
+            "Make sketches, keys, states and counters again from the texts, and check with "
+            "--full. A document whose text is lost is removed. Copy the index first."
         ),
-    ] = False,
+    ],
     workers: o.Workers,
-    quiet: o.Quiet = False,
+    quiet: Quiet,
 ) -> None:
     """Print what is damaged, a line each; exit with 2 if anything is.
 
     Compares rows, texts, sketches, keys and counters; in SQLite also all pages.
+
+    Examples:
+        neardup index check news.db
+        neardup index check news.db --full --repair
     """
-    from neardup.cli.index import show
     from neardup.cli.watch import Watch
 
-    with io.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
+    with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
         done = index.repair(progress=watch) if repair else []
         found = index.check(full=full or repair, progress=watch)
     for line in done:
-        typer.echo(show.plain(say(Message("cli.repaired", line=line))))
+        print(common.plain(say(Message("cli.repaired", line=line))))
     for line in found:
-        typer.echo(show.plain(say(line)))
+        print(common.plain(say(line)))
     if found:
         if not repair:
-            tell(Message("cli.damage_found", count=len(found), index=show.plain(location)))
+            tell(Message("cli.damage_found", count=len(found), index=common.plain(location)))
         raise SystemExit(2)
-    typer.echo(say(Message("cli.no_damage_left" if done else "cli.no_damage")), err=True)
+    tell_line(say(Message("cli.no_damage_left") if done else Message("cli.no_damage")))

@@ -1,4 +1,4 @@
-"""``neardup index add``: documents into an index."""
+"""``neardup index create`` and ``add``: documents into an index."""
 
 from __future__ import annotations
 
@@ -8,51 +8,104 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from neardup.base.interrupt import Interrupted
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli import options as o
-from neardup.cli.index import options as io
-from neardup.cli.outcome import end_with_problems
-from neardup.cli.terminal import Row, tell_rows
-from neardup.options.groups import AddFilesParameters
+from neardup.cli.index import common
+from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.terminal import Row, end_with_problems, tell_rows
+from neardup.options import options as o
+from neardup.options.groups import AddFilesParameters, IndexParameters, LoadParameters
 from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
     from neardup.index import Added, Index
 
+#: The options that a report names, in its order.
+_SETTINGS = (
+    *("format", "text_field", "id_field", "title_field", "title_from_first_line"),
+    *("at_field", "at_zone", "source_field", "extra_fields", "within"),
+)
+
+
+def create(
+    *,
+    location: common.Location,
+    text_field: o.TextField,
+    format: o.Format,
+    source: Annotated[
+        str | None,
+        o.Option(
+            "Take settings and all documents from what `neardup index export --whole` "
+            "wrote; - for standard input.",
+            o.INPUT,
+            flag="--from",
+            metavar="FILE",
+        ),
+    ],
+    strip_markup: StripMarkup,
+    quiet: Quiet,
+    **options: Unpack[IndexParameters],
+) -> None:
+    """Make a new index.
+
+    Examples:
+        neardup index create new.db --threshold 0.8
+        neardup index create library.db --recipe containment --background dump/
+    """
+    from neardup import Index
+    from neardup.cli.watch import Watch
+    from neardup.exceptions import ParameterError
+    from neardup.readers import open_sources
+
+    settings = [value for name, value in options.items() if name != "workers"]
+    is_set = strip_markup or any(one is not None for one in (*settings, text_field, format))
+    if source is not None and is_set:
+        raise ParameterError(Message("cli.from_with_settings"))
+    with Watch(quiet=quiet) as watch:
+        options["progress"] = watch
+        if source is not None:
+            run: LoadParameters = {"workers": options["workers"], "progress": watch}
+            index = Index.load(location, source, **run)
+        else:
+            background = options["background"]
+            files = None
+            if background:
+                files = open_sources(background, format=format, text_field=text_field)
+            options["recipe"] = recipe_of(options["recipe"] or "general", strip_markup)
+            options["background"] = files
+            options["must_exist"] = False
+            index = Index(location, **options)
+            if files is not None:
+                files.report_to(watch)
+    with index:
+        if not quiet:
+            _say(index)
+    if watch.problems:
+        end_with_problems()
+
+
+def _say(index: Index) -> None:
+    common.rows(common.stats_rows(index.stats()), err=True)
+
 
 def add(
     *,
-    location: io.Location,
-    inputs: o.Inputs,
+    location: common.Location,
+    inputs: Inputs,
     removed: Annotated[
         str | None,
-        flags.Option(
-            "--removed",
-            metavar="FILE",
-            help="One record for each dropped document of the input: id, kept_id, similarity, "
-            "measure, distance.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
+        file(
+            "One record for each dropped document of the input: id, kept_id, similarity, "
+            "measure, distance."
         ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        flags.Option(
-            "--report",
-            metavar="FILE",
-            help="Write counts, settings, problems and versions as JSON.",
-            rich_help_panel=o.OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
+    ],
+    report: Annotated[str | None, file("Write counts, settings, problems and versions as JSON.")],
     force: o.Force,
-    fail_on_duplicates: o.FailOnDuplicates = False,
+    fail_on_duplicates: FailOnDuplicates,
     workers: o.Workers,
-    quiet: o.Quiet = False,
+    quiet: Quiet,
     **options: Unpack[AddFilesParameters],
 ) -> None:
     """Add documents, each decided as it comes; make the index if there is none.
@@ -60,6 +113,10 @@ def add(
     A document is dropped if it is verified similar to a kept one that came
     before. Documents that are there already are passed over, so the same command
     goes on after it was interrupted.
+
+    Examples:
+        neardup index add news.db articles.jsonl --removed removed.jsonl
+        neardup index add news.db articles.jsonl --at-field date --within 14d
     """
     from neardup.base.extras import require
 
@@ -75,12 +132,12 @@ def add(
         outputs = stack.enter_context(OutputSet())
 
         def opened() -> Index:
-            opening = io.opened(location, workers=workers, quiet=quiet, may_make=True)
+            opening = common.opened(location, workers=workers, quiet=quiet, may_make=True)
             index = stack.enter_context(opening)
-            io.check_outputs(index, removed, report)
+            common.check_outputs(index, removed, report)
             return index
 
-        index = None if io.is_missing(location) else opened()
+        index = None if common.is_missing(location) else opened()
         file = None if removed is None else outputs.open(removed, force=force)
         report_file = None if report is None else outputs.open_text(report, force=force)
         if index is None:
@@ -100,21 +157,9 @@ def add(
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:
-            settings = {
-                "inputs": inputs,
-                "removed": removed,
-                "format": options["format"],
-                "text_field": options["text_field"],
-                "id_field": options["id_field"],
-                "title_field": options["title_field"],
-                "title_from_first_line": options["title_from_first_line"],
-                "at_field": options["at_field"],
-                "at_zone": options["at_zone"],
-                "source_field": options["source_field"],
-                "extra_fields": options["extra_fields"],
-                "within": options["within"],
-                "workers": workers,
-            }
+            settings: dict[str, Any] = {"inputs": inputs, "removed": removed}
+            settings |= {name: cast(Any, options)[name] for name in _SETTINGS}
+            settings["workers"] = workers
             text = _report(index, added, watch.lines, settings, clock.seconds())
             report_file.write(text.encode(errors="backslashreplace") + b"\n")
         if not quiet:
@@ -140,7 +185,7 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
 
 
 def _so_far(done: int) -> Message:
-    return Message("cli.stored_so_far" if done else "cli.nothing_stored", count=done)
+    return Message("cli.stored_so_far", count=done) if done else Message("cli.nothing_stored")
 
 
 def _counts(added: Added) -> dict[str, int]:
@@ -183,19 +228,21 @@ def _as_text(value: Any) -> str:
 
 
 def _summary(index: Index, added: Added) -> None:
-    from neardup.cli.index import show
-
     stats = index.stats()
-    rule = show.rule_words(stats.measure, stats.threshold, stats.max_distance)
+    rule = common.rule_words(stats.measure, stats.threshold, stats.max_distance)
     counts = _counts(added)
     # Already there and new are together as many as kept and dropped.
     rows: list[Row] = [
-        ("read", counts["read"], ""),
-        ("refused", counts["refused"], ""),
-        ("already_there", counts["already"], ""),
-        ("new", counts["new"], ""),
-        ("kept", counts["kept"], Message("cli.already_or_new")),
-        ("dropped", counts["dropped"], rule),
-        ("in_the_index", stats.documents, Message("cli.of_them_kept", kept=stats.kept)),
+        (Message("cli.summary_read"), counts["read"], ""),
+        (Message("cli.summary_refused"), counts["refused"], ""),
+        (Message("cli.summary_already_there"), counts["already"], ""),
+        (Message("cli.summary_new"), counts["new"], ""),
+        (Message("cli.summary_kept"), counts["kept"], Message("cli.already_or_new")),
+        (Message("cli.summary_dropped"), counts["dropped"], rule),
+        (
+            Message("cli.summary_in_the_index"),
+            stats.documents,
+            Message("cli.of_them_kept", kept=stats.kept),
+        ),
     ]
     tell_rows(rows)

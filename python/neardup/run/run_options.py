@@ -1,4 +1,4 @@
-"""The validated options of a run."""
+"""The validated options of a run: what `dedup`, `pairs`, `sketch` and `fingerprint` share."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from neardup.recipe.rule import Rule, measured_by, rule
 
 
 @dataclass(frozen=True)
-class DedupOptions:
+class RunOptions:
     """The validated options of a run.
 
     Parameters

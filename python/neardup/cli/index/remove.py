@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from neardup.base.messages import Message
-from neardup.cli import flags
-from neardup.cli.index import options as io
-from neardup.cli.outcome import end_with_problems
-from neardup.cli.terminal import say, tell, tell_note
+from neardup.cli.index import common
+from neardup.cli.terminal import end_with_problems, say, tell, tell_line, tell_note
+from neardup.options import options as o
 
 if TYPE_CHECKING:
     from neardup.index import Index, Match, Removed
@@ -19,25 +16,27 @@ _LISTED = 20
 
 
 def remove(
-    location: io.Location,
-    ids: Annotated[
-        list[str],
-        flags.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
-    ],
-    reconsider: io.Reconsider = False,
+    *,
+    location: common.Location,
+    ids: Annotated[list[str], o.Argument("Ids of the documents.", metavar="ID...")],
+    reconsider: common.Reconsider,
 ) -> None:
     """Remove documents by their ids.
 
     Those that were dropped for one of them are freed: they stay out until they
     are decided again.
+
+    Examples:
+        neardup index remove news.db bridge ferry
+        neardup index remove news.db bridge --reconsider
     """
     from neardup.exceptions import InputError
 
     missing = False
     freed: list[str] = []
-    with io.opened(location) as index:
+    with common.opened(location) as index:
         removed = 0
-        with io.stopped_with(Message("cli.removed_so_far")):
+        with common.stopped_with(Message("cli.removed_so_far")):
             for id in ids:
                 try:
                     found = index.remove(id)
@@ -55,20 +54,21 @@ def remove(
 
 
 def keep(
-    location: io.Location,
-    ids: Annotated[
-        list[str],
-        flags.Argument(metavar="ID...", help="Ids of the documents.", show_default=False),
-    ],
+    *,
+    location: common.Location,
+    ids: Annotated[list[str], o.Argument("Ids of the documents.", metavar="ID...")],
 ) -> None:
     """Keep dropped documents, even if they repeat others.
 
     Undoes their removal. From now on others may be dropped for them.
+
+    Examples:
+        neardup index keep news.db bridge-repost
     """
     from neardup.exceptions import InputError
 
     failed = False
-    with io.opened(location) as index, io.stopped_with(Message("cli.kept_so_far")):
+    with common.opened(location) as index, common.stopped_with(Message("cli.kept_so_far")):
         for id in ids:
             try:
                 index.keep(id)
@@ -80,67 +80,60 @@ def keep(
 
 
 def expire(
-    location: io.Location,
+    *,
+    location: common.Location,
     before: Annotated[
         str | None,
-        flags.Option(
-            "--before",
-            metavar="TIME",
-            help="Remove what arrived before this moment, exclusive: 2024-03-09 or "
+        o.Option(
+            "Remove what arrived before this moment, exclusive: 2024-03-09 or "
             "2024-03-09T08:00:00+08:00.",
-            rich_help_panel="Run",
-            show_default=False,
+            metavar="TIME",
         ),
-    ] = None,
+    ],
     older_than: Annotated[
-        str | None,
-        flags.Option(
-            "--older-than",
-            metavar="SPAN",
-            help="The same as a span before now, such as 90d.",
-            rich_help_panel="Run",
-            show_default=False,
-        ),
-    ] = None,
-    reconsider: io.Reconsider = False,
+        str | None, o.Option("The same as a span before now, such as 90d.", metavar="SPAN")
+    ],
+    reconsider: common.Reconsider,
 ) -> None:
-    """Remove the documents that arrived before a moment."""
+    """Remove the documents that arrived before a moment.
+
+    Examples:
+        neardup index expire news.db --older-than 90d
+        neardup index expire news.db --before 2024-03-01 --reconsider
+    """
     from neardup.exceptions import ParameterError
 
     if (before is None) == (older_than is None):
         raise ParameterError(Message("cli.before_or_older"))
-    until = None if before is None else io.moment(before, "before")
+    until = None if before is None else common.moment(before, "before")
     again = Message("cli.expired_so_far")
-    with io.opened(location) as index:
-        with io.stopped_with(again):
+    with common.opened(location) as index:
+        with common.stopped_with(again):
             found: Removed = index.expire(before=until, older_than=older_than)
         freed = list(found.freed)
         _say(index, found.removed, freed, found.freed_count, reconsider=reconsider)
 
 
 def reconsider(
-    location: io.Location,
+    *,
+    location: common.Location,
     ids: Annotated[
         list[str] | None,
-        flags.Argument(
-            metavar="[ID...]",
-            help="Only these documents, freed or dropped; by default all freed ones.",
-            show_default=False,
+        o.Argument(
+            "Only these documents, freed or dropped; by default all freed ones.", metavar="[ID...]"
         ),
-    ] = None,
-    dropped: Annotated[
-        bool,
-        flags.Option(
-            "--dropped",
-            help="All dropped documents too, after a recount for example.",
-            rich_help_panel="Run",
-        ),
-    ] = False,
+    ],
+    dropped: Annotated[bool, o.Option("All dropped documents too, after a recount for example.")],
 ) -> None:
     """Decide documents again, as if they came now: the freed ones, or those named.
 
     One line for each: its id, and what it repeats or that it is kept. A document
     that is kept already is passed over.
+
+    Examples:
+        neardup index reconsider news.db
+        neardup index reconsider news.db bridge-repost
+        neardup index reconsider news.db --dropped
     """
     from neardup.exceptions import ParameterError
     from neardup.index.store.rows import unknown_document
@@ -148,7 +141,7 @@ def reconsider(
 
     if ids and dropped:
         raise ParameterError(Message("cli.ids_with_dropped"))
-    with io.opened(location) as index:
+    with common.opened(location) as index:
         if not ids:
             _decide_again(index, None, dropped=dropped)
             return
@@ -166,16 +159,14 @@ def reconsider(
 
 
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
-    from neardup.cli.index import show
-
-    typer.echo(say(Message("cli.removed_and_freed", removed=removed, freed=count)), err=True)
+    tell_line(say(Message("cli.removed_and_freed", removed=removed, freed=count)))
     if reconsider:
         if count:
             # Those that were freed before are left as they are.
             _decide_again(index, freed if count == len(freed) else None)
         return
     for id in freed[:_LISTED]:
-        typer.echo(f"{show.plain(id)} freed")
+        print(f"{common.plain(id)} freed")
     if count > _LISTED:
         tell_note(Message("cli.more_freed", more=count - _LISTED))
     if count:
@@ -183,14 +174,12 @@ def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider
 
 
 def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False) -> None:
-    from neardup.cli.index import show
-
-    with io.stopped_with(Message("cli.decided_so_far")):
+    with common.stopped_with(Message("cli.decided_so_far")):
         decided: list[tuple[str, Match | None]] = index.reconsider(ids or None, dropped=dropped)
     for id, match in decided:
-        words = "kept" if match is None else show.match_words(match)
-        typer.echo(f"{show.plain(id)} {words}")
+        words = "kept" if match is None else common.match_words(match)
+        print(f"{common.plain(id)} {words}")
     kept = sum(match is None for _, match in decided)
     again = len(decided) - kept
     said = Message("cli.decided_again", decided=len(decided), kept=kept, dropped=again)
-    typer.echo(say(said), err=True)
+    tell_line(say(said))

@@ -1,16 +1,95 @@
-"""How answers of an index look."""
+"""What the commands of an index share: how it is opened, and how its answers look."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from neardup.base.interrupt import Interrupted
+from neardup.base.messages import Message
+from neardup.cli.terminal import tell_note
+from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.index import Document, Event, Match, Stats
+    from neardup.index import Document, Event, Index, Match, Stats
+
+Location = Annotated[
+    str,
+    o.Argument(
+        "The index: a file, or postgresql://USER@HOST/DATABASE?schema=NAME.", metavar="LOCATION"
+    ),
+]
+Json = Annotated[bool, o.Option("Print as JSON, one object per line.", o.OUTPUT)]
+Reconsider = Annotated[
+    bool, o.Option("Decide again the documents that were dropped for the removed ones.")
+]
+
+
+def is_missing(location: str) -> bool:
+    """Return whether the location is the name of a file that does not exist."""
+    return "://" not in location and not os.path.lexists(location)
+
+
+def opened(
+    location: str, *, workers: int = 0, quiet: bool = False, may_make: bool = False
+) -> Index:
+    """Open an index; with `may_make`, make one where there is none, and say so.
+
+    A file that exists and is no index is never turned into one.
+    """
+    from neardup import Index
+    from neardup.index.schema import SCHEMA
+
+    makes = may_make and ("://" in location or is_missing(location))
+    index = Index(location, must_exist=None if makes else True, workers=workers)
+    if not quiet:
+        database = index._engine.database
+        if index._engine.is_new:
+            recipe = index._engine.settings.recipe.name
+            tell_note(Message("cli.made_index", index=database.location, recipe=recipe))
+
+        def say_once() -> None:
+            database.on_wait = None
+            tell_note(Message("cli.waiting_for_writer"))
+
+        database.on_wait = say_once
+        if database.upgraded_from is not None:
+            before = database.upgraded_from
+            tell_note(
+                Message("cli.upgraded", index=database.location, before=before, schema=SCHEMA)
+            )
+    return index
+
+
+def moment(text: str, name: str) -> datetime:
+    """Return a time that the user wrote; a note says so if it has no zone."""
+    from neardup.index.values import check_time, lacks_zone
+
+    time = check_time(text, name)
+    if lacks_zone(text):
+        tell_note(Message("cli.time_is_utc", time=text))
+    return time
+
+
+def check_outputs(index: Index, *paths: str | None) -> None:
+    """Raise if a file of the index would be overwritten."""
+    index._engine.database.refuse_outputs(paths)
+
+
+@contextmanager
+def stopped_with(said: Message) -> Iterator[None]:
+    """Say `said` where an interrupt comes between transactions that stay."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(said) from None
+
 
 _BACKGROUNDS = {
     "own": "own, counted again as the index grows",
@@ -25,7 +104,7 @@ _SHOWN = 60
 def as_json(answer: Any) -> None:
     """Print a result as one line."""
     table = answer if isinstance(answer, dict) else dataclasses.asdict(answer)
-    typer.echo(json.dumps(table, ensure_ascii=False, default=_iso))
+    print(json.dumps(table, ensure_ascii=False, default=_iso))
 
 
 def _iso(value: datetime) -> str:
@@ -82,7 +161,7 @@ def rows(table: list[tuple[str, str]], *, err: bool = False) -> None:
     """Print names and values in two columns."""
     width = max(len(name) for name, _ in table)
     for name, value in table:
-        typer.echo(f"{name:<{width}}  {value}".rstrip(), err=err)
+        print(f"{name:<{width}}  {value}".rstrip(), file=sys.stderr if err else sys.stdout)
 
 
 def stats_rows(stats: Stats) -> list[tuple[str, str]]:

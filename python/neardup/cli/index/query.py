@@ -1,0 +1,241 @@
+"""Questions to an index: what a text repeats, why a document is dropped, what it has."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from neardup.base.messages import Message
+from neardup.cli.index import common
+from neardup.cli.options import Quiet, file
+from neardup.cli.terminal import tell
+from neardup.options import options as o
+
+if TYPE_CHECKING:
+    from neardup.index import Explanation, Index
+
+
+def query(
+    *,
+    location: common.Location,
+    text: Annotated[
+        str | None, o.Argument("The text itself, or - for standard input.", metavar="[TEXT]")
+    ],
+    file: Annotated[str | None, o.Option("A file with the text.", o.INPUT, metavar="FILE")],
+    title: Annotated[str | None, o.Option("Its title, for recipes that weigh titles.", o.INPUT)],
+    encoding: Annotated[
+        str | None, o.Option("Encoding of file or standard input. By default detected.", o.INPUT)
+    ],
+    k: Annotated[int, o.Option("The most answers.", o.OUTPUT, default=10, flag="-k")],
+    within: o.Within,
+    at: Annotated[
+        str | None,
+        o.Option(
+            "End of --within, such as 2024-03-09T08:00:00+08:00; now by default.",
+            o.MATCHING,
+            metavar="TIME",
+        ),
+    ],
+    json: common.Json,
+) -> None:
+    """Print the kept documents that a text repeats, the most similar first.
+
+    Nothing is stored. No line means that the text repeats nothing.
+
+    Examples:
+        neardup index query news.db 'The ferry to Skerrow Island leaves every hour.'
+        neardup index query news.db --file new.txt --json
+    """
+    from neardup.cli.compare import read_text
+    from neardup.exceptions import ParameterError
+
+    if at is not None and within is None:
+        raise ParameterError(Message("cli.at_without_within"))
+    if (text is None) == (file is None):
+        raise ParameterError(Message("cli.one_text"))
+    if text is not None and text != "-" and os.path.isfile(text):
+        name = common.plain(text)
+        raise ParameterError(Message("cli.text_is_a_file", file=name))
+    asked = text
+    if file is not None or text == "-":
+        asked = read_text(file or "-", encoding)
+    with common.opened(location) as index:
+        # Taken here, so that the message names the moment that was looked back from.
+        end = datetime.now(UTC) if at is None else common.moment(at, "at")
+        matches = index.query(asked or "", k, title=title, at=end, within=within)
+        for match in matches:
+            if json:
+                common.as_json(match)
+                continue
+            how = "same text" if match.identical else f"{match.similarity:.4f}"
+            if match.distance is not None:
+                how += f", distance {match.distance}"
+            line = f"{how:<10}  {common.plain(match.id)}  {common.beginning(index.get(match.id))}"
+            print(line.rstrip())
+        if not matches and not json:
+            if within is None:
+                tell(Message("cli.nothing_similar"))
+            else:
+                span, until = common.plain(str(within)), common.time_words(end)
+                tell(Message("cli.nothing_similar_within", span=span, until=until))
+
+
+def explain(
+    *,
+    location: common.Location,
+    id: Annotated[str, o.Argument("Id of the document.", metavar="ID")],
+    json: common.Json,
+) -> None:
+    """Say why a document is kept or dropped, and what happened to it since.
+
+    Examples:
+        neardup index explain news.db bridge-repost
+        neardup index explain news.db bridge --json
+    """
+    with common.opened(location) as index:
+        found = index.explain(id)
+        if json:
+            common.as_json(_explained(found))
+            return
+        for line in _lines(index, id, found):
+            print(line)
+
+
+def _explained(found: Explanation) -> dict[str, Any]:
+    table = dataclasses.asdict(found)
+    # Of each the kept document is the one that is explained.
+    table["dropped"] = [{**dataclasses.asdict(match), "id": id} for id, match in found.dropped]
+    return table
+
+
+def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
+    document = found.document
+    if document is None:
+        yield f"{common.plain(id)} is not in the index any more."
+    else:
+        yield f"{common.plain(id)}  {common.beginning(document)}".rstrip()
+        come = f" from {common.plain(document.source)}" if document.source else ""
+        yield f"  arrived {common.time_words(document.at)}{come}"
+        match = document.repeats
+        if match is not None:
+            yield f"  dropped: it {common.match_words(match)}"
+            kept = common.beginning(index.get(match.id))
+            if kept:
+                yield f"    {kept}"
+            if found.threshold is not None and not match.identical:
+                yield f"  a duplicate has {found.measure} of {found.threshold:g} or more"
+        elif document.state == "freed":
+            yield "  freed: what it repeated is gone; `neardup index reconsider` decides it again"
+        else:
+            yield "  kept"
+    for other, match in found.dropped:
+        how = "same text" if match.identical else f"{match.similarity:.4f}"
+        yield f"  dropped for it: {common.plain(other)}  {how}"
+    for event in found.events:
+        line = f"  {common.time_words(event.at)}  {event.action}{common.event_words(event)}"
+        yield line
+
+
+def clusters(
+    *,
+    location: common.Location,
+    output: Annotated[
+        str,
+        file(
+            "Records id, kept_id, similarity, measure, distance; format by extension, - for "
+            "standard output.",
+            "-o",
+            default="-",
+        ),
+    ],
+    force: o.Force,
+) -> None:
+    """List the dropped documents, by the kept ones that they repeat.
+
+    Examples:
+        neardup index clusters news.db
+        neardup index clusters news.db -o clusters.csv
+    """
+    from neardup.writers import REMOVED, open_output, write_rows
+
+    with common.opened(location) as index:
+        common.check_outputs(index, output)
+        with open_output(output, force=force) as file:
+            write_rows(file, _dropped(index), REMOVED)
+
+
+def _dropped(index: Index) -> Iterator[dict[str, Any]]:
+    return (
+        {
+            "id": id,
+            "kept_id": cluster.id,
+            "similarity": match.similarity,
+            "measure": match.measure,
+            "distance": match.distance,
+        }
+        for cluster in index.clusters()
+        for id, match in cluster.dropped
+    )
+
+
+def stats(*, location: common.Location, json: common.Json) -> None:
+    """Print sizes and settings.
+
+    Examples:
+        neardup index stats news.db
+        neardup index stats news.db --json
+    """
+    with common.opened(location) as index:
+        found = index.stats()
+    if json:
+        common.as_json(found)
+    else:
+        common.rows(common.stats_rows(found))
+
+
+def export(
+    *,
+    location: common.Location,
+    output: Annotated[
+        str | None,
+        file(
+            "Kept documents: id, text, title, source, at and further fields; format by "
+            "extension. With --whole any name, .gz and .zst compress. - for standard output, "
+            "the default.",
+            "-o",
+        ),
+    ],
+    decisions: Annotated[
+        str | None,
+        file("The other documents: id, kept_id, similarity, measure, distance, reason, at."),
+    ],
+    whole: Annotated[
+        bool, o.Option("Write the whole index, for `neardup index create --from`.", o.OUTPUT)
+    ],
+    force: o.Force,
+    quiet: Quiet,
+) -> None:
+    """Write the kept documents, or with --whole everything.
+
+    All of it is as the index was at one moment, whatever others add meanwhile.
+
+    Examples:
+        neardup index export news.db -o kept.jsonl --decisions dropped.jsonl
+        neardup index export news.db --whole -o news.neardup.zst
+    """
+    from neardup.cli.watch import Watch
+    from neardup.exceptions import ParameterError
+
+    if whole and decisions is not None:
+        raise ParameterError(Message("cli.whole_with_decisions"))
+    with common.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
+        target = output or "-"
+        if whole:
+            index.dump(target, force=force, progress=watch)
+        else:
+            if index.stats().store == "sketch":
+                watch.note(Message("cli.no_texts_kept"))
+            index.export(target, decisions=decisions, force=force, progress=watch)
