@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 
 from neardup import Index, IndexUnavailableError, InputError, ParameterError
 from neardup.base.progress import Progress
@@ -22,7 +22,7 @@ BRIDGE = "The council will open the new bridge on Sunday, and buses will run unt
 def index(location):
     with Index(location, workers=1) as index:
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 def rows(*texts, **fields):
@@ -331,7 +331,7 @@ class TestWindows:
         with Index(location, recipe=recipe, workers=1) as index:
             index.add("old", FERRY, at=NOON)
             yield index
-        check_sound(location)
+        check_consistent(location)
 
     def test_the_window_begins_inclusive(self, index):
         assert index.add("a", FERRY, at=NOON + DAY, within="24h").id == "old"

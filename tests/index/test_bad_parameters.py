@@ -73,7 +73,6 @@ METHODS = {
     "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
     "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
     "check": ({}, {"full": (1, "yes", None), "progress": ()}),
-    "repair": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID}),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
@@ -83,7 +82,7 @@ METHODS = {
     ),
 }
 #: Methods without parameters, and those that write files.
-OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load"}
+OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load", "rebuild"}
 
 
 @pytest.fixture(scope="module")

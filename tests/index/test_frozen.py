@@ -9,8 +9,8 @@ import tomllib
 from contextlib import closing
 
 import pytest
+from tests.index.consistency import check_consistent
 from tests.index.fixtures import make_index as frozen
-from tests.index.sound import check_sound
 
 from neardup import Index, IndexFormatError, IndexMismatchError
 from neardup.index import passages
@@ -90,7 +90,7 @@ def test_it_has_something_of_everything(recorded):
 
 def test_it_takes_more(copy, recorded):
     """What comes is decided by what is there, and what was freed decided again."""
-    before = check_sound(copy)
+    before = check_consistent(copy)
     with Index(copy) as index:
         again = [one for one in frozen.records() if one["id"] in before]
         states = {one["id"]: one["state"] for one in recorded["documents"]}
@@ -105,7 +105,7 @@ def test_it_takes_more(copy, recorded):
         index.expire(before="1970-01-01")
         index.remove("notice/0")
         index.reconsider()
-    after = check_sound(copy)
+    after = check_consistent(copy)
     assert {"new/0", "notice/5"} <= set(after)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 from tests.hostile import TEXTS
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 
 from neardup import Index, InputError, NeardupError, ParameterError
 
@@ -28,7 +28,7 @@ def index(location):
     with Index(location, workers=1) as index:
         index.add("a", TEXT)
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 def printable(message):

@@ -1,7 +1,7 @@
 """Removals undone, clusters searched, and documents of several callers in one commit."""
 
 import pytest
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 
 from neardup import Index, InputError, ParameterError, load_recipe
 from neardup.index import Decision, NewDocument
@@ -19,7 +19,7 @@ def index(location):
         index.add("x", OTHER, title="Pears_of June")
         index.add("y", OTHER + " So it was.")
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 class TestKeep:
@@ -56,7 +56,7 @@ class TestKeep:
             index.keep("second")
             index.remove("first")
             assert [one.id for one in index.query(text)] == ["second"]
-        check_sound(location)
+        check_consistent(location)
 
 
 class TestGetMany:
@@ -173,7 +173,7 @@ class TestTogether:
                 one == Decision(str(at), True, one.repeats, None) for at, one in enumerate(found)
             )
             assert len(index) == 2500
-        check_sound(location)
+        check_consistent(location)
 
     def test_each_problem_is_told_of_its_own_document(self, tmp_path, monkeypatch):
         """A segmenter fails on one, and another is too long: the core says so in that order."""

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 import zstandard
-from tests.index.sound import check_sound, verdicts
+from tests.index.consistency import check_consistent, verdicts
 from tests.postgres import name_in
 
 from neardup import (
@@ -296,7 +296,7 @@ class TestStoreOfSketches:
                 content = path.read_bytes().lower()
                 assert b"quokkas" not in content
                 assert b"xylophone" not in content
-        check_sound(location)
+        check_consistent(location)
 
     def test_verdicts_are_estimates(self, location):
         with Index(location, store="sketch") as index:

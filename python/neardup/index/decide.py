@@ -26,7 +26,6 @@ from neardup.index.values import EVER
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.ingest.incoming import Incoming
     from neardup.index.settings import Settings
     from neardup.index.store.postings import Postings
     from neardup.index.store.session import Session
@@ -124,20 +123,21 @@ class Decider:
     def decide(
         self,
         session: Session,
-        batch: Incoming,
+        corpus: _core.Corpus,
+        ids: Sequence[str],
         rows: Sequence[int],
         first: int,
         *,
         not_before: int | None = None,
     ) -> Verdicts:
-        """Decide some rows of a batch, in this order; they are numbered from `first` on."""
+        """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
             nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
             return Verdicts([], [], nothing, nothing)
-        size = len(batch)
+        size = len(ids)
         numbers = {row: first + at for at, row in enumerate(rows)}
-        context = self.context(session, batch.corpus, not_before=not_before)
-        columns = context.clusterer.decide(batch.corpus, np.array(rows, np.uint32))
+        context = self.context(session, corpus, not_before=not_before)
+        columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
         matches: list[Match | None] = []
         kept_numbers: list[int | None] = []
         for kept, similarity, distance, identical in zip(
@@ -148,7 +148,7 @@ class Decider:
                 kept_numbers.append(None)
                 continue
             if kept < size:
-                number, id = numbers[kept], batch.ids[kept]
+                number, id = numbers[kept], ids[kept]
             else:
                 stored = context.stored[kept - size]
                 number, id = stored["number"], stored["id"]
@@ -166,10 +166,10 @@ class Decider:
         *_, unlisted, _, _ = context.clusterer.statistics()
         return Verdicts(matches, kept_numbers, postings, replaced, unlisted)
 
-    def keep(self, batch: Incoming, first: int) -> Verdicts:
-        """Return verdicts that keep all documents of a batch, whatever they repeat."""
-        nothing: list[None] = [None] * len(batch)
-        postings = self.postings_of(batch.corpus, range(first, first + len(batch)))
+    def keep(self, corpus: _core.Corpus, first: int) -> Verdicts:
+        """Return verdicts that keep all documents of a corpus, whatever they repeat."""
+        nothing: list[None] = [None] * len(corpus)
+        postings = self.postings_of(corpus, range(first, first + len(corpus)))
         return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:

@@ -90,7 +90,8 @@ _COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
     (upkeep.recount, ("neardup index recount news.db",)),
     (upkeep.backup, ("neardup index backup news.db news-2025-03-09.db",)),
     (upkeep.compact, ("neardup index compact news.db",)),
-    (upkeep.check, ("neardup index check news.db", "neardup index check news.db --full --repair")),
+    (upkeep.check, ("neardup index check news.db", "neardup index check news.db --full")),
+    (upkeep.rebuild, ("neardup index rebuild news.db rescued.db",)),
 )
 
 for _command, _examples in _COMMANDS:

@@ -54,34 +54,49 @@ def check(
     *,
     location: io.Location,
     full: o.Full,
-    repair: Annotated[
-        bool,
-        flags.Option(
-            "--repair",
-            help="Make sketches, keys, states and counters again from the texts, and check with "
-            "--full. A document whose text is lost is removed. Copy the index first.",
-            rich_help_panel=o.RUN,
-        ),
-    ] = False,
     workers: o.Workers,
     quiet: o.Quiet = False,
 ) -> None:
     """Print what is damaged, a line each; exit with 2 if anything is.
 
-    Compares rows, texts, sketches, keys and counters; in SQLite also all pages.
+    Compares counters, and rows, texts, sketches and keys of a sample; in SQLite also all pages.
     """
     from neardup.cli.index import show
     from neardup.cli.watch import Watch
 
     with io.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
-        done = index.repair(progress=watch) if repair else []
-        found = index.check(full=full or repair, progress=watch)
-    for line in done:
-        typer.echo(show.plain(say(Message("cli.repaired", line=line))))
+        found = index.check(full=full, progress=watch)
     for line in found:
         typer.echo(show.plain(say(line)))
     if found:
-        if not repair:
-            tell(Message("cli.damage_found", count=len(found), index=show.plain(location)))
+        tell(Message("cli.damage_found", count=len(found), index=show.plain(location)))
         raise SystemExit(2)
-    typer.echo(say(Message("cli.no_damage_left" if done else "cli.no_damage")), err=True)
+    typer.echo(say(Message("cli.no_damage")), err=True)
+
+
+def rebuild(
+    *,
+    location: io.Location,
+    new: Annotated[
+        str,
+        flags.Argument(metavar="NEW", help="A location without an index.", show_default=False),
+    ],
+    workers: o.Workers,
+    quiet: o.Quiet = False,
+) -> None:
+    """Copy what can be read of a damaged index into a new one.
+
+    Sketches, keys and counters are made again from the texts. Prints a line for each loss; exits
+    with 2 if there is any. The damaged index is not changed.
+    """
+    from neardup.cli.index import show
+    from neardup.cli.watch import Watch
+
+    with io.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
+        lost = index.rebuild(new, progress=watch)
+    for line in lost:
+        typer.echo(show.plain(say(line)))
+    with io.opened(new) as index:
+        tell(Message("cli.rebuilt", documents=len(index)))
+    if lost:
+        raise SystemExit(2)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,13 +17,15 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
+from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
-from neardup.index.background import FIRST
+from neardup.index.background import FIRST, counted_from, store
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
 from neardup.index.results import Added, Match
 from neardup.index.values import (
     NUL,
+    STATES,
     check_time,
     id_fault,
     json_of,
@@ -31,7 +34,7 @@ from neardup.index.values import (
     stamp,
     time_fault,
 )
-from neardup.readers import Batch, Problem
+from neardup.readers import Batch, Problem, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.recipe.assets import compiled
@@ -40,8 +43,9 @@ from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.readers import Sources
 
-__all__ = ["Fields", "add_source"]
+__all__ = ["Fields", "add_files", "add_table"]
 
 
 class Source(Protocol):
@@ -96,6 +100,53 @@ class Fields:
             "max_text": self.max_text,
             "extra_fields": tuple(dict.fromkeys([*ids, *named, *self.more])),
         }
+
+
+def add_files(
+    engine: Engine, inputs: Sequence[str | Path], outputs: Sequence[Any], given: Mapping[str, Any]
+) -> Added:
+    """Add the documents of files; see `Index.add_files`."""
+    fields = Fields.of(given)
+    if isinstance(outputs, str) or not isinstance(outputs, Sequence):
+        raise bad("output_paths", "index.list_of_paths", outputs)
+    paths = [None if path is None else check_path(path, "output_paths") for path in outputs]
+    engine.database.refuse_outputs(paths)
+    format = given["format"]
+    sources = open_sources(inputs, format=format, output_paths=paths, **fields.read())
+    count_input(engine, sources, given["progress"])
+    added = add_source(engine, sources, fields, given)
+    of_sources = sources.report_to(given["progress"])
+    return replace(added, problem_count=added.problem_count + of_sources)
+
+
+def add_table(engine: Engine, data: Any, given: Mapping[str, Any]) -> Added:
+    """Add the documents of a table; see `Index.add_many`."""
+    fields = Fields.of(given, needs_ids=True)
+    return add_source(engine, open_table(data, **fields.read()), fields, given)
+
+
+def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
+    """Count files before they are added, if the index counts and has no documents."""
+    settings = engine.settings
+
+    def has_documents(counters: Mapping[str, int]) -> bool:
+        return any(counters[state] for state in STATES)
+
+    with engine.reading() as session:
+        if settings.background != "own" or has_documents(session.counters()):
+            return
+    corpus = counted_from(
+        source.batches(),
+        settings,
+        workers=engine.workers,
+        progress=progress,
+        share=share_of(source),
+    )
+    with engine.writing() as session:
+        counters = session.counters()
+        # Another process may have added documents meanwhile.
+        if len(corpus) and not has_documents(counters):
+            store(session, corpus, counted_at=counters["arrived"] + len(corpus))
 
 
 def add_source(

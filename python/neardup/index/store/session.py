@@ -17,14 +17,13 @@ from neardup.exceptions import IndexFormatError
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.documents import DocumentStatements
-from neardup.index.store.log import LogStatements
 from neardup.index.store.postings import PostingStatements
 from neardup.index.store.rows import remedy
 
 __all__ = ["Session"]
 
 
-class Session(DocumentStatements, PostingStatements, LogStatements):
+class Session(DocumentStatements, PostingStatements):
     """The statements of one transaction."""
 
     def insert(

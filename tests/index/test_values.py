@@ -1,4 +1,4 @@
-"""What an index makes of times, zones, addresses and outputs as people write them."""
+"""Times, zones, addresses and outputs as people write them, and what an index makes of them."""
 
 import os
 import zoneinfo
@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -124,7 +125,7 @@ def test_rows_know_their_files(tmp_path, monkeypatch):
     Path("c").mkdir()
     for name in ("x.txt", "y.txt"):
         Path("c", name).write_text(name)
-    pa.parquet.write_table(pa.table({"text": ["p", "q"]}), "d.parquet")
+    pq.write_table(pa.table({"text": ["p", "q"]}), "d.parquet")
     expected = [("a.jsonl", number) for number in range(1, 6)]
     expected += [("b.csv", 1), ("b.csv", 2), ("c/x.txt", 1), ("c/y.txt", 1)]
     expected += [("d.parquet", 1), ("d.parquet", 2)]
