@@ -13,7 +13,7 @@ from tests.index.written import documents, families
 from neardup import Index
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError
-from neardup.index import passages
+from neardup.index import shingles
 from neardup.index.backends.database import Database
 
 MANY = documents(families(11, 12))
@@ -198,7 +198,7 @@ def changes(index):
     yield lambda: index.add_many(MANY)
     yield index.recount
     made = [b""]
-    yield lambda: list(passages.make_missing(index._engine, "x", lambda some: made * len(some), 0))
+    yield lambda: list(shingles.make_missing(index._engine, "x", lambda some: made * len(some), 0))
     yield lambda: index.reconsider(ids)
     yield index.reconsider
     yield lambda: index.keep(kept)
@@ -219,9 +219,9 @@ def questions(index, tmp_path):
     yield lambda: index.export(tmp_path / "o.jsonl", decisions=tmp_path / "d.jsonl", force=True)
     yield lambda: index.export(tmp_path / "o.csv", force=True)
     yield lambda: index.dump(tmp_path / "dump", force=True)
-    yield lambda: passages.texts_of(index._engine, [*range(1, 40)])
-    yield lambda: passages.numbers_and_times(index._engine)
-    yield lambda: list(passages.stored(index._engine, "x", 0))
+    yield lambda: shingles.texts_of(index._engine, [*range(1, 40)])
+    yield lambda: shingles.numbers_and_times(index._engine)
+    yield lambda: list(shingles.stored(index._engine, "x", 0))
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.index.consistency import check_consistent
 from tests.index.fixtures import make_index as frozen
 
 from neardup import Index, IndexFormatError, IndexMismatchError
-from neardup.index import passages
+from neardup.index import shingles
 from neardup.papers import open_library
 from neardup.papers.library import made_by
 from neardup.recipe import recipe_from_table
@@ -114,10 +114,10 @@ def test_it_is_a_library(copy, version):
     with Index(copy) as index:
         handle = index._engine
         # The table of variants is another package's, and may be another one here.
-        missing = passages.count_missing(handle, made_by(), after=0)
+        missing = shingles.count_missing(handle, made_by(), after=0)
         assert missing in ((0, len(index)) if version > 1 else (len(index),))
         assert len(open_library(index)) == len(index)
-        assert passages.count_missing(handle, made_by(), after=0) == 0
+        assert shingles.count_missing(handle, made_by(), after=0) == 0
 
 
 def test_nothing_of_it_depends_on_where_it_was_made(copy, database):

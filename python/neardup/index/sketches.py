@@ -30,13 +30,7 @@ def restore(
     location: str,
     texts: pa.LargeStringArray | None = None,
 ) -> None:
-    """Add stored documents with their stored sketches to a corpus.
-
-    Raises
-    ------
-    IndexFormatError
-        If a sketch has another format than the recipe makes.
-    """
+    """Add stored documents with their stored sketches to a corpus."""
     try:
         _restore(corpus, rows, texts)
     except InputError as error:

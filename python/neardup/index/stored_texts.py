@@ -26,17 +26,6 @@ class StoredTexts:
     """The documents that an index keeps, read as often as wanted like the sources of a run.
 
     Each pass reads one snapshot: what is added meanwhile is not in it.
-
-    Parameters
-    ----------
-    engine : Engine
-    parameter : str
-        The parameter that the caller was given it by, for errors.
-
-    Raises
-    ------
-    ParameterError
-        If the index stores no texts.
     """
 
     def __init__(self, engine: Engine, parameter: str) -> None:

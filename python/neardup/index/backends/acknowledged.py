@@ -143,13 +143,7 @@ def remove_note(path: Path, log: Path) -> None:
 
 
 def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
-    """Raise if the log beside an index is incomplete or belongs to another index.
-
-    Raises
-    ------
-    IndexFormatError
-        If so; neither the file nor the log was changed.
-    """
+    """Raise if the log beside an index is incomplete or belongs to another index."""
     said = _said(note_path)
     has_log = log.exists() and log.stat().st_size > 0
     if said is None and not has_log:

@@ -101,13 +101,7 @@ class DocumentStatements(Transaction):
         return None if packed is None else self.unpacked(packed, number)
 
     def unpacked(self, packed: bytes | None, number: int) -> str:
-        """Return a stored text, decompressed.
-
-        Raises
-        ------
-        IndexFormatError
-            If the bytes are damaged or missing.
-        """
+        """Return a stored text, decompressed."""
         if packed is None:
             raise IndexFormatError(
                 Message(
@@ -133,13 +127,7 @@ class DocumentStatements(Transaction):
     def unpacked_all(
         self, packed: Sequence[bytes | None], numbers: Sequence[int]
     ) -> pa.LargeStringArray:
-        """Return the stored texts of the documents with these numbers, decompressed.
-
-        Raises
-        ------
-        IndexFormatError
-            If the bytes of one are damaged or missing.
-        """
+        """Return the stored texts of the documents with these numbers, decompressed."""
         unpack: Any = self._unpacker.decompress
         try:
             # Strings of Python would be decoded here, only to be encoded again.

@@ -99,13 +99,7 @@ class Transaction:
         insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name.
-
-        Raises
-        ------
-        IndexUnavailableError
-            If this is not the index that was opened.
-        """
+        """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name."""
         rows = self.connection.exec_driver_sql(self._compiled.counters)
         found = {row[0]: row[1] for row in rows}
         if self._identity is not None and found.get(IDENTITY) != self._identity:
@@ -151,13 +145,7 @@ class Transaction:
                 self.connection.exec_driver_sql(self._compiled.change_counter, parameters)
 
     def background(self, version: int) -> bytes:
-        """Return stored background statistics, decompressed.
-
-        Raises
-        ------
-        IndexFormatError
-            If it is missing or damaged.
-        """
+        """Return stored background statistics, decompressed."""
         query = select(background.c.data).where(background.c.version == version)
         packed = self.connection.execute(query).scalar_one_or_none()
         try:
