@@ -297,10 +297,10 @@ def test_the_count_is_of_what_is_committed(tmp_path):
 def test_the_count_never_goes_back(tmp_path):
     path = tmp_path / "n.db-commits"
     for commits, stands in ((5, 5), (4, 5), (6, 6)):
-        acknowledged.note(path, Acknowledged(1, commits, commits))
+        acknowledged.record(path, Acknowledged(1, commits, commits))
         assert Acknowledged.from_bytes(path.read_bytes()).commits == stands
     # That of another index counts for nothing.
-    acknowledged.note(path, Acknowledged(2, 1, 1))
+    acknowledged.record(path, Acknowledged(2, 1, 1))
     assert Acknowledged.from_bytes(path.read_bytes()) == Acknowledged(2, 1, 1)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress
-from neardup.index.sketches import restore
+from neardup.index.sketches import empty_corpus, restore
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
@@ -67,7 +67,7 @@ def counted_from(
     """
     progress = progress or Progress()
     progress.stage("read and sketch", None, share)
-    corpus = _empty_corpus(settings, workers)
+    corpus = _counting_corpus(settings, workers)
     with closing(prefetch(batches)) as unread:
         for batch in unread:
             _push(corpus, batch, settings)
@@ -76,13 +76,8 @@ def counted_from(
     return corpus
 
 
-def _empty_corpus(settings: Settings, workers: int) -> _core.Corpus:
-    from neardup import _core
-
-    shingle = settings.rule.counted_shingle
-    return _core.Corpus(
-        compiled(settings.recipe), keeps_texts=False, shingle=shingle, workers=workers
-    )
+def _counting_corpus(settings: Settings, workers: int) -> _core.Corpus:
+    return empty_corpus(settings, workers=workers, shingle=settings.rule.counted_shingle)
 
 
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> None:
@@ -95,7 +90,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
     The session must be in a write transaction.
     """
-    corpus = _empty_corpus(settings, workers)
+    corpus = _counting_corpus(settings, workers)
     if settings.store == "text":
         for some in session.newest_texts(NEWEST):
             _push(corpus, Batch(0, some, some), settings)

@@ -36,28 +36,17 @@ __all__ = ["BatchContext", "Decider", "Verdicts"]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The decisions on some documents, and the changes to the postings that follow from them.
+    """The decisions on some documents, and the changes to the postings that follow from them."""
 
-    Parameters
-    ----------
-    matches : list of Match or None
-        The kept document that each document repeats; None if it is itself kept.
-    kept_numbers : list of int or None
-        The number of that kept document.
-    postings : mapping of str to sequence of int
-        Columns ``key``, ``number`` and ``share`` of the kept documents.
-    replaced : mapping of str to sequence of int
-        Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting
-        replaces the oldest one that is outside the window, so that old documents do not keep
-        the list closed.
-    unlisted : int
-        Number of kept documents that at least one full list left out.
-    """
-
+    #: The kept document that each document repeats, and its number; None if it is itself kept.
     matches: list[Match | None]
     kept_numbers: list[int | None]
+    #: Columns ``key``, ``number`` and ``share`` of the kept documents.
     postings: Mapping[str, Sequence[int]]
+    #: Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting replaces
+    #: the oldest one outside the window, so that old documents do not keep the list closed.
     replaced: Mapping[str, Sequence[int]]
+    #: Number of kept documents that at least one full list left out.
     unlisted: int = 0
 
 

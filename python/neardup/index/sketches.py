@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from neardup import _core
 from neardup.base.messages import Message
-from neardup.exceptions import IndexFormatError, InputError
-from neardup.index.store.rows import damaged, remedy
+from neardup.exceptions import InputError
+from neardup.index.store.rows import damage, damaged
 from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["empty_corpus", "restore"]
 
 
-def empty_corpus(settings: Settings, *, workers: int) -> _core.Corpus:
-    """Return an empty corpus; corpora made from it share its threads."""
-    return _core.Corpus(compiled(settings.recipe), keeps_texts=False, shingle=None, workers=workers)
+def empty_corpus(settings: Settings, *, workers: int, shingle: int | None = None) -> _core.Corpus:
+    """Return an empty corpus, which may count shingles; corpora made from it share threads."""
+    recipe = compiled(settings.recipe)
+    return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=workers)
 
 
 def restore(
@@ -41,14 +42,7 @@ def restore(
                 must = Message("index.sketch_of_recipe")
                 document = Message("index.row_document", number=row["number"])
                 raise damaged(location, document, "sketch", must, row["sketch"]) from reason
-        raise IndexFormatError(
-            Message(
-                "index.sketches_are_damaged",
-                location=location,
-                reason=error.args[0],
-                remedy=remedy(location),
-            )
-        ) from error
+        raise damage("index.sketches_are_damaged", location, reason=error.args[0]) from error
 
 
 def _restore(corpus: _core.Corpus, rows: Sequence[Any], texts: pa.LargeStringArray | None) -> None:

@@ -257,7 +257,7 @@ class SQLiteFile(Backend):
         """Record that the change is stored; checkpoint unless another commit just preceded it."""
         if self._counted is None:
             return
-        acknowledged.note(self.files()[-1], self._counted)
+        acknowledged.record(self.files()[-1], self._counted)
         self._has_written = True
         if not self.files()[1].exists():
             # The tables were created, before WAL is turned on.
@@ -290,15 +290,15 @@ class SQLiteFile(Backend):
 
     def check_log(self) -> None:
         """Raise if the log is missing, truncated, or of another index."""
-        file, log, *_, note = self.files()
+        file, log, *_, record = self.files()
         if file.exists():
-            acknowledged.check_log(file, note, log, self.location)
+            acknowledged.check_log(file, record, log, self.location)
             self._had_log = log.exists() and log.stat().st_size > 0
         self._is_checked = True
 
     def after_close(self) -> None:
         """Empty the log; SQLite does so itself only if nobody else has the file open."""
-        file, log, *_, note = self.files()
+        file, log, *_, record = self.files()
         if self.path in self._abandoned or not self._is_checked or self._is_other():
             return
         if self._has_written and log.exists():
@@ -307,7 +307,7 @@ class SQLiteFile(Backend):
                 self._checkpoint(connection)
                 connection.close()
         if file.exists():
-            acknowledged.remove_note(note, log)
+            acknowledged.remove_record(record, log)
 
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, except SQLite's own."""

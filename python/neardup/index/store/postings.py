@@ -14,7 +14,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import keys, recent_keys
 from neardup.index.store.bulk import insert_rows, run_compiled
-from neardup.index.store.rows import damaged, remedy
+from neardup.index.store.rows import damage, damaged
 from neardup.index.store.transaction import FILED, RECENT, Transaction
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ class PostingStatements(Transaction):
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
                 row = Message("index.row_key", number=number)
                 return damaged(self.location, row, "share", Message("index.share"), share)
-        return IndexFormatError(
-            Message("index.keys_are_damaged", location=self.location, remedy=remedy(self.location))
-        )
+        return damage("index.keys_are_damaged", self.location)
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
         """Store postings given as columns of the table; the counters must have been read before."""

@@ -17,7 +17,7 @@ from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.backends.acknowledged import COMMITS
 from neardup.index.schema import background, counters, events, meta
 from neardup.index.store.bulk import insert_rows, values_of, values_table
-from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damaged, remedy, sound
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damage, damaged, sound
 from neardup.index.store.statements import statements
 from neardup.index.values import id_fault, stamp
 
@@ -151,15 +151,8 @@ class Transaction:
         try:
             return zstandard.decompress(packed or b"")
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
-            raise IndexFormatError(
-                Message(
-                    "index.background_cannot_be_unpacked",
-                    location=self.location,
-                    number=version,
-                    reason=str(error),
-                    remedy=remedy(self.location),
-                )
-            ) from error
+            values = {"number": version, "reason": str(error)}
+            raise damage("index.background_cannot_be_unpacked", self.location, **values) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
