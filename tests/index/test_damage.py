@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import zstandard
 from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 
@@ -112,6 +113,12 @@ DAMAGES = {
     "no text": [f"DELETE FROM texts WHERE number = {KEPT}"],
     "no text of a dropped one": [f"DELETE FROM texts WHERE number = {DROPPED}"],
     "text is no zstd": [f"UPDATE texts SET text = x'00112233' WHERE number = {KEPT}"],
+    "text is no UTF-8": [
+        f"UPDATE texts SET text = x'{zstandard.compress(bytes([255])).hex()}' WHERE number = {KEPT}"
+    ],
+    "background is empty": [
+        f"UPDATE background SET data = x'{zstandard.compress(b'').hex()}'",
+    ],
     "text is text": [f"UPDATE texts SET text = 'hello' WHERE number = {KEPT}"],
     "text is a number": [f"UPDATE texts SET text = 12 WHERE number = {KEPT}"],
     "text is cut off": [
@@ -161,6 +168,7 @@ DAMAGES = {
 #: Those that leave a document out.
 LEFT_OUT = {
     *("no text", "no text of a dropped one", "text is no zstd", "text is text"),
+    "text is no UTF-8",
     *("text is a number", "text is cut off", "text claims to be large", "text of another"),
     *("id is a number", "id is empty", "id is not UTF-8"),
     *("time out of range", "time before all", "time is text"),

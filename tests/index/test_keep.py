@@ -3,7 +3,7 @@
 import pytest
 from tests.index.consistency import check_consistent
 
-from neardup import Index, InputError, ParameterError, load_recipe
+from neardup import Index, InputError, load_recipe
 from neardup.index import Decision, NewDocument
 
 BASE = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
@@ -93,12 +93,6 @@ class TestClusters:
         assert [one.id for one in index.clusters(after=first.number)] == ["x"]
         assert list(index.clusters(after=second.number)) == []
 
-    def test_bad_parameters(self, index):
-        with pytest.raises(ParameterError, match="'search' parameter must be text"):
-            index.clusters(search=7)
-        with pytest.raises(ParameterError, match="'after' parameter must be a whole number"):
-            index.clusters(after=-1)
-
 
 class TestTogether:
     def test_each_is_answered_for_itself(self, index):
@@ -157,11 +151,6 @@ class TestTogether:
 
     def test_none(self, index):
         assert index.add_together([]) == []
-
-    @pytest.mark.parametrize("given", [None, 7, "text", {"id": "a"}, [("a", "b")]])
-    def test_bad_parameters(self, index, given):
-        with pytest.raises(ParameterError, match="'documents' parameter must be"):
-            index.add_together(given)
 
     def test_more_than_one_transaction(self, location):
         with Index(location, workers=1) as index:

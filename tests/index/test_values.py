@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.base.validation import check_span, check_zone
+from neardup.base.validation import check_zone
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.index.values import check_time, time_fault
 from neardup.readers import open_sources, open_table
@@ -107,11 +107,6 @@ def test_a_zone_may_be_a_tzinfo():
     zone = timezone(timedelta(hours=3))
     assert check_zone(zone, "at_zone") is zone
     assert check_zone(None, "at_zone") is UTC
-
-
-def test_a_span_is_shown_as_it_was_given():
-    with pytest.raises(ParameterError, match=r"longer than nothing\. Got '0d' instead\."):
-        check_span("0d", "older_than")
 
 
 # where a problem is
@@ -233,9 +228,3 @@ def test_nothing_is_shown_of_an_ambiguous_address(address):
 
 def test_repr(index, tmp_path):
     assert repr(index) == f"Index({str(tmp_path / 'n.db')!r})"
-
-
-@pytest.mark.parametrize("text", [None, 7, b"bytes"])
-def test_what_is_no_text(index, text):
-    with pytest.raises(ParameterError, match=r"The 'text' parameter must be text\. Got "):
-        index.add("z", text)
