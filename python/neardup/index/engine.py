@@ -69,10 +69,10 @@ class Engine:
             yield Session(connection, self.location, self.identity if check_identity else None)
 
     @contextmanager
-    def writing(self, *, check_identity: bool = True) -> Iterator[Session]:
+    def writing(self) -> Iterator[Session]:
         """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location, self.identity if check_identity else None)
+            yield Session(connection, self.location, self.identity)
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""

@@ -257,9 +257,7 @@ class Database:
     def _taking_turn(self) -> Iterator[None]:
         turn, seconds = self._turn, self._backend.lock_seconds
         if not turn.acquire(timeout=seconds):
-            raise IndexUnavailableError(
-                Message("index.locked_by_thread", location=self.location, seconds=seconds)
-            )
+            raise self._backend.unavailable("index.locked_by_thread", seconds=seconds)
         try:
             yield
         finally:
@@ -299,7 +297,7 @@ class Database:
         self._in_use.add(use)
         try:
             if self._closed:
-                raise IndexUnavailableError(Message("index.is_closed", location=self.location))
+                raise self._backend.unavailable("index.is_closed")
             self._backend.check_use()
             with self._explained(moment, connected=False):
                 connection = self._pool.connect()
