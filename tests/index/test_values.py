@@ -203,26 +203,6 @@ def test_inputs_are_no_outputs(index, tmp_path):
     assert len(index) == 0
 
 
-# addresses
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "postgresql://u:sec@ret@127.0.0.1:1/db",
-        "postgresql://u@sec:ret@127.0.0.1:1/db",
-        "postgresql://u:sec/@ret@127.0.0.1:1/db",
-        "postgres://u:pw@127.0.0.1:1/db?user=sec@ret",
-    ],
-)
-def test_nothing_is_shown_of_an_ambiguous_address(address):
-    with pytest.raises(ParameterError) as caught:
-        neardup.Index(address)
-    assert "Write an @ of the user, the password or an option as %40." in str(caught.value)
-    for part in ("sec", "ret", "127"):
-        assert part not in str(caught.value)
-
-
 # the class itself
 
 

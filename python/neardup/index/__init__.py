@@ -8,7 +8,6 @@
 ``engine``      an open index: database, settings, deciders
 ``decide``      the rule of `dedup`, applied against the stored documents
 ``background``  statistics of text that many documents of the index share
-``sketches``    sketches of texts and of stored documents
 ``export``      writes records; ``dump`` writes a whole index and restores it
 ``integrity``   finds damage; ``rebuild`` copies what can be read into a new index
 ``shingles``    the shingles by which a paper check finds documents, in files

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress
-from neardup.index.sketches import empty_corpus, restore
+from neardup.index.decide import empty_corpus, restore
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable

@@ -21,9 +21,8 @@ from neardup.exceptions import (
 )
 from neardup.index.backends.database import Database
 from neardup.index.background import counted_from
-from neardup.index.decide import Decider
+from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, new_settings
-from neardup.index.sketches import empty_corpus, restore
 from neardup.index.store.rows import COUNTERS, damage
 from neardup.index.store.session import Session
 

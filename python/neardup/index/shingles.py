@@ -32,7 +32,7 @@ import mmap
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -106,12 +106,10 @@ def numbers_and_times(engine: Engine) -> Present:
     numbers: list[int] = []
     times: list[int] = []
     with engine.reading() as session:
-        rows = session.connection.execute(query, execution_options={"yield_per": 10_000})
-        with closing(rows):
-            for some in rows.partitions():
-                numbers += [row[0] for row in some]
-                # A damaged row may hold anything.
-                times += [row[1] if row[1].__class__ is int else 0 for row in some]
+        for some in session.stream(query, 10_000):
+            numbers += [row["number"] for row in some]
+            # A damaged row may hold anything.
+            times += [row["at"] if row["at"].__class__ is int else 0 for row in some]
     found = np.array(numbers, np.int64)
     order = np.argsort(found)
     return Present(found[order], np.array(times, np.int64)[order])
