@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from neardup import Index
 from neardup.exceptions import NeardupError
 from tests.faults.preload import Faults
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import families
 
 OPTIONS = {"threshold": 0.3, "workers": 1}
@@ -75,7 +75,7 @@ class Trial:
 
     def law(self) -> None:
         """Raise unless exactly what was acknowledged is there, and more can be added."""
-        found = set(check_sound(self.place))
+        found = set(check_consistent(self.place))
         assert self.acknowledged <= found, f"lost: {sorted(self.acknowledged - found)[:5]}"
         assert found <= self.acknowledged, f"too much: {sorted(found - self.acknowledged)[:5]}"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from neardup import Index
 from tests.faults import preload
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import families
 
 OPTIONS = {"threshold": 0.3, "workers": 1}
@@ -223,7 +223,7 @@ def _check(records: list[Record], place: Path, rng: random.Random) -> None:
         possible = [before | set(new[:count]) for count in range(len(new) + 1)]
         assert found in [*possible, after], (sorted(before - found)[:9], sorted(found - after)[:9])
         index.add("after", "断电之后的第一条新闻：水文站照常通报。")
-    assert set(check_sound(str(place))) == found | {"after"}
+    assert set(check_consistent(str(place))) == found | {"after"}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import zstandard
-from tests.papers.test_rates import check_sound
+from tests.papers.test_rates import check_consistent
 
 from neardup import check, compare
 from neardup.readers.files import FileText
@@ -23,7 +23,7 @@ def papers(shared):
 @pytest.mark.parametrize("name", ALTERED)
 def test_altered_copies(papers, name):
     report = check(papers / f"orig_0.8_{name}.txt", papers / "orig.txt")
-    check_sound(report)
+    check_consistent(report)
     assert report.similarity == pytest.approx(ALTERED[name], abs=6e-4)
     one, other = (
         (papers / path).read_text("utf-8") for path in ("orig.txt", f"orig_0.8_{name}.txt")
@@ -44,7 +44,7 @@ def test_the_original_against_itself(papers):
 def test_the_original_is_the_first_source_of_an_altered_copy(papers):
     """All in one folder: the paper's own file is left out, and all others are sources."""
     report = check(papers / "orig_0.8_dis_1.txt", papers)
-    check_sound(report)
+    check_consistent(report)
     assert report.sources[0].id == "orig.txt"
     assert {one.id for one in report.sources} == {
         "orig.txt",
@@ -70,5 +70,5 @@ def test_unrelated_articles(shared, tmp_path):
     for paper, source in zip(chosen[::2], chosen[1::2], strict=True):
         path.write_text(source, "utf-8")
         report = check(FileText(paper, "text"), path)
-        check_sound(report)
+        check_consistent(report)
         assert report.rates.total < 0.02

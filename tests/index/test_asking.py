@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 
 from neardup import Index, compare, load_recipe
@@ -36,9 +36,9 @@ class TestQuery:
     @pytest.fixture
     def index(self, location):
         with unfiltered(location) as index:
-            before = check_sound(location)
+            before = check_consistent(location)
             yield index
-        assert check_sound(location) == before
+        assert check_consistent(location) == before
 
     def test_the_most_similar_first_and_of_a_tie_the_earlier(self, index):
         found = index.query(BASE)
@@ -110,7 +110,7 @@ def filled(location):
         index.add("d", BASE, at="2024-01-04")
         index.add("e", LIKE["far"] + "!", at="2024-01-05")
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 def test_documents_by_state(filled):

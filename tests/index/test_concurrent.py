@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.index.children import REFUSED, Child, add_all, add_at_once, barrier
-from tests.index.sound import check_sound, verdicts
+from tests.index.consistency import check_consistent, verdicts
 from tests.index.written import documents, edited, families, letters
 
 from neardup import Index, pairs
@@ -155,9 +155,9 @@ def test_adding_and_removing_at_once(new_place):
             ]
             for job in jobs:
                 job.result()
-        check_sound(place)
+        check_consistent(place)
         index.reconsider()
-        found = check_sound(place)
+        found = check_consistent(place)
         assert set(found) == {*first[2::3], *(one["id"] for one in more)}
         # Decided again in the order of numbers, those that are left are kept or repeat one.
         assert {row.state for row in found.values()} == {0, 1}

@@ -1,7 +1,6 @@
 """What transactions promise: durable, exclusive, a snapshot, all or nothing."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -274,36 +273,6 @@ def test_writers_of_two_processes_and_four_threads_lose_nothing(location, opened
     assert values(database) == {"count": 80}
 
 
-def test_what_a_killed_process_acknowledged_is_there(location, opened):
-    database = opened(location)
-    with database.writing() as connection:
-        put(connection, "count", 0)
-    child = start_adding(location, 1_000_000)
-    told = [int(child.stdout.readline()) for _ in range(20)]
-    child.send_signal(signal.SIGKILL)
-    told += [int(line) for line in child.communicate(timeout=60)[0].splitlines()]
-    # One more may have been stored and not yet told.
-    assert values(database)["count"] - told[-1] in (0, 1)
-    assert told == list(range(1, len(told) + 1))
-    with database.writing() as connection:
-        connection.execute(counters.update().values(value=0))
-
-
-def test_two_schemas_of_one_database_are_two_indexes(postgres, database_url, opened):
-    first = opened(database_url)
-    second = opened(f'{database_url}?schema=other "%25s" {{x}}')
-    assert second.location.endswith("schema=other+%22%25s%22+%7Bx%7D")
-    with first.writing() as one, second.writing() as two:
-        put(one, "first", 1)
-        put(two, "second", 2)
-    assert (values(first), values(second)) == ({"first": 1}, {"second": 2})
-    second.compact()
-    assert second.size() > 0
-    with postgres.connect(name_in(database_url)) as connection:
-        found = connection.execute("SELECT name FROM neardup.counters").fetchall()
-    assert found == [("first",)]
-
-
 def test_compacting_gives_space_back(location, opened):
     database = opened(location)
     assert database.check() == []
@@ -317,15 +286,6 @@ def test_compacting_gives_space_back(location, opened):
     # PostgreSQL keeps empty pages of its indexes for new rows.
     assert database.size() < full / (4 if database.dialect == "sqlite" else 2)
     assert database.check() == []
-
-
-def test_a_closed_database_says_so(location, opened):
-    database = opened(location)
-    with database:
-        pass
-    database.close()
-    with pytest.raises(IndexUnavailableError, match=r"is closed\. Open it again"):
-        values(database)
 
 
 def test_the_working_folder_may_change(tmp_path, monkeypatch, opened):

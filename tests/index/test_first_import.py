@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.test_background import shuffled
-from tests.index.test_one_semantics import read_first
+from tests.index.test_same_as_dedup import read_first
 
 from neardup import Index, dedup, dedup_files
 from neardup.base.progress import Progress
@@ -24,7 +24,7 @@ def write(path, records):
 
 
 def kept(location):
-    check_sound(location)
+    check_consistent(location)
     with Index(location, must_exist=True) as index:
         assert index.check() == []
         return [one.id for one in index.documents("kept")]

@@ -9,11 +9,11 @@ import tomllib
 from contextlib import closing
 
 import pytest
+from tests.index.consistency import check_consistent
 from tests.index.fixtures import make_index as frozen
-from tests.index.sound import check_sound
 
 from neardup import Index, IndexFormatError, IndexMismatchError
-from neardup.index import passages
+from neardup.index import shingles
 from neardup.papers import open_library
 from neardup.papers.library import made_by
 from neardup.recipe import recipe_from_table
@@ -90,7 +90,7 @@ def test_it_has_something_of_everything(recorded):
 
 def test_it_takes_more(copy, recorded):
     """What comes is decided by what is there, and what was freed decided again."""
-    before = check_sound(copy)
+    before = check_consistent(copy)
     with Index(copy) as index:
         again = [one for one in frozen.records() if one["id"] in before]
         states = {one["id"]: one["state"] for one in recorded["documents"]}
@@ -105,7 +105,7 @@ def test_it_takes_more(copy, recorded):
         index.expire(before="1970-01-01")
         index.remove("notice/0")
         index.reconsider()
-    after = check_sound(copy)
+    after = check_consistent(copy)
     assert {"new/0", "notice/5"} <= set(after)
 
 
@@ -114,10 +114,10 @@ def test_it_is_a_library(copy, version):
     with Index(copy) as index:
         handle = index._engine
         # The table of variants is another package's, and may be another one here.
-        missing = passages.count_missing(handle, made_by(), after=0)
+        missing = shingles.count_missing(handle, made_by(), after=0)
         assert missing in ((0, len(index)) if version > 1 else (len(index),))
         assert len(open_library(index)) == len(index)
-        assert passages.count_missing(handle, made_by(), after=0) == 0
+        assert shingles.count_missing(handle, made_by(), after=0) == 0
 
 
 def test_nothing_of_it_depends_on_where_it_was_made(copy, database):

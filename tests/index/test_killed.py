@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.index.children import REFUSED, Child, add_all
-from tests.index.sound import check_sound, verdicts
+from tests.index.consistency import check_consistent, verdicts
 from tests.index.written import documents, families
 
 from neardup import Index
@@ -47,7 +47,7 @@ def check_left(place, told):
         return
     # One that was killed before it had made the index left nothing to open.
     Index(place, **OPTIONS).close()
-    found = check_sound(place)
+    found = check_consistent(place)
     assert acknowledged <= set(found)
     assert list(found) == [one["id"] for one in MANY[: len(found)]]
 

@@ -12,7 +12,7 @@ import pytest
 from tests import needs
 from tests.index.calls import values, write
 from tests.index.children import Child, add_all
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 
 from neardup import Index
@@ -103,7 +103,7 @@ def test_an_index_is_recognised_without_its_log(tmp_path):
 def test_a_whole_log_is_taken(copy):
     with Index(copy, must_exist=True) as index:
         assert len(index) >= 15
-    check_sound(str(copy))
+    check_consistent(str(copy))
     assert [path.name for path in copy.parent.iterdir()] == ["n.db"]
 
 
@@ -114,7 +114,7 @@ def test_a_missing_log(copy):
     beside(copy, "-commits").unlink()
     with Index(copy, must_exist=True) as index:
         assert len(index) < 15
-    check_sound(str(copy))
+    check_consistent(str(copy))
 
 
 def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
@@ -135,11 +135,9 @@ def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
     with Index(alone, must_exist=True) as copied:
         assert len(copied) < 5
         assert [line.code for line in copied.check()] == ["index.copied_without_log"]
-    with Index(alone, must_exist=True) as copied:
-        assert [line.values["damage"].code for line in copied.repair()] == [
-            "index.copied_without_log"
-        ]
-        assert copied.check() == []
+        assert copied.rebuild(tmp_path / "new.db") == []
+    with Index(tmp_path / "new.db", must_exist=True) as rebuilt:
+        assert rebuilt.check() == []
 
 
 def test_a_kill_between_a_checkpoint_and_its_mark_is_no_damage(tmp_path):
@@ -169,7 +167,7 @@ def test_a_backup_while_others_write(tmp_path):
         for at in range(1, 4):
             child.wait_for(5 * at)
             index.backup(tmp_path / f"{at}.db")
-            assert len(check_sound(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
+            assert len(check_consistent(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
         with pytest.raises(OutputError) as refusal:
             index.backup(tmp_path / "1.db")
         assert refusal.value.message.code == "index.copy_exists"
@@ -235,7 +233,7 @@ def test_a_log_of_another_index(has_note, copy, tmp_path):
         beside(copy, suffix).unlink(missing_ok=True)
     with Index(copy, must_exist=True):
         pass
-    check_sound(str(copy))
+    check_consistent(str(copy))
 
 
 def test_a_log_with_no_meaning_to_the_file(copy):
@@ -260,7 +258,7 @@ def test_a_log_that_is_left_of_a_deleted_index(copy):
         assert len(index) == 1
     with Index(copy, must_exist=True) as index:
         assert len(index) == 1
-    assert list(check_sound(str(copy))) == ["a"]
+    assert list(check_consistent(str(copy))) == ["a"]
 
 
 def test_copies_of_a_closed_index_need_no_other_file(tmp_path):
@@ -299,10 +297,10 @@ def test_the_count_is_of_what_is_committed(tmp_path):
 def test_the_count_never_goes_back(tmp_path):
     path = tmp_path / "n.db-commits"
     for commits, stands in ((5, 5), (4, 5), (6, 6)):
-        acknowledged.note(path, Acknowledged(1, commits, commits))
+        acknowledged.record(path, Acknowledged(1, commits, commits))
         assert Acknowledged.from_bytes(path.read_bytes()).commits == stands
     # That of another index counts for nothing.
-    acknowledged.note(path, Acknowledged(2, 1, 1))
+    acknowledged.record(path, Acknowledged(2, 1, 1))
     assert Acknowledged.from_bytes(path.read_bytes()) == Acknowledged(2, 1, 1)
 
 

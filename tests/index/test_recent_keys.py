@@ -1,7 +1,7 @@
 """New keys in SQLite: first in a small table, then in order in the large one."""
 
 from sqlalchemy import select
-from tests.index.sound import check_sound, entries_of, verdicts
+from tests.index.consistency import check_consistent, entries_of, verdicts
 
 import neardup
 from neardup.index.backends.database import Database
@@ -37,7 +37,7 @@ def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
             removed = index.remove("d0"), index.remove("d30")
             assert [one.freed for one in removed] == [("d1",), ("d31",)]
             index.reconsider()
-        check_sound(place)
+        check_consistent(place)
         found[most] = verdicts(place), entries_of(place)
         large, small = sizes(place)
         assert (large == 0, small == 0) == (most == 500_000, most == 1)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select
-from tests.index.sound import check_sound, verdicts
+from tests.index.consistency import check_consistent, verdicts
 from tests.index.written import documents, families, letters
 
 from neardup import Index, InputError, load_recipe
@@ -32,7 +32,7 @@ def index(location):
         index.add("c", BASE + " and fifteen")
         index.add("d", BASE + " and more")
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 def states(index):
@@ -83,7 +83,7 @@ class TestRemove:
             index.add_many([one | {"id": f"later-{one['id']}"} for one in many])
             for one in list(index.documents()):
                 index.remove(one.id)
-            check_sound(location)
+            check_consistent(location)
             assert len(index) == 0
             assert all(index.query(one["text"]) == [] for one in many)
             assert index.add_many(many).new == len(many)
@@ -159,7 +159,7 @@ class TestReconsider:
                 assert fresh.add(id, texts[id]) is None
             expected = [(id, fresh.add(id, texts[id])) for id in freed]
             assert index.reconsider() == expected
-        check_sound(place)
+        check_consistent(place)
 
     @pytest.mark.slow
     def test_more_than_one_transaction_takes(self, location):
@@ -171,7 +171,7 @@ class TestReconsider:
         assert [id for id, _ in decided] == [str(at) for at in range(600)]
         assert decided[0][1] is None
         assert {match.id for _, match in decided[1:]} == {"0"}
-        check_sound(location)
+        check_consistent(location)
 
 
 DAY = timedelta(days=1)
@@ -188,7 +188,7 @@ class TestExpire:
             index.add("c", BASE + " and fifteen", at=NOON - 2 * DAY)
             index.add("y", OTHER, at=NOON + 9 * DAY)
             yield index
-        check_sound(location)
+        check_consistent(location)
 
     def test_the_moment_is_exclusive(self, index):
         assert index.expire(before=NOON - 2 * DAY).removed == 0
@@ -236,7 +236,7 @@ class TestExpire:
             assert removed.removed == 1250 + 1
             assert removed.freed_count == len(removed.freed) == 50
             assert len(index) == 50
-        check_sound(location)
+        check_consistent(location)
 
 
 def test_events_are_kept_in_order(index, location):

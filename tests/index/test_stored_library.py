@@ -6,13 +6,13 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from sqlalchemy import select
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import letters
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.index.backends.database import Database
-from neardup.index.export import dump
+from neardup.index.dump import dump
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
 from neardup.papers.align import aligner
@@ -51,7 +51,7 @@ def index(location):
         rows = [{"id": id_, "text": text, "at": "2024-03-01"} for id_, text in TEXTS.items()]
         index.add_many(rows, at_field="at")
         yield index
-    check_sound(location)
+    check_consistent(location)
 
 
 def paper_with(*ids):

@@ -30,7 +30,7 @@ OTHERS = [
     neardup.Index.add_many,
     neardup.Index.load,
     neardup.Index.dump,
-    neardup.Index.repair,
+    neardup.Index.rebuild,
 ]
 #: Options that only functions take.
 ONLY_FUNCTIONS = {"progress", "must_exist"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.index.written import letters
-from tests.papers.test_rates import check_sound
+from tests.papers.test_rates import check_consistent
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.base.progress import Progress
@@ -69,7 +69,7 @@ class TestAgainstWhat:
         assert anna.library == "papers"
         assert anna.notes == chen.notes
         for report in (anna, ben, chen):
-            check_sound(report)
+            check_consistent(report)
 
     def test_both(self, class_):
         checked = list(check_files([class_], "library", among=True, workers=1))

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.hostile import TEXTS
 from tests.index.written import letters
-from tests.papers.test_rates import FILLERS, check_sound
+from tests.papers.test_rates import FILLERS, check_consistent
 
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.papers import Passage, Piece, open_library
@@ -42,7 +42,7 @@ def library(make):
 class TestWhatIsFound:
     def test_a_copied_sentence(self, make, library):
         report = check(make("paper.txt", OWN + COPIED), library)
-        check_sound(report)
+        check_consistent(report)
         assert (report.paper, report.library) == ("paper.txt", "library")
         assert report.library_documents == 3
         assert report.copied == counted(COPIED)
@@ -66,7 +66,7 @@ class TestWhatIsFound:
     def test_sources_with_the_most_come_first(self, make, library):
         make("library/part.txt", OTHER[:24])
         report = check(make("paper.txt", COPIED + OWN + OTHER), library)
-        check_sound(report)
+        check_consistent(report)
         assert [one.id for one in report.sources] == ["county.txt", "boats.txt", "part.txt"]
         assert report.sources[2].only_here == 0
         shares = [COPIED, OTHER, OTHER[:24]]
@@ -110,7 +110,7 @@ class TestWhatIsFound:
     def test_sections(self, make, library):
         text = f"# 第一章 绪论\n\n{OWN}\n\n# 第二章 历史\n\n{COPIED}\n\n## 2.1 汽船\n\n{OTHER}\n"
         report = check(make("paper.md", text), library)
-        check_sound(report)
+        check_consistent(report)
         found = [(one.title, one.level, one.rate > 0.8) for one in report.sections]
         assert found == [("第一章 绪论", 1, False), ("第二章 历史", 1, True), ("2.1 汽船", 2, True)]
         assert report.sections[0].copied == 0
@@ -128,7 +128,7 @@ class TestWhatIsFound:
     def test_an_example(self):
         folder = ROOT / "examples" / "papers"
         report = check(folder / "paper.md", folder / "library")
-        check_sound(report)
+        check_consistent(report)
         assert {one.id for one in report.sources} == {"bridges.md", "ferries.txt"}
         assert 0 < report.rates.without_quotations < report.rates.total < 1
 
@@ -143,7 +143,7 @@ class TestMoreSourcesThanAreListed:
 
     def test_those_with_something_of_their_own_are_listed(self, make):
         report = self.report(make, 60)
-        check_sound(report)
+        check_consistent(report)
         assert len(report.sources) == 60
         assert report.copied == 60 * 26
         assert sum(one.similarity is not None for one in report.sources) == 5
@@ -159,7 +159,7 @@ class TestMoreSourcesThanAreListed:
         for at in range(60):
             make(f"library/{at:02}.txt", COPIED)
         report = check(make("paper.txt", OWN + COPIED), "library")
-        check_sound(report)
+        check_consistent(report)
         assert [one.id for one in report.sources] == [f"{at:02}.txt" for at in range(50)]
         assert report.notes == ("10 more sources are not listed; their passages count.",)
 
@@ -220,7 +220,7 @@ class TestGiven:
         without = check(paper, library)
         assert {one.id for one in without.sources} == {"county.txt", "class.txt"}
         report = check(paper, library, exclude=[make("form.txt", form)])
-        check_sound(report)
+        check_consistent(report)
         assert [one.id for one in report.sources] == ["county.txt"]
         assert report.characters == without.characters - counted(form)
         assert report.copied == without.copied - counted(form)
@@ -237,7 +237,7 @@ class TestGiven:
     def test_all_of_it(self, make, library):
         paper = make("paper.txt", OWN + COPIED)
         report = check(paper, library, exclude=[paper])
-        check_sound(report)
+        check_consistent(report)
         assert (report.characters, report.copied, report.rates.total) == (0, 0, 0.0)
 
     def test_several_and_what_was_read_before(self, make, library):
@@ -250,7 +250,7 @@ class TestGiven:
         half = COPIED[:24]
         paper = make("paper.txt", OWN + COPIED)
         report = check(paper, library, exclude=[make("half.txt", half)])
-        check_sound(report)
+        check_consistent(report)
         assert report.copied == counted(COPIED) - counted(half)
 
 
@@ -258,7 +258,7 @@ class TestAsides:
     def test_quotations_lower_the_second_rate_only(self, make, library):
         plain = check(make("plain.txt", f"{OWN}他写道：{COPIED}"), library)
         report = check(make("paper.txt", f"{OWN}他写道：“{COPIED}”"), library)
-        check_sound(report)
+        check_consistent(report)
         assert report.rates.total == plain.rates.total == report.rates.largest_source
         assert plain.rates.without_quotations == plain.rates.total
         assert report.rates.without_quotations == 0
@@ -272,7 +272,7 @@ class TestAsides:
         )
         make("library/a.txt", f"{own(1)}\n\n参考文献\n{works}")
         report = check(make("paper.txt", f"{OWN}\n\n参考文献\n{works}"), "library")
-        check_sound(report)
+        check_consistent(report)
         assert report.rates.total > 0.5
         assert report.rates.without_quotations == 0
         assert {one.kind for one in report.asides} == {"references"}
@@ -281,7 +281,7 @@ class TestAsides:
         at = COPIED.index("光绪")
         text = f"{OWN}“{COPIED[:at]}”{COPIED[at:]}"
         report = check(make("paper.txt", text), library)
-        check_sound(report)
+        check_consistent(report)
         assert report.copied == counted(COPIED)
         assert report.rates.without_quotations == counted(COPIED[at:]) / report.characters
 
@@ -290,7 +290,7 @@ class TestPapers:
     @pytest.mark.parametrize("text", ["", "雨", "x", "。，！？\n\n……", " \n\t", "🙂"])
     def test_next_to_nothing(self, text, make, library):
         report = check(make("paper.txt", text), library)
-        check_sound(report)
+        check_consistent(report)
         assert (report.copied, report.rates.total, report.passages) == (0, 0.0, ())
         assert report.characters == counted(text)
         assert report.to_html()
@@ -305,7 +305,7 @@ class TestPapers:
     def test_hostile(self, name, hostile_library):
         text = TEXTS[name] * 3 + COPIED + TEXTS[name] + "\n" + OTHER
         report = check(FileText(text, "text"), hostile_library, least=5)
-        check_sound(report)
+        check_consistent(report)
         assert report.copied >= counted(COPIED)
         assert json.loads(report.to_json())["text"] == text
         assert "</html>" in report.to_html()
@@ -325,7 +325,7 @@ class TestPapers:
         headings = (Heading(0, 1, 1), Heading(second, second + 1, 1))
         paper = FileText(text, "pdf", headings=headings, pages=(0, second), notes=("A note.",))
         report = check(paper, library)
-        check_sound(report)
+        check_consistent(report)
         assert [one.title for one in report.sections] == ["绪", "史"]
         assert (report.pages, report.notes) == ((0, second), ("A note.",))
 

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.papers.test_check import COPIED, OWN, counted
-from tests.papers.test_rates import check_sound
+from tests.papers.test_rates import check_consistent
 
 from neardup import InputError, check
 from neardup.readers.files import FileText, Heading, read_bytes
@@ -21,7 +21,7 @@ def test_footnotes_have_a_section_of_their_own(library):
     headings = [Heading(at, at + length, 1) for at, length in begins]
     paper = FileText(text, "docx", headings=(*headings, Heading(notes, notes, 1)))
     report = check(paper, library)
-    check_sound(report)
+    check_consistent(report)
     titles = [(one.title, one.level) for one in report.sections]
     assert titles == [("绪论", 1), ("结论", 1), ("参考文献", 1), ("", 1)]
     assert [one.copied for one in report.sections] == [0, 0, 0, counted(COPIED)]

@@ -25,7 +25,7 @@ spans_within = st.lists(
 FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
-def check_sound(report):
+def check_consistent(report):
     """Hold the numbers of a report against its text and against each other."""
     text, rates = report.text, report.rates
     for rate in (rates.total, rates.without_quotations, rates.largest_source):
@@ -173,7 +173,7 @@ def test_all_numbers_of_a_report_agree(library_of_parts, seed, excludes):
     one, two = (
         Checking(library, excluded, 20, ReportLimits(), n).report(paper, "paper") for n in (1, 2)
     )
-    check_sound(one)
+    check_consistent(one)
     assert one == two
 
 
@@ -185,7 +185,7 @@ def test_rates_by_hand(make):
     make("library/a.txt", letters(rng, 50) + copied)
     make("library/b.txt", letters(rng, 50) + copied[30:] + "。" + letters(rng, 400) + quoted)
     report = check(paper, "library")
-    check_sound(report)
+    check_consistent(report)
     assert (report.characters, report.copied) == (200, 100)
     assert (report.rates.total, report.rates.without_quotations) == (0.5, 0.3)
     assert report.rates.largest_source == 70 / 200

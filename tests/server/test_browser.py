@@ -139,7 +139,7 @@ def axe():
     return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
-def check_sound(page, language):
+def check_consistent(page, language):
     """What holds for every page, in each language and at each width."""
     assert page.evaluate("document.documentElement.lang").startswith(language)
     assert page.locator("h1").is_visible()
@@ -182,19 +182,19 @@ def test_every_page(visit, axe, name, tmp_path):
         # It is what has the focus, so a screen reader begins there.
         assert page.evaluate("document.activeElement.matches('#result, .problem')")
     switch = ".switch a" if name in PAGES else ".switch button[name=language]"
-    check_sound(page, "zh")
+    check_consistent(page, "zh")
     page.set_viewport_size({"width": DESK, "height": 800})
-    check_sound(page, "zh")
+    check_consistent(page, "zh")
     page.locator(switch).click()
     page.wait_for_selector("html[lang^=en]")
-    check_sound(page, "en")
+    check_consistent(page, "en")
     printed = check_print(page, tmp_path / "page.pdf")
     assert page.locator("h1").inner_text() in printed or name == "hostile"
     check_accessible(page, axe)
-    check_sound(page, "en")
+    check_consistent(page, "en")
     page.locator(switch).click()
     page.wait_for_selector("html[lang^=zh]")
-    check_sound(page, "zh")
+    check_consistent(page, "zh")
     if name in ANSWERS:
         assert page.locator("#result, .problem").count() == 1
         assert page.evaluate("document.activeElement.matches('#result, .problem')")

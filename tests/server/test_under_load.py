@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from tests import needs
-from tests.index.sound import check_sound
+from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 from tests.postgres import NoServer, Server
 from tests.server.conftest import Process
@@ -89,7 +89,7 @@ def test_what_is_kept_is_what_dedup_keeps(serve_process, empty, size):
     # What each client was told is what is stored.
     repeats = {one.id: one.repeats.id if one.repeats else None for one in stored}
     assert {one["id"]: one["repeats"] and one["repeats"]["id"] for one in decided} == repeats
-    check_sound(empty)
+    check_consistent(empty)
 
 
 @pytest.mark.parametrize("attempt", range(3))
@@ -106,7 +106,7 @@ def test_killed(serve_process, empty, attempt):
 
     sent(service.url, cut(MANY, 0), decided=decided, go_on=go_on)
     service.process.wait()
-    found = check_sound(empty)
+    found = check_consistent(empty)
     assert {one["id"] for one in decided} <= set(found)
     assert len(found) < len(MANY)
     # The next one goes on where it stopped.
@@ -114,7 +114,7 @@ def test_killed(serve_process, empty, attempt):
     decided, others = sent(again.url, cut(MANY, 32))
     assert others == []
     assert {one["id"] for one in decided} == {one["id"] for one in MANY}
-    assert len(check_sound(empty)) == len(MANY)
+    assert len(check_consistent(empty)) == len(MANY)
 
 
 def test_told_to_stop_it_finishes_what_it_accepted(serve_process, empty):
@@ -132,7 +132,7 @@ def test_told_to_stop_it_finishes_what_it_accepted(serve_process, empty):
     sent(service.url, cut(MANY, 0), decided=decided, go_on=go_on)
     assert service.process.wait(PATIENCE) == 0
     # Nothing that was stored went without its answer.
-    assert {one["id"] for one in decided} == set(check_sound(empty))
+    assert {one["id"] for one in decided} == set(check_consistent(empty))
     assert len(decided) < len(MANY)
 
 

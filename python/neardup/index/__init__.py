@@ -1,18 +1,16 @@
 """The persistent index: has this been seen before?
 
 ==============  ======================================================
-``index``       the public class: opens, checks, exports
-``ingest``      its methods that add documents; how a batch is decided and stored
-``query``       its methods that only read
-``retention``   its methods that remove, expire and reconsider documents
+``index``       the public class; its methods call the modules below
+``ingest``      adds documents: reads, checks, decides and stores batches
+``query``       reads documents and clusters
+``retention``   removes, expires, keeps and reconsiders documents
 ``engine``      an open index: database, settings, deciders
 ``decide``      the rule of `dedup`, applied against the stored documents
 ``background``  statistics of text that many documents of the index share
-``sketches``    sketches of texts and of stored documents
-``export``      writes records or a full dump; ``restore`` reads a dump
-``integrity``   finds damage in an index; ``repair`` corrects it
-``passages``    the shingles by which a paper check finds documents; ``shingle_runs`` sorts them
-                into the files of ``shingle_files``
+``export``      writes records; ``dump`` writes a whole index and restores it
+``integrity``   finds damage; ``rebuild`` copies what can be read into a new index
+``shingles``    the shingles by which a paper check finds documents, in files
 ``results``     the types that methods return
 ``settings``    recipe, threshold and other settings, stored and compared
 ``values``      what both databases can hold: ids, times, fields

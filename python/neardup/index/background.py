@@ -18,23 +18,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from neardup.base.prefetch import prefetch
-from neardup.base.progress import Progress, share_of
-from neardup.index.sketches import restore
-from neardup.index.values import STATES
+from neardup.base.progress import Progress
+from neardup.index.decide import empty_corpus, restore
 from neardup.readers import Batch
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from neardup import _core
-    from neardup.index.engine import Engine
     from neardup.index.settings import Settings
     from neardup.index.store.session import Session
-    from neardup.readers import Problem, Sources
+    from neardup.readers import Problem
 
-__all__ = ["FIRST", "NEWEST", "count_input", "counted_from", "next_count", "recount"]
+__all__ = ["FIRST", "NEWEST", "counted_from", "next_count", "recount", "store"]
 
 #: The most documents that one count reads.
 NEWEST = 20_000
@@ -71,7 +69,7 @@ def counted_from(
     """
     progress = progress or Progress()
     progress.stage("read and sketch", None, share)
-    corpus = _empty_corpus(settings, workers)
+    corpus = _counting_corpus(settings, workers)
     with closing(prefetch(batches)) as unread:
         for batch in unread:
             problems = _push(corpus, batch, settings)
@@ -85,13 +83,8 @@ def counted_from(
     return corpus
 
 
-def _empty_corpus(settings: Settings, workers: int) -> _core.Corpus:
-    from neardup import _core
-
-    shingle = settings.rule.counted_shingle
-    return _core.Corpus(
-        compiled(settings.recipe), keeps_texts=False, shingle=shingle, workers=workers
-    )
+def _counting_corpus(settings: Settings, workers: int) -> _core.Corpus:
+    return empty_corpus(settings, workers=workers, shingle=settings.rule.counted_shingle)
 
 
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
@@ -100,48 +93,23 @@ def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Proble
     return problems
 
 
-def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
-    """Count files before they are added, if the index counts and has no documents."""
-    settings = engine.settings
-    with engine.reading() as session:
-        if settings.background != "own" or _has_documents(session.counters()):
-            return
-    corpus = counted_from(
-        source.batches(),
-        settings,
-        workers=engine.workers,
-        progress=progress,
-        share=share_of(source),
-        added_later=True,
-    )
-    with engine.writing() as session:
-        counters = session.counters()
-        # Another process may have added documents meanwhile.
-        if len(corpus) and not _has_documents(counters):
-            _store(session, corpus, counted_at=counters["arrived"] + len(corpus))
-
-
-def _has_documents(counters: Mapping[str, int]) -> bool:
-    return any(counters[state] for state in STATES)
-
-
 def recount(session: Session, settings: Settings, *, workers: int) -> int:
     """Count the newest documents of the index, store the result, and return their number.
 
     The session must be in a write transaction.
     """
-    corpus = _empty_corpus(settings, workers)
+    corpus = _counting_corpus(settings, workers)
     if settings.store == "text":
         for some in session.newest_texts(NEWEST):
             _push(corpus, Batch(0, some, some), settings)
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()
-    _store(session, corpus, counted_at=session.counters()["arrived"])
+    store(session, corpus, counted_at=session.counters()["arrived"])
     return len(corpus)
 
 
-def _store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
+def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
     from neardup import _core
 

@@ -15,51 +15,78 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup import _core
 from neardup.base.arrays import word_count
+from neardup.base.messages import Message
+from neardup.exceptions import InputError
 from neardup.index.results import Match
-from neardup.index.sketches import restore
 from neardup.index.store.postings import signed
+from neardup.index.store.rows import damage, damaged
 from neardup.index.values import EVER
+from neardup.recipe.assets import compiled
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.index.ingest.incoming import Incoming
     from neardup.index.settings import Settings
     from neardup.index.store.postings import Postings
     from neardup.index.store.session import Session
     from neardup.recipe.rule import Rule
 
-__all__ = ["BatchContext", "Decider", "Verdicts"]
+__all__ = ["BatchContext", "Decider", "Verdicts", "empty_corpus", "restore"]
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The decisions on some documents, and the changes to the postings that follow from them.
+    """The decisions on some documents, and the changes to the postings that follow from them."""
 
-    Parameters
-    ----------
-    matches : list of Match or None
-        The kept document that each document repeats; None if it is itself kept.
-    kept_numbers : list of int or None
-        The number of that kept document.
-    postings : mapping of str to sequence of int
-        Columns ``key``, ``number`` and ``share`` of the kept documents.
-    replaced : mapping of str to sequence of int
-        Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting
-        replaces the oldest one that is outside the window, so that old documents do not keep
-        the list closed.
-    unlisted : int
-        Number of kept documents that at least one full list left out.
-    """
-
+    #: The kept document that each document repeats, and its number; None if it is itself kept.
     matches: list[Match | None]
     kept_numbers: list[int | None]
+    #: Columns ``key``, ``number`` and ``share`` of the kept documents.
     postings: Mapping[str, Sequence[int]]
+    #: Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting replaces
+    #: the oldest one outside the window, so that old documents do not keep the list closed.
     replaced: Mapping[str, Sequence[int]]
+    #: Number of kept documents that at least one full list left out.
     unlisted: int = 0
+
+
+def empty_corpus(settings: Settings, *, workers: int, shingle: int | None = None) -> _core.Corpus:
+    """Return an empty corpus, which may count shingles; corpora made from it share threads."""
+    recipe = compiled(settings.recipe)
+    return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=workers)
+
+
+def restore(
+    corpus: _core.Corpus,
+    rows: Sequence[Any],
+    location: str,
+    texts: pa.LargeStringArray | None = None,
+) -> None:
+    """Add stored documents with their stored sketches to a corpus."""
+    try:
+        _restore(corpus, rows, texts)
+    except InputError as error:
+        for row in rows:
+            try:
+                _restore(corpus.emptied(keeps_texts=False), [row], None)
+            except InputError as reason:
+                must = Message("index.sketch_of_recipe")
+                document = Message("index.row_document", number=row["number"])
+                raise damaged(location, document, "sketch", must, row["sketch"]) from reason
+        raise damage("index.sketches_are_damaged", location, reason=error.args[0]) from error
+
+
+def _restore(corpus: _core.Corpus, rows: Sequence[Any], texts: pa.LargeStringArray | None) -> None:
+    corpus.restore(
+        pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
+        [row["identity"] for row in rows],
+        [row["features"] for row in rows],
+        [row["sketch"] for row in rows],
+    )
 
 
 class Decider:
@@ -124,20 +151,21 @@ class Decider:
     def decide(
         self,
         session: Session,
-        batch: Incoming,
+        corpus: _core.Corpus,
+        ids: Sequence[str],
         rows: Sequence[int],
         first: int,
         *,
         not_before: int | None = None,
     ) -> Verdicts:
-        """Decide some rows of a batch, in this order; they are numbered from `first` on."""
+        """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
             nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
             return Verdicts([], [], nothing, nothing)
-        size = len(batch)
+        size = len(ids)
         numbers = {row: first + at for at, row in enumerate(rows)}
-        context = self.context(session, batch.corpus, not_before=not_before)
-        columns = context.clusterer.decide(batch.corpus, np.array(rows, np.uint32))
+        context = self.context(session, corpus, not_before=not_before)
+        columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
         matches: list[Match | None] = []
         kept_numbers: list[int | None] = []
         for kept, similarity, distance, identical in zip(
@@ -148,7 +176,7 @@ class Decider:
                 kept_numbers.append(None)
                 continue
             if kept < size:
-                number, id = numbers[kept], batch.ids[kept]
+                number, id = numbers[kept], ids[kept]
             else:
                 stored = context.stored[kept - size]
                 number, id = stored["number"], stored["id"]
@@ -166,10 +194,10 @@ class Decider:
         *_, unlisted, _, _ = context.clusterer.statistics()
         return Verdicts(matches, kept_numbers, postings, replaced, unlisted)
 
-    def keep(self, batch: Incoming, first: int) -> Verdicts:
-        """Return verdicts that keep all documents of a batch, whatever they repeat."""
-        nothing: list[None] = [None] * len(batch)
-        postings = self.postings_of(batch.corpus, range(first, first + len(batch)))
+    def keep(self, corpus: _core.Corpus, first: int) -> Verdicts:
+        """Return verdicts that keep all documents of a corpus, whatever they repeat."""
+        nothing: list[None] = [None] * len(corpus)
+        postings = self.postings_of(corpus, range(first, first + len(corpus)))
         return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:

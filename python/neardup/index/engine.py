@@ -21,10 +21,9 @@ from neardup.exceptions import (
 )
 from neardup.index.backends.database import Database
 from neardup.index.background import counted_from
-from neardup.index.decide import Decider
+from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, new_settings
-from neardup.index.sketches import empty_corpus, restore
-from neardup.index.store.rows import COUNTERS, remedy
+from neardup.index.store.rows import COUNTERS, damage
 from neardup.index.store.session import Session
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ class Engine:
             yield Session(connection, self.location, self.identity if check_identity else None)
 
     @contextmanager
-    def writing(self, *, check_identity: bool = True) -> Iterator[Session]:
+    def writing(self) -> Iterator[Session]:
         """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location, self.identity if check_identity else None)
+            yield Session(connection, self.location, self.identity)
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""
@@ -126,15 +125,8 @@ class Engine:
         try:
             return _core.Background.from_bytes(session.background(version))
         except InputError as error:
-            raise IndexFormatError(
-                Message(
-                    "index.background_is_damaged",
-                    location=self.location,
-                    number=version,
-                    reason=error.args[0],
-                    remedy=remedy(self.location),
-                )
-            ) from error
+            values = {"number": version, "reason": error.args[0]}
+            raise damage("index.background_is_damaged", self.location, **values) from error
 
     def close(self) -> None:
         """Close the database."""
@@ -174,23 +166,19 @@ def open_index(
             raise ParameterError(
                 Message("index.background_of_old_index", location=database.location)
             )
-        engine = _open(database, wanted, workers)
+        # Compares the settings of an existing index with the wanted ones.
+        database.check_schema()
+        with database.reading() as connection:
+            session = Session(connection, database.location)
+            rows, identity = session.meta(), session.identity()
+        settings = _settings_of(rows, database.location)
+        check_same(settings, database.location, wanted)
+        engine = Engine(database, settings, identity, workers)
         engine.is_new = made
         return engine
     except BaseException:
         database.close()
         raise
-
-
-def _open(database: Database, wanted: Mapping[str, Any], workers: int) -> Engine:
-    """Return an existing index after comparing its settings with the wanted ones."""
-    database.check_schema()
-    with database.reading() as connection:
-        session = Session(connection, database.location)
-        rows, identity = session.meta(), session.identity()
-    settings = _settings_of(rows, database.location)
-    check_same(settings, database.location, wanted)
-    return Engine(database, settings, identity, workers)
 
 
 def _settings_of(rows: dict[str, str], location: str) -> Settings:
@@ -202,15 +190,10 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
     except IndexMismatchError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise IndexFormatError(
-            Message("index.settings_are_damaged", location=location, reason=_words(error))
-        ) from error
-
-
-def _words(error: Exception) -> str:
-    """Return the text of an error; our own errors keep their message with its code."""
-    words: str = error.message if isinstance(error, NeardupError) else str(error)
-    return words
+        # Our own errors keep their message with its code.
+        reason = error.message if isinstance(error, NeardupError) else str(error)
+        values = {"location": location, "reason": reason}
+        raise IndexFormatError(Message("index.settings_are_damaged", **values)) from error
 
 
 def _make(database: Database, settings: Settings, *, background: bytes | None) -> bool:

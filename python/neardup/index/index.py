@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from neardup.base.extras import require
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_path
+from neardup.base.validation import (
+    bad,
+    check_flag,
+    check_path,
+    check_span,
+    check_string,
+    check_whole,
+)
 from neardup.exceptions import OutputError, ParameterError
-from neardup.index.ingest.methods import Ingest
-from neardup.index.query import Query
-from neardup.index.retention import Retention
+from neardup.index.results import NewDocument
+from neardup.index.values import STATES, check_time, earlier, stamp
 from neardup.options.groups import (
+    AddFilesParameters,
+    AddManyParameters,
+    AddParameters,
     CheckParameters,
     IndexParameters,
     LoadParameters,
     OutputParameters,
     ProgressParameters,
+    QueryParameters,
 )
 from neardup.options.signatures import completed, takes_options
+from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.index.results import (
+        Added,
+        Cluster,
+        Decision,
+        Document,
+        Explanation,
+        Match,
+        Removed,
+        Stats,
+    )
     from neardup.index.stored_texts import StoredTexts
 
 __all__ = ["Index"]
@@ -33,7 +56,7 @@ _WANTED = ("recipe", "measure", "threshold", "max_distance", "store", "expected"
 
 
 @takes_options
-class Index(Ingest, Query, Retention):
+class Index:
     """A store of documents that answers whether a text has been seen before.
 
     Opens the index at a location, or creates one there. Several threads may share one object;
@@ -153,11 +176,476 @@ class Index(Ingest, Query, Retention):
         >>> folder.cleanup()
         """
         require("readers.an_index", "index", "sqlalchemy")
-        from neardup.index.restore import load
+        from neardup.index.dump import load
 
         given = completed(Index.load, options)
         load(location, source, given["progress"])
         return cls(location, must_exist=True, workers=given["workers"])
+
+    @takes_options
+    def add(
+        self,
+        id: str,
+        text: str,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        source: str | None = None,
+        extra: dict[str, Any] | None = None,
+        **options: Unpack[AddParameters],
+    ) -> Match | None:
+        """Add a document, and return the kept document that it repeats.
+
+        Parameters
+        ----------
+        id : str
+            Unique in the index, at most 2,000 bytes. If a document with this id and the same
+            normalized text already exists, nothing is added and the first result is returned
+            again.
+        text : str
+        title : str or None, default=None
+            Stored; part of the sketch if the recipe weighs titles.
+        at : datetime, str or None, default=None
+            Time of arrival, and end of the `within` window. Text is ISO 8601 or of the form
+            ``2024-3-9 8:00:00``. Now by default.
+        source : str or None, default=None
+            Origin of the document; stored.
+        extra : dict or None, default=None
+            Further fields, as JSON values; stored.
+        {options}
+
+        Returns
+        -------
+        Match or None
+            None if the document is kept.
+
+        Raises
+        ------
+        InputError
+            If the id already has another text, or the document cannot be stored.
+        IndexUnavailableError
+            If the index cannot be written. Then nothing was stored, unless the message says
+            otherwise.
+        """
+        from neardup.index.ingest.transaction import add
+
+        given = completed(Index.add, options)
+        document = NewDocument(id, text, title, at, source, extra)
+        return add(self._engine, document, given["at_zone"], given["within"])
+
+    def add_together(self, documents: Sequence[NewDocument]) -> list[Decision]:
+        """Add documents of several callers, with a separate result for each.
+
+        Parameters
+        ----------
+        documents : sequence of NewDocument
+
+        Returns
+        -------
+        list of Decision
+            In the order of the documents. A document that cannot be stored has a problem; the
+            others are stored.
+
+        Raises
+        ------
+        IndexUnavailableError
+            If the index cannot be written. Up to 1,024 documents are stored all or none; of
+            more than that, the first ones may be stored.
+
+        See Also
+        --------
+        add_many : a table or list of records, with one result for all.
+
+        Notes
+        -----
+        The documents are decided in their order, each against those before it, as if by
+        :meth:`add` one after the other, but with one durable commit.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> from neardup.index import NewDocument
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     text = "The council will open the new bridge on Sunday morning."
+        ...     found = index.add_together([NewDocument("a1", text), NewDocument("a2", text)])
+        >>> [(one.id, one.new, one.repeats.id if one.repeats else None) for one in found]
+        [('a1', True, None), ('a2', True, 'a1')]
+        >>> folder.cleanup()
+        """
+        from neardup.index.ingest.transaction import add_together
+
+        is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
+        if not is_list or not all(isinstance(one, NewDocument) for one in documents):
+            raise bad("documents", "index.list_of_documents", documents)
+        return add_together(self._engine, documents)
+
+    @takes_options
+    def add_many(self, data: Any, **options: Unpack[AddManyParameters]) -> Added:
+        """Add the documents of a collection, in order.
+
+        Parameters
+        ----------
+        data : Arrow table, pandas or polars DataFrame, list of dict
+            The same types as for :func:`neardup.dedup`. Each record needs an id.
+        {options}
+
+        Returns
+        -------
+        Added
+            Which documents are kept, which are dropped and why, and which were not added.
+
+        Raises
+        ------
+        InputError
+            If there is no text or no id column.
+        IndexUnavailableError
+            If the index cannot be written. Transactions already committed remain; adding the
+            same documents again is safe and skips them.
+
+        Notes
+        -----
+        The results equal those of :meth:`add` called for each document. A transaction has up
+        to 1024 documents; with `within`, one. An `at` that is no valid time is reported as a
+        problem of its document.
+        """
+        from neardup.index.ingest.reading import add_table
+
+        return add_table(self._engine, data, completed(Index.add_many, options))
+
+    @takes_options
+    def add_files(
+        self,
+        inputs: Sequence[str | Path],
+        *,
+        output_paths: Sequence[str | Path | None] = (),
+        **options: Unpack[AddFilesParameters],
+    ) -> Added:
+        """Add the documents of files, in order.
+
+        Parameters
+        ----------
+        inputs : sequence of str or Path
+            Files, folders, patterns, or ``-``; see
+            :func:`neardup.readers.open_sources`. Without an id field, a document's id is
+            ``FILE:RECORD``.
+        output_paths : sequence of str, Path or None, default=()
+            Files that the caller will write; None and ``-`` are standard output. They must be
+            neither inputs nor files of the index.
+        {options}
+
+        Returns
+        -------
+        Added
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read, or is also one of `output_paths`.
+        OutputError
+            If one of `output_paths` is a file of the index.
+        IndexUnavailableError
+            As in :meth:`add_many`: adding the same files again continues where this call stopped.
+
+        Notes
+        -----
+        If the index has no documents and counts its own background, it first reads all files and
+        counts them. So it keeps the documents that :func:`neardup.dedup_files` keeps.
+        """
+        from neardup.index.ingest.reading import add_files
+
+        return add_files(self._engine, inputs, output_paths, completed(Index.add_files, options))
+
+    @takes_options
+    def query(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        title: str | None = None,
+        at: datetime | str | None = None,
+        **options: Unpack[QueryParameters],
+    ) -> list[Match]:
+        """Return the kept documents that a text repeats; stores nothing.
+
+        Parameters
+        ----------
+        text : str
+        k : int, default=10
+            The most documents to return; at least 1.
+        title : str or None, default=None
+            Used by recipes that weigh titles.
+        at : datetime, str or None, default=None
+            The end of the `within` window; now by default.
+        {options}
+
+        Returns
+        -------
+        list of Match
+            The most similar first; ties in the order of arrival.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     found = index.query("The council will open the new bridge on Sunday evening.")
+        ...     [match.id for match in found]
+        ['a1']
+        >>> folder.cleanup()
+        """
+        from neardup.index.query import query
+
+        within = completed(Index.query, options)["within"]
+        return query(self._engine, text, k, title=title, at=at, within=within)
+
+    def get(self, id: str) -> Document | None:
+        """Return a stored document; None if there is none with this id.
+
+        Parameters
+        ----------
+        id : str
+        """
+        return self.get_many([check_string(id, "id")]).get(id)
+
+    def get_many(self, ids: Sequence[str], *, texts: bool = True) -> dict[str, Document]:
+        """Return stored documents by id.
+
+        Parameters
+        ----------
+        ids : sequence of str
+        texts : bool, default=True
+            Whether to fetch texts; otherwise `text` is None.
+
+        Returns
+        -------
+        dict of str to Document
+            In the order of `ids`; ids that do not exist are left out.
+        """
+        from neardup.index.query import get_many
+
+        if isinstance(ids, str) or not isinstance(ids, Sequence):
+            raise bad("ids", "index.list_of_text", ids)
+        wanted = [check_string(id, "ids") for id in ids]
+        return get_many(self._engine, wanted, texts=check_flag(texts, "texts"))
+
+    def explain(self, id: str) -> Explanation:
+        """Return why a document is kept or dropped, and its later events.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        InputError
+            If the index has neither the document nor events of it.
+        """
+        from neardup.index.query import explain
+
+        return explain(self._engine, check_string(id, "id"))
+
+    def clusters(self, *, search: str | None = None, after: int = 0) -> Iterator[Cluster]:
+        """Yield each kept document for which others were dropped, oldest first.
+
+        Parameters
+        ----------
+        search : str or None, default=None
+            Only clusters in which the id or the title of a document contains this text;
+            the case of ASCII letters is ignored.
+        after : int, default=0
+            Only clusters after the one with this `number`.
+
+        Yields
+        ------
+        Cluster
+            Documents added or removed during the iteration may or may not appear.
+
+        Notes
+        -----
+        A search reads all documents in the worst case.
+        """
+        from neardup.index.query import clusters
+
+        if search is not None:
+            search = checked_text(check_string(search, "search"), "search")
+        return clusters(self._engine, search=search, after=check_whole(after, "after", 0))
+
+    def documents(self, state: str | None = None) -> Iterator[Document]:
+        """Yield all documents in the order of arrival.
+
+        Parameters
+        ----------
+        state : {"kept", "dropped", "freed"} or None, default=None
+            Only documents in this state.
+
+        Yields
+        ------
+        Document
+        """
+        from neardup.index.query import all_documents
+
+        if state is not None and state not in STATES:
+            raise bad("state", "index.choice_or_none", state, choices=", ".join(STATES))
+        return all_documents(self._engine, state)
+
+    def stats(self) -> Stats:
+        """Return the size and the settings of the index."""
+        from neardup.index.query import stats
+
+        return stats(self._engine)
+
+    def __len__(self) -> int:
+        """Return the number of documents in any state."""
+        with self._engine.reading() as session:
+            counters = session.counters()
+        return sum(counters[state] for state in STATES)
+
+    def __contains__(self, id: object) -> bool:
+        """Return whether the index has a document with this id, in any state."""
+        if not isinstance(id, str):
+            return False
+        with self._engine.reading() as session:
+            return bool(session.by_ids([id]))
+
+    def remove(self, id: str) -> Removed:
+        """Remove a document.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        Removed
+            ``freed`` lists the documents that were dropped for it. They stay dropped until
+            :meth:`reconsider`.
+
+        Raises
+        ------
+        InputError
+            If there is no such document.
+        """
+        from neardup.index.retention import remove
+
+        return remove(self._engine, check_string(id, "id"))
+
+    def keep(self, id: str) -> None:
+        """Keep a dropped document, whatever it repeats.
+
+        This reverses the decision: from now on others may be dropped for this document.
+        :meth:`explain` shows the event.
+
+        Parameters
+        ----------
+        id : str
+
+        Raises
+        ------
+        InputError
+            If there is no such document, or it is kept already.
+        IndexUnavailableError
+            If the index cannot be written.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     _ = index.add("a2", "The council will open the new bridge on Sunday morning!")
+        ...     index.keep("a2")
+        ...     index.get("a2").state
+        'kept'
+        >>> folder.cleanup()
+        """
+        from neardup.index.retention import keep
+
+        keep(self._engine, check_string(id, "id"))
+
+    def reconsider(
+        self, ids: Sequence[str] | None = None, *, dropped: bool = False
+    ) -> list[tuple[str, Match | None]]:
+        """Decide documents again, with the current background statistics.
+
+        Parameters
+        ----------
+        ids : sequence of str or None, default=None
+            Dropped or freed documents; ids of kept or unknown documents are ignored. None
+            means all freed documents: those dropped for a document that has been removed.
+        dropped : bool, default=False
+            Whether all dropped documents are decided again too; not with `ids`.
+
+        Returns
+        -------
+        list of (str, Match or None)
+            In the order of arrival. Each is decided as if it were added now; None means that
+            it is kept.
+        """
+        from neardup.index.retention import reconsider
+
+        if check_flag(dropped, "dropped") and ids is not None:
+            raise bad("dropped", "index.not_with_ids", dropped)
+        if ids is not None:
+            if isinstance(ids, str) or not isinstance(ids, Sequence):
+                raise bad("ids", "index.list_of_ids", ids)
+            ids = [check_string(id, "ids") for id in ids]
+        return reconsider(self._engine, ids, dropped=dropped)
+
+    def expire(
+        self,
+        *,
+        before: datetime | str | None = None,
+        older_than: timedelta | str | None = None,
+    ) -> Removed:
+        """Remove all documents that arrived before a moment.
+
+        Parameters
+        ----------
+        before : datetime, str or None, default=None
+            The moment, exclusive.
+        older_than : timedelta, str or None, default=None
+            A time span before now, such as ``90d``. Give exactly one of the two.
+
+        Returns
+        -------
+        Removed
+        """
+        from neardup.index.retention import expire
+
+        if before is None and older_than is None:
+            raise bad("before", "index.before_or_older_than", before)
+        if before is not None and older_than is not None:
+            raise bad("before", "index.not_with_older_than", before)
+        if before is not None:
+            until = stamp(check_time(before, "before"))
+        else:
+            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
+        return expire(self._engine, until)
+
+    def recount(self) -> int:
+        """Recompute the background statistics; return how many texts were read.
+
+        The newest texts are read. Later decisions use the new statistics; earlier ones do not
+        change. Does nothing and returns 0 if the rule of the index does not use them or the
+        background was given.
+
+        Returns
+        -------
+        int
+        """
+        from neardup.index.background import recount
+
+        engine = self._engine
+        if engine.settings.background != "own":
+            return 0
+        with engine.writing() as session:
+            return recount(session, engine.settings, workers=engine.workers)
 
     @takes_options
     def export(
@@ -226,7 +714,7 @@ class Index(Ingest, Query, Retention):
         The dump is one snapshot. Two indexes with the same content give the same bytes, in
         SQLite and in PostgreSQL. Memory does not grow with the index.
         """
-        from neardup.index.export import dump
+        from neardup.index.dump import dump
         from neardup.writers import OutputSet
 
         given = completed(Index.dump, options)
@@ -234,33 +722,6 @@ class Index(Ingest, Query, Retention):
         with OutputSet() as outputs:
             opened = outputs.open_text(output, force=given["force"])
             dump(self._engine, opened.write, given["progress"])
-
-    def __repr__(self) -> str:
-        """Return class and location, without a password."""
-        return f"{type(self).__name__}({self._engine.location!r})"
-
-    def __reduce__(self) -> Any:
-        """Raise: connections and locks belong to one process."""
-        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
-
-    def recount(self) -> int:
-        """Recompute the background statistics; return how many texts were read.
-
-        The newest texts are read. Later decisions use the new statistics; earlier ones do not
-        change. Does nothing and returns 0 if the rule of the index does not use them or the
-        background was given.
-
-        Returns
-        -------
-        int
-        """
-        from neardup.index.background import recount
-
-        engine = self._engine
-        if engine.settings.background != "own":
-            return 0
-        with engine.writing() as session:
-            return recount(session, engine.settings, workers=engine.workers)
 
     def backup(self, copy: str | Path) -> None:
         """Copy an index in SQLite, which may be in use, to a new file.
@@ -330,10 +791,10 @@ class Index(Ingest, Query, Retention):
 
         Notes
         -----
-        Without `full`, some 1,000 documents, spread evenly, are sketched again; all other rows
-        and counters are always checked. SQLite also checks all pages of the file. The check
-        reads one snapshot, so others may write meanwhile. With `full` it takes about as long as
-        adding all documents.
+        The counters are compared with the rows, and some 1,000 documents, spread evenly, are
+        sketched again and their keys looked up. SQLite also checks all pages of the file. With
+        `full` all documents, keys and events are checked, which takes about as long as adding
+        them. The check reads one snapshot, so others may write meanwhile.
 
         Examples
         --------
@@ -351,35 +812,57 @@ class Index(Ingest, Query, Retention):
         return check(self._engine, full=given["full"], progress=given["progress"])
 
     @takes_options
-    def repair(self, **options: Unpack[ProgressParameters]) -> list[str]:
-        """Rebuild sketches, keys, states and counters from the texts.
+    def rebuild(self, location: str | Path, **options: Unpack[ProgressParameters]) -> list[str]:
+        """Copy what can be read of a damaged index into a new one.
 
-        A document whose text is lost is removed. Back up the files of the index first.
+        Sketches, keys and counters are made again from the texts. This index is not changed.
 
         Parameters
         ----------
+        location : str or Path
+            A location without an index; see :class:`Index`.
         {options}
 
         Returns
         -------
         list of str
-            What was changed and what is lost, one line each as in :meth:`check`; empty if nothing
-            was damaged.
+            One line for each loss, as in :meth:`check`; empty if everything was read. A document
+            whose text, id or time is lost is left out. The documents that were dropped for it,
+            and one whose decision is lost, are freed: see :meth:`reconsider`.
 
         Raises
         ------
         IndexFormatError
-            If pages or tables of the database are damaged, which cannot be repaired.
+            If a table is missing, or no document can be read.
         IndexUnavailableError
-            If the index cannot be written.
+            If an index already exists at the location, or cannot be written.
 
         Notes
         -----
-        The repair runs in many small transactions. If it is interrupted, call it again.
-        """
-        from neardup.index.repair import repair
+        The new index appears when it is complete. Shingles of paper checks are not copied: they
+        are made again when they are first needed.
 
-        return repair(self._engine, progress=completed(Index.repair, options)["progress"])
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
+        ...     index.rebuild(f"{folder.name}/new.db")
+        []
+        >>> folder.cleanup()
+        """
+        from neardup.index.rebuild import rebuild
+
+        return rebuild(self._engine, location, completed(Index.rebuild, options)["progress"])
+
+    def __repr__(self) -> str:
+        """Return class and location, without a password."""
+        return f"{type(self).__name__}({self._engine.location!r})"
+
+    def __reduce__(self) -> Any:
+        """Raise: connections and locks belong to one process."""
+        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
 
     def _open_stored_texts(self, parameter: str) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""

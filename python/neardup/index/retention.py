@@ -1,26 +1,28 @@
-"""The methods of `Index` that remove, expire, keep and reconsider documents."""
+"""Removing, expiring, keeping and reconsidering documents of an index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+import pyarrow as pa
+
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_flag, check_span, check_string
 from neardup.exceptions import InputError
+from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.transaction import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.rows import unknown_document
-from neardup.index.values import FREED, KEPT, STATES, check_time, earlier, stamp
+from neardup.index.values import FREED, KEPT, STATES
+from neardup.readers.batch import show
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
     from neardup.index.engine import Engine
-    from neardup.index.ingest.incoming import Incoming
     from neardup.index.store.session import Session
 
-__all__ = ["Retention"]
+__all__ = ["expire", "keep", "reconsider", "remove"]
 
 #: Documents per transaction: of a removal, and of a new decision, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
@@ -29,184 +31,86 @@ _TOGETHER, _WITH_TEXTS = 500, 100
 _LISTED = 10_000
 
 
-class Retention:
-    """Methods of :class:`neardup.Index`."""
+def remove(engine: Engine, id: str) -> Removed:
+    """Remove a document."""
+    with engine.writing() as session:
+        row = session.by_ids([id]).get(id)
+        if row is None:
+            raise unknown_document(engine.location, id)
+        freed = _take_out(engine, session, [row], "removed")
+    return _removed(1, freed)
 
-    _engine: Engine
 
-    def remove(self, id: str) -> Removed:
-        """Remove a document.
+def keep(engine: Engine, id: str) -> None:
+    """Keep a dropped document, whatever it repeats."""
+    with engine.writing() as session:
+        row = session.by_ids([id]).get(id)
+        if row is None:
+            raise unknown_document(engine.location, id)
+        if row["state"] == KEPT:
+            raise InputError(
+                Message("index.is_kept_already", location=engine.location, id=show(id))
+            )
+        repeats = session.matches([row], engine.rule.measure)[row["number"]]
+        batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
+        counters = session.counters()
+        verdicts = engine.decider(session, counters["background"]).keep(
+            batch.corpus, counters["next"]
+        )
+        session.delete([row["number"]])
+        write(session, batch, [0], counters["next"], verdicts)
+        was_freed = row["state"] == FREED
+        session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
+        details = {} if repeats is None else {"repeats": repeats.id}
+        session.log("kept", [(None, id, details)])
 
-        Parameters
-        ----------
-        id : str
 
-        Returns
-        -------
-        Removed
-            ``freed`` lists the documents that were dropped for it. They stay dropped until
-            :meth:`reconsider`.
-
-        Raises
-        ------
-        InputError
-            If there is no such document.
-        """
-        check_string(id, "id")
-        with self._engine.writing() as session:
-            row = session.by_ids([id]).get(id)
-            if row is None:
-                raise unknown_document(self._engine.location, id)
-            freed = _take_out(self._engine, session, [row], "removed")
-        return _removed(1, freed)
-
-    def keep(self, id: str) -> None:
-        """Keep a dropped document, whatever it repeats.
-
-        This reverses the decision: from now on others may be dropped for this document.
-        :meth:`explain` shows the event.
-
-        Parameters
-        ----------
-        id : str
-
-        Raises
-        ------
-        InputError
-            If there is no such document, or it is kept already.
-        IndexUnavailableError
-            If the index cannot be written.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     _ = index.add("a2", "The council will open the new bridge on Sunday morning!")
-        ...     index.keep("a2")
-        ...     index.get("a2").state
-        'kept'
-        >>> folder.cleanup()
-        """
-        from neardup.index.ingest.transaction import write
-        from neardup.readers.batch import show
-
-        engine = self._engine
-        check_string(id, "id")
+def reconsider(
+    engine: Engine, ids: Sequence[str] | None, *, dropped: bool
+) -> list[tuple[str, Match | None]]:
+    """Decide documents again; without `ids` all freed ones, and on request all dropped ones."""
+    decided: list[tuple[str, Match | None]] = []
+    with engine.reading() as session:
+        numbers = session.numbers_not_kept(ids, dropped=dropped)
+    for begin in range(0, len(numbers), _WITH_TEXTS):
         with engine.writing() as session:
-            row = session.by_ids([id]).get(id)
-            if row is None:
-                raise unknown_document(engine.location, id)
-            if row["state"] == KEPT:
-                raise InputError(
-                    Message("index.is_kept_already", location=engine.location, id=show(id))
-                )
-            repeats = session.matches([row], engine.rule.measure)[row["number"]]
-            batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
+            # Leaves out documents that another process has decided or removed meanwhile.
+            rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
+            batch = _stored_batch(engine, session, rows)
+            session.delete([row["number"] for row in rows])
             counters = session.counters()
-            verdicts = engine.decider(session, counters["background"]).keep(batch, counters["next"])
-            session.delete([row["number"]])
-            write(session, batch, [0], counters["next"], verdicts)
-            was_freed = row["state"] == FREED
-            session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
-            details = {} if repeats is None else {"repeats": repeats.id}
-            session.log("kept", [(None, id, details)])
+            decider, first = engine.decider(session, counters["background"]), counters["next"]
+            verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
+            write(session, batch, range(len(rows)), first, verdicts)
+            freed = sum(row["state"] == FREED for row in rows)
+            session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
+            some = list(zip(batch.ids, verdicts.matches, strict=True))
+            happened: list[tuple[None, str, dict[str, Any]]] = [
+                (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
+            ]
+            session.log("reconsidered", happened)
+        log_decisions(engine.location, batch.ids, verdicts.matches)
+        decided += some
+    return decided
 
-    def reconsider(
-        self, ids: Sequence[str] | None = None, *, dropped: bool = False
-    ) -> list[tuple[str, Match | None]]:
-        """Decide documents again, with the current background statistics.
 
-        Parameters
-        ----------
-        ids : sequence of str or None, default=None
-            Dropped or freed documents; ids of kept or unknown documents are ignored. None
-            means all freed documents: those dropped for a document that has been removed.
-        dropped : bool, default=False
-            Whether all dropped documents are decided again too; not with `ids`.
-
-        Returns
-        -------
-        list of (str, Match or None)
-            In the order of arrival. Each is decided as if it were added now; None means that
-            it is kept.
-        """
-        from neardup.index.ingest.transaction import log_decisions, write
-
-        if check_flag(dropped, "dropped") and ids is not None:
-            raise bad("dropped", "index.not_with_ids", dropped)
-        if ids is not None:
-            if isinstance(ids, str) or not isinstance(ids, Sequence):
-                raise bad("ids", "index.list_of_ids", ids)
-            ids = [check_string(id, "ids") for id in ids]
-        engine = self._engine
-        decided: list[tuple[str, Match | None]] = []
+def expire(engine: Engine, until: int) -> Removed:
+    """Remove all documents that arrived before a stamp."""
+    removed = 0
+    freed: list[str] = []
+    while True:
+        with engine.writing() as session:
+            rows = session.arrived_before(until, _TOGETHER)
+            if not rows:
+                break
+            freed += _take_out(engine, session, rows, "expired")
+            removed += len(rows)
+    if freed:
+        # A document freed by an earlier transaction may have expired in a later one.
         with engine.reading() as session:
-            numbers = session.numbers_not_kept(ids, dropped=dropped)
-        for begin in range(0, len(numbers), _WITH_TEXTS):
-            with engine.writing() as session:
-                # Leaves out documents that another process has decided or removed meanwhile.
-                rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
-                batch = _stored_batch(engine, session, rows)
-                session.delete([row["number"] for row in rows])
-                counters = session.counters()
-                decider, first = engine.decider(session, counters["background"]), counters["next"]
-                verdicts = decider.decide(session, batch, range(len(rows)), first)
-                write(session, batch, range(len(rows)), first, verdicts)
-                freed = sum(row["state"] == FREED for row in rows)
-                session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
-                some = list(zip(batch.ids, verdicts.matches, strict=True))
-                happened: list[tuple[None, str, dict[str, Any]]] = [
-                    (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
-                ]
-                session.log("reconsidered", happened)
-            log_decisions(engine.location, batch.ids, verdicts.matches)
-            decided += some
-        return decided
-
-    def expire(
-        self,
-        *,
-        before: datetime | str | None = None,
-        older_than: timedelta | str | None = None,
-    ) -> Removed:
-        """Remove all documents that arrived before a moment.
-
-        Parameters
-        ----------
-        before : datetime, str or None, default=None
-            The moment, exclusive.
-        older_than : timedelta, str or None, default=None
-            A time span before now, such as ``90d``. Give exactly one of the two.
-
-        Returns
-        -------
-        Removed
-        """
-        if before is None and older_than is None:
-            raise bad("before", "index.before_or_older_than", before)
-        if before is not None and older_than is not None:
-            raise bad("before", "index.not_with_older_than", before)
-        if before is not None:
-            until = stamp(check_time(before, "before"))
-        else:
-            until = earlier(stamp(datetime.now(UTC)), check_span(older_than, "older_than"))
-        removed = 0
-        freed: list[str] = []
-        while True:
-            with self._engine.writing() as session:
-                rows = session.arrived_before(until, _TOGETHER)
-                if not rows:
-                    break
-                freed += _take_out(self._engine, session, rows, "expired")
-                removed += len(rows)
-        if freed:
-            # A document freed by an earlier transaction may have expired in a later one.
-            with self._engine.reading() as session:
-                there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
-            freed = [id for id in freed if id in there]
-        return _removed(removed, freed)
+            there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
+        freed = [id for id in freed if id in there]
+    return _removed(removed, freed)
 
 
 def _removed(count: int, freed: Sequence[str]) -> Removed:
@@ -229,7 +133,7 @@ def _take_out(
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)
     ids = {row["number"]: row["id"] for row in rows}
-    freed = [one for one in session.free([row["number"] for row in kept]) if one[0] not in ids]
+    freed = [row for row in session.free([row["number"] for row in kept]) if row[0] not in ids]
     session.delete(list(ids))
     session.delete_postings(postings)
     if action == "removed":
@@ -248,10 +152,6 @@ def _take_out(
 
 def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:
     """Return stored documents as a batch to add, with their stored sketches."""
-    import pyarrow as pa
-
-    from neardup.index.ingest.incoming import Incoming
-
     batch = Incoming(
         engine,
         ids=[row["id"] for row in rows],

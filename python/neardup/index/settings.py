@@ -25,27 +25,17 @@ EXPECTED = 1_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decisions of an index depend on.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    threshold, max_distance
-        As in :func:`neardup.dedup`; None for the recipe's own.
-    store : {"text", "sketch"}
-        With ``sketch``, texts are not stored and only sketches are compared.
-    expected : int
-        Number of documents that the candidate search is tuned for.
-    background : {"own", "given", "none"}
-        Source of the background statistics: counted from the index' own documents, counted
-        elsewhere and given, or not used.
-    """
+    """Everything that decisions of an index depend on."""
 
     recipe: Recipe
+    #: None for the recipe's own.
     threshold: float | None
     max_distance: int | None
+    #: ``text``, or ``sketch``: texts are not stored and only sketches are compared.
     store: str
+    #: Number of documents that the candidate search is tuned for.
     expected: int
+    #: Source of the background statistics: ``own`` documents, ``given`` or ``none``.
     background: str
 
     @property

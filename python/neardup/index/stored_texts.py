@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -26,17 +25,6 @@ class StoredTexts:
     """The documents that an index keeps, read as often as wanted like the sources of a run.
 
     Each pass reads one snapshot: what is added meanwhile is not in it.
-
-    Parameters
-    ----------
-    engine : Engine
-    parameter : str
-        The parameter that the caller was given it by, for errors.
-
-    Raises
-    ------
-    ParameterError
-        If the index stores no texts.
     """
 
     def __init__(self, engine: Engine, parameter: str) -> None:
@@ -54,20 +42,18 @@ class StoredTexts:
     def _chunks(self, titles: bool) -> Iterator[Chunk]:
         kept = documents_with_texts.where(documents.c.state == KEPT).order_by(documents.c.number)
         with self._engine.reading() as session:
-            result = session.connection.execute(kept, execution_options={"yield_per": _TOGETHER})
-            with closing(result):
-                for part in result.mappings().partitions():
-                    rows = session.sound(part)
-                    texts = pa.array([session.text(row) for row in rows], pa.large_string())
-                    named = pa.array([row["title"] for row in rows], pa.large_string())
-                    yield Chunk(
-                        texts=texts,
-                        ids=pa.array([row["id"] for row in rows], pa.large_string()),
-                        titles=named if titles else None,
-                        extra={},
-                        problems=[],
-                        bytes_read=texts.nbytes,
-                    )
+            for part in session.stream(kept, _TOGETHER):
+                rows = session.sound(part)
+                texts = pa.array([session.text(row) for row in rows], pa.large_string())
+                named = pa.array([row["title"] for row in rows], pa.large_string())
+                yield Chunk(
+                    texts=texts,
+                    ids=pa.array([row["id"] for row in rows], pa.large_string()),
+                    titles=named if titles else None,
+                    extra={},
+                    problems=[],
+                    bytes_read=texts.nbytes,
+                )
 
     def found(self) -> dict[str, Any]:
         """Return what a resumed run needs to know; nothing."""

@@ -97,26 +97,14 @@ def check_id(id: Any) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Return a title or source in a form that both databases can hold.
-
-    Raises
-    ------
-    UnicodeEncodeError
-        If it has lone surrogates.
-    """
+    """Return a title or source in a form that both databases can hold."""
     text = value if isinstance(value, str) else str(value)
     text.encode()
     return text.replace(NUL, _FOR_NUL)
 
 
 def json_of(extra: dict[str, Any] | None) -> str | None:
-    """Return further fields as JSON; values without a JSON form become text. None for none.
-
-    Raises
-    ------
-    TypeError
-        If they cannot be written as JSON.
-    """
+    """Return further fields as JSON; values without a JSON form become text. None for none."""
     import orjson  # imported here to keep `import neardup` fast
 
     return orjson.dumps(extra, default=str).decode() if extra else None

@@ -227,7 +227,7 @@ class _Stored(Library):
     def __init__(self, index: Index, workers: int, progress: Progress, *, owned: bool) -> None:
         import pyarrow as pa
 
-        from neardup.index.shingle_runs import stored_shingles
+        from neardup.index.shingles import stored_shingles
 
         engine = index._engine
         super().__init__(engine.location, workers)
@@ -240,17 +240,16 @@ class _Stored(Library):
         def sketch(texts: list[str]) -> list[bytes]:
             return core.sketches(pa.array(texts, pa.large_string()), workers=workers)
 
-        self._numbers, self._core = stored_shingles(
-            engine, how, sketch, workers=workers, progress=progress
-        )
+        shingles = stored_shingles(engine, how, sketch, workers=workers, progress=progress)
+        self._numbers, self._core = shingles.numbers, shingles.library
         self._documents = len(self._numbers)
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
-        from neardup.index import passages
+        from neardup.index.shingles import texts_of
 
         engine: Engine = self._engine
         numbers: list[int] = self._numbers[positions].tolist()
-        found = passages.texts_of(engine, numbers)
+        found = texts_of(engine, numbers)
         # One that was removed meanwhile is no source any more.
         return [
             LibraryDocument(position, row["id"], row["title"], text)

@@ -63,35 +63,51 @@ def check(
     *,
     location: common.Location,
     full: o.Full,
-    repair: Annotated[
-        bool,
-        o.Option(
-            "Make sketches, keys, states and counters again from the texts, and check with "
-            "--full. A document whose text is lost is removed. Copy the index first."
-        ),
-    ],
     workers: o.Workers,
     quiet: Quiet,
 ) -> None:
     """Print what is damaged, a line each; exit with 2 if anything is.
 
-    Compares rows, texts, sketches, keys and counters; in SQLite also all pages.
+    Compares counters, and rows, texts, sketches and keys of a sample; in SQLite also all pages.
 
     Examples:
         neardup index check news.db
-        neardup index check news.db --full --repair
+        neardup index check news.db --full
     """
     from neardup.cli.watch import Watch
 
     with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
-        done = index.repair(progress=watch) if repair else []
-        found = index.check(full=full or repair, progress=watch)
-    for line in done:
-        print(common.plain(say(Message("cli.repaired", line=line))))
+        found = index.check(full=full, progress=watch)
     for line in found:
         print(common.plain(say(line)))
     if found:
-        if not repair:
-            tell(Message("cli.damage_found", count=len(found), index=common.plain(location)))
+        tell(Message("cli.damage_found", count=len(found), index=common.plain(location)))
         raise SystemExit(2)
-    tell_line(say(Message("cli.no_damage_left") if done else Message("cli.no_damage")))
+    tell_line(say(Message("cli.no_damage")))
+
+
+def rebuild(
+    *,
+    location: common.Location,
+    new: Annotated[str, o.Argument("A location without an index.", metavar="NEW")],
+    workers: o.Workers,
+    quiet: Quiet,
+) -> None:
+    """Copy what can be read of a damaged index into a new one.
+
+    Sketches, keys and counters are made again from the texts. Prints a line for each loss; exits
+    with 2 if there is any. The damaged index is not changed.
+
+    Examples:
+        neardup index rebuild news.db rescued.db
+    """
+    from neardup.cli.watch import Watch
+
+    with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
+        lost = index.rebuild(new, progress=watch)
+    for line in lost:
+        print(common.plain(say(line)))
+    with common.opened(new) as index:
+        tell(Message("cli.rebuilt", documents=len(index)))
+    if lost:
+        raise SystemExit(2)

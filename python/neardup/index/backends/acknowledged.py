@@ -42,8 +42,8 @@ __all__ = [
     "clear_mark",
     "count_commit",
     "mark",
-    "note",
-    "remove_note",
+    "record",
+    "remove_record",
 ]
 
 #: Name of the counter of changes.
@@ -119,7 +119,7 @@ def _counted(connection: sqlite3.Connection) -> Acknowledged | None:
     return Acknowledged(found["identity"], found["commits"], found["next"] - 1)
 
 
-def note(path: Path, made: Acknowledged) -> None:
+def record(path: Path, made: Acknowledged) -> None:
     """Write the committed counts to the file; if that fails, only the later check is lost."""
     with suppress(OSError):
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -135,24 +135,18 @@ def note(path: Path, made: Acknowledged) -> None:
             os.close(file)
 
 
-def remove_note(path: Path, log: Path) -> None:
+def remove_record(path: Path, log: Path) -> None:
     """Delete the file if the log is gone: then the index file has all changes."""
     if not log.exists():
         with suppress(OSError):
             path.unlink()
 
 
-def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
-    """Raise if the log beside an index is incomplete or belongs to another index.
-
-    Raises
-    ------
-    IndexFormatError
-        If so; neither the file nor the log was changed.
-    """
-    said = _said(note_path)
+def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
+    """Raise if the log beside an index is incomplete or belongs to another index."""
+    recorded = _recorded(record_path)
     has_log = log.exists() and log.stat().st_size > 0
-    if said is None and not has_log:
+    if recorded is None and not has_log:
         return
     try:
         # Read-only: when the last writable connection closes, SQLite would move a wrong log
@@ -167,21 +161,21 @@ def check_log(file: Path, note_path: Path, log: Path, location: str) -> None:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if has_log and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise _wrong_log(location, log, str(error)) from error
-        if said is not None and str(error).startswith("no such table"):
-            raise _lost(location, said, None, note_path, log.name, has_log) from error
+        if recorded is not None and str(error).startswith("no such table"):
+            raise _lost(location, recorded, None, record_path, log.name, has_log) from error
         # The fault is not in the log; opening the index will report it.
         return
     if made_as is not None and (identity is None or made_as[0] != str(identity[0])):
         if has_log:
             raise _wrong_log(location, log, Message("index.of_another_index"))
         raise IndexFormatError(Message("index.identity_is_other", location=location))
-    if said is None or (found is not None and found.identity != said.identity):
+    if recorded is None or (found is not None and found.identity != recorded.identity):
         return
-    if found is None or found.commits < said.commits:
-        raise _lost(location, said, found, note_path, log.name, has_log)
+    if found is None or found.commits < recorded.commits:
+        raise _lost(location, recorded, found, record_path, log.name, has_log)
 
 
-def _said(path: Path) -> Acknowledged | None:
+def _recorded(path: Path) -> Acknowledged | None:
     try:
         with path.open("rb") as file:
             return Acknowledged.from_bytes(file.read(_SIZE + 1))
@@ -197,9 +191,9 @@ def _wrong_log(location: str, log: Path, reason: str) -> IndexFormatError:
 
 def _lost(
     location: str,
-    said: Acknowledged,
+    recorded: Acknowledged,
     found: Acknowledged | None,
-    note_path: Path,
+    record_path: Path,
     log: str,
     has_log: bool,
 ) -> IndexFormatError:
@@ -210,10 +204,10 @@ def _lost(
         Message(
             "index.changes_lost_log_incomplete" if has_log else "index.changes_lost_log_missing",
             location=location,
-            commits=said.commits,
-            documents=said.documents,
+            commits=recorded.commits,
+            documents=recorded.documents,
             found=has,
             log=log,
-            note=note_path.name,
+            note=record_path.name,
         )
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from neardup.base.messages import Message
-from neardup.exceptions import ParameterError
+from neardup.exceptions import IndexUnavailableError, ParameterError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -37,6 +37,10 @@ class Backend(ABC):
     location: str
     #: Base class of the driver's errors that SQLAlchemy does not wrap.
     driver_error: type[Exception]
+
+    def unavailable(self, code: str, **values: object) -> IndexUnavailableError:
+        """Return the error that the index cannot be used, with its location."""
+        return IndexUnavailableError(Message(code, location=self.location, **values))
 
     @abstractmethod
     def engine(self) -> Engine:

@@ -58,13 +58,6 @@ class Database:
 
     Made by `Database.open`. It is a context manager, and closes at the end of the block.
 
-    Attributes
-    ----------
-    location : str
-        As shown to users: the path, or the URL without a password.
-    dialect : str
-        ``sqlite`` or ``postgresql``.
-
     Examples
     --------
     >>> import tempfile
@@ -101,20 +94,7 @@ class Database:
 
     @classmethod
     def open(cls, location: str | Path, *, must_exist: bool) -> Database:
-        """Connect to a file or a ``postgresql://`` address, without creating a file or a table.
-
-        Raises
-        ------
-        ParameterError
-            If the location is neither.
-        IndexUnavailableError
-            If it cannot be reached or read, or if the file is missing despite `must_exist`.
-        IndexFormatError
-            If it holds something other than an index, or holds nothing despite
-            `must_exist`.
-        MissingDependencyError
-            If the location is PostgreSQL and psycopg is missing.
-        """
+        """Connect to a file or a ``postgresql://`` address, without creating a file or a table."""
         database = cls(_backend_of(location))
         try:
             backend = database._backend
@@ -163,13 +143,7 @@ class Database:
                 )
 
     def exists(self) -> bool:
-        """Return whether there is an index; False for an empty file or schema, or none at all.
-
-        Raises
-        ------
-        IndexFormatError
-            If there are tables other than those of an index.
-        """
+        """Return whether there is an index; False for an empty file or schema, or none at all."""
         if not self._backend.is_there():
             return False
         with self.reading() as connection:
@@ -210,13 +184,7 @@ class Database:
         return made
 
     def check_schema(self) -> None:
-        """Upgrade the tables to the current schema version, or raise.
-
-        Raises
-        ------
-        IndexFormatError
-            The message names both versions and what the user can do.
-        """
+        """Upgrade the tables to the current schema version, or raise."""
         with self.reading() as connection:
             found = self._version(connection)
             by = self._version(connection, "neardup")
@@ -265,13 +233,6 @@ class Database:
 
         Any exception rolls everything back. Must not be nested: a second turn of the same thread
         would wait for the first.
-
-        Raises
-        ------
-        IndexUnavailableError
-            Also if the wait exceeds `neardup.index.backends.backend.LOCK_SECONDS`.
-        IndexFormatError
-            If the file or a table is damaged.
         """
         with ExitStack() as waiting:
             waiting.enter_context(self._reporting_wait())
@@ -296,9 +257,7 @@ class Database:
     def _taking_turn(self) -> Iterator[None]:
         turn, seconds = self._turn, self._backend.lock_seconds
         if not turn.acquire(timeout=seconds):
-            raise IndexUnavailableError(
-                Message("index.locked_by_thread", location=self.location, seconds=seconds)
-            )
+            raise self._backend.unavailable("index.locked_by_thread", seconds=seconds)
         try:
             yield
         finally:
@@ -338,7 +297,7 @@ class Database:
         self._in_use.add(use)
         try:
             if self._closed:
-                raise IndexUnavailableError(Message("index.is_closed", location=self.location))
+                raise self._backend.unavailable("index.is_closed")
             self._backend.check_use()
             with self._explained(moment, connected=False):
                 connection = self._pool.connect()

@@ -24,7 +24,7 @@ from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from neardup.base.messages import Message, system_words
-from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.backend import Backend
 from neardup.readers.streams import printable
@@ -162,14 +162,11 @@ class SQLiteFile(Backend):
             kind = stat.S_IFMT(self.path.stat().st_mode)
         if kind != stat.S_IFREG:
             wanted = "index.a_file" if kind == stat.S_IFDIR else "index.a_regular_file"
-            raise IndexUnavailableError(
-                Message(
-                    "index.must_be_file",
-                    location=self.location,
-                    expected=Message(wanted),
-                    found=Message(_KINDS.get(kind, "index.something_else")),
-                    elsewhere=Message(self.elsewhere),
-                )
+            raise self.unavailable(
+                "index.must_be_file",
+                expected=Message(wanted),
+                found=Message(_KINDS.get(kind, "index.something_else")),
+                elsewhere=Message(self.elsewhere),
             )
         found = self._found()
         if self._identity is None:
@@ -181,12 +178,8 @@ class SQLiteFile(Backend):
         self.check_use()
         self._is_checked = True
         if not self.path.parent.is_dir():
-            raise IndexUnavailableError(
-                Message(
-                    "index.folder_is_missing",
-                    location=self.location,
-                    folder=printable(str(self.path.parent)),
-                )
+            raise self.unavailable(
+                "index.folder_is_missing", folder=printable(str(self.path.parent))
             )
         try:
             # SQLite creates it, not Python: if Python closes a file, the process loses all locks on
@@ -194,12 +187,8 @@ class SQLiteFile(Backend):
             # last one and delete the log to which these connections still write.
             sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
         except sqlite3.Error as refused:
-            raise IndexUnavailableError(
-                Message(
-                    "index.cannot_be_created",
-                    location=self.location,
-                    reason=self._why_not() or str(refused),
-                )
+            raise self.unavailable(
+                "index.cannot_be_created", reason=self._why_not() or str(refused)
             ) from refused
         self.is_there()
 
@@ -221,9 +210,9 @@ class SQLiteFile(Backend):
     def check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
-            raise IndexUnavailableError(Message("index.used_before_fork", location=self.location))
+            raise self.unavailable("index.used_before_fork")
         if self._is_other():
-            raise IndexUnavailableError(Message("index.was_replaced", location=self.location))
+            raise self.unavailable("index.was_replaced")
 
     def _is_other(self) -> bool:
         return self._identity is not None and self._found() != self._identity
@@ -257,7 +246,7 @@ class SQLiteFile(Backend):
         """Record that the change is stored; checkpoint unless another commit just preceded it."""
         if self._counted is None:
             return
-        acknowledged.note(self.files()[-1], self._counted)
+        acknowledged.record(self.files()[-1], self._counted)
         self._has_written = True
         if not self.files()[1].exists():
             # The tables were created, before WAL is turned on.
@@ -290,15 +279,15 @@ class SQLiteFile(Backend):
 
     def check_log(self) -> None:
         """Raise if the log is missing, truncated, or of another index."""
-        file, log, *_, note = self.files()
+        file, log, *_, record = self.files()
         if file.exists():
-            acknowledged.check_log(file, note, log, self.location)
+            acknowledged.check_log(file, record, log, self.location)
             self._had_log = log.exists() and log.stat().st_size > 0
         self._is_checked = True
 
     def after_close(self) -> None:
         """Empty the log; SQLite does so itself only if nobody else has the file open."""
-        file, log, *_, note = self.files()
+        file, log, *_, record = self.files()
         if self.path in self._abandoned or not self._is_checked or self._is_other():
             return
         if self._has_written and log.exists():
@@ -307,7 +296,7 @@ class SQLiteFile(Backend):
                 self._checkpoint(connection)
                 connection.close()
         if file.exists():
-            acknowledged.remove_note(note, log)
+            acknowledged.remove_record(record, log)
 
     def tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, except SQLite's own."""
@@ -331,7 +320,7 @@ class SQLiteFile(Backend):
                     raise
                 time.sleep(0.01)
         if mode != "wal":
-            raise IndexUnavailableError(Message("index.no_shared_memory", location=self.location))
+            raise self.unavailable("index.no_shared_memory")
         if self._had_log:
             # A process may have been killed between a checkpoint and the commit after it.
             self._without_waiting(_driver(connection), acknowledged.clear_mark)

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
-from neardup.exceptions import InputError
-from neardup.index.store.counters import packer
+from neardup.exceptions import InputError, NeardupError, ParameterError
+from neardup.index.store.transaction import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
 from neardup.readers.fields import Fields
@@ -27,14 +27,7 @@ if TYPE_CHECKING:
     from neardup.index.results import NewDocument
     from neardup.readers.batch import Run
 
-__all__ = [
-    "Incoming",
-    "check_document",
-    "check_optional",
-    "check_text",
-    "make_batch",
-    "sketch_text",
-]
+__all__ = ["Incoming", "check_optional", "check_text"]
 
 
 @dataclass
@@ -59,6 +52,42 @@ class Incoming:
     runs: list[Run] = field(default_factory=list)
     begin: int = 0
     bytes_read: int = 0
+    #: Why documents of callers cannot be stored, by row.
+    errors: dict[int, NeardupError] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC) -> Incoming:
+        """Return documents of callers as a batch; a row with an error has a null text."""
+        from neardup import _core
+
+        errors: dict[int, NeardupError] = {}
+        rows = []
+        for row, document in enumerate(documents):
+            try:
+                rows.append(_columns(document, zone))
+            except (InputError, ParameterError) as error:
+                errors[row] = error
+                rows.append(("", None, None, 0, None, None))
+        ids, given, titles, at, sources, extras = map(list, zip(*rows, strict=True))
+        # Problems give the row as the record number, counted from 1.
+        runs = [(0, "input", 1)]
+        limit = Fields(max_text=_core.MAX_TEXT_BYTES)
+        column, too_long = limit.without_too_long(pa.array(given, pa.large_string()), runs)
+        found = [replace(problem, remedy="") for _, problem in too_long]
+        batch = Batch(0, column, pa.array(ids, pa.large_string()), problems=found, runs=runs)
+        recipe = engine.settings.recipe
+        texts, units, problems = readable(batch, recipe, compiled(recipe))
+        title_column = pa.array(titles, pa.large_string())
+        return cls(
+            engine, ids, texts, units, title_column, at, sources, extras, problems, errors=errors
+        )
+
+    def check_first(self) -> None:
+        """Raise if the first document of a caller cannot be stored."""
+        if self.errors:
+            raise self.errors[0]
+        if self.problems:
+            raise InputError(replace(self.problems[0], record=None).message)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -116,8 +145,8 @@ def check_optional(text: Any, name: str) -> str | None:
     return None if text is None else plain_text(check_text(text, name))
 
 
-def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]:
-    """Return the columns of a caller's document if all can be stored; raise if not."""
+def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
+    """Return a caller's document in stored form; raise if it cannot be stored."""
     if document.extra is not None and not isinstance(document.extra, dict):
         raise bad("extra", "index.dict_or_none", document.extra)
     try:
@@ -133,28 +162,3 @@ def check_document(document: NewDocument, zone: tzinfo = UTC) -> tuple[Any, ...]
         check_optional(document.source, "source"),
         extra,
     )
-
-
-def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming:
-    """Return the results of `check_document` as a batch; its problems refer to their rows."""
-    from neardup import _core
-
-    ids, given, titles, at, sources, extras = map(list, zip(*documents, strict=True))
-    # Problems give the row as the record number, counted from 1.
-    column, keys = (pa.array(values, pa.large_string()) for values in (given, ids))
-    runs = [(0, "input", 1)]
-    column, too_long = Fields(max_text=_core.MAX_TEXT_BYTES).without_too_long(column, runs)
-    found = [replace(problem, remedy="") for _, problem in too_long]
-    batch = Batch(0, column, keys, problems=found, runs=runs)
-    recipe = engine.settings.recipe
-    texts, units, problems = readable(batch, recipe, compiled(recipe))
-    title_column = pa.array(titles, pa.large_string())
-    return Incoming(engine, ids, texts, units, title_column, at, sources, extras, problems)
-
-
-def sketch_text(engine: Engine, text: str, title: str | None) -> _core.Corpus:
-    """Return a corpus with the sketch of one text."""
-    batch = make_batch(engine, [("", text, title, 0, None, None)])
-    if batch.problems:
-        raise InputError(replace(batch.problems[0], record=None).message)
-    return batch.corpus

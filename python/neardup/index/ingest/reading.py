@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,13 +17,15 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
+from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
-from neardup.index.background import FIRST
+from neardup.index.background import FIRST, counted_from, store
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
 from neardup.index.results import Added, Match
 from neardup.index.values import (
     NUL,
+    STATES,
     check_time,
     id_fault,
     json_of,
@@ -31,7 +34,7 @@ from neardup.index.values import (
     stamp,
     time_fault,
 )
-from neardup.readers import Batch, Problem
+from neardup.readers import Batch, Problem, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.recipe.assets import compiled
@@ -40,8 +43,9 @@ from neardup.writers.rows import removed_table
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.readers import Sources
 
-__all__ = ["Fields", "add_source"]
+__all__ = ["Fields", "add_files", "add_table"]
 
 
 class Source(Protocol):
@@ -98,6 +102,54 @@ class Fields:
         }
 
 
+def add_files(
+    engine: Engine, inputs: Sequence[str | Path], outputs: Sequence[Any], given: Mapping[str, Any]
+) -> Added:
+    """Add the documents of files; see `Index.add_files`."""
+    fields = Fields.of(given)
+    if isinstance(outputs, str) or not isinstance(outputs, Sequence):
+        raise bad("output_paths", "index.list_of_paths", outputs)
+    paths = [None if path is None else check_path(path, "output_paths") for path in outputs]
+    engine.database.refuse_outputs(paths)
+    format = given["format"]
+    sources = open_sources(inputs, format=format, output_paths=paths, **fields.read())
+    count_input(engine, sources, given["progress"])
+    added = add_source(engine, sources, fields, given)
+    of_sources = sources.report_to(given["progress"])
+    return replace(added, problem_count=added.problem_count + of_sources)
+
+
+def add_table(engine: Engine, data: Any, given: Mapping[str, Any]) -> Added:
+    """Add the documents of a table; see `Index.add_many`."""
+    fields = Fields.of(given, needs_ids=True)
+    return add_source(engine, open_table(data, **fields.read()), fields, given)
+
+
+def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
+    """Count files before they are added, if the index counts and has no documents."""
+    settings = engine.settings
+
+    def has_documents(counters: Mapping[str, int]) -> bool:
+        return any(counters[state] for state in STATES)
+
+    with engine.reading() as session:
+        if settings.background != "own" or has_documents(session.counters()):
+            return
+    corpus = counted_from(
+        source.batches(),
+        settings,
+        workers=engine.workers,
+        progress=progress,
+        share=share_of(source),
+        added_later=True,
+    )
+    with engine.writing() as session:
+        counters = session.counters()
+        # Another process may have added documents meanwhile.
+        if len(corpus) and not has_documents(counters):
+            store(session, corpus, counted_at=counters["arrived"] + len(corpus))
+
+
 def add_source(
     engine: Engine,
     source: Source,
@@ -130,7 +182,7 @@ def add_source(
         nonlocal has_naive_times
         size = batch_size(within)
         for batch in source.batches(titles=True):
-            for name in [name for name in empty if _has_value(batch.extra[name])]:
+            for name in [name for name in empty if any(v is not None for v in batch.extra[name])]:
                 del empty[name]
             if at_field is not None and fields.zone is UTC and not has_naive_times:
                 has_naive_times = any(map(lacks_zone, batch.extra[at_field]))
@@ -186,119 +238,71 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
         titles = with_first_lines(titles, texts)
     if titles is not None:
         titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
-    check = _Check(batch)
-    check.ids(fields)
-    at = check.column(
-        fields.at,
-        lambda value: time_fault(value, fields.zone),
-        lambda value: stamp(check_time(value, "at", fields.zone)),
-    )
-    sources = check.column(fields.source, _text_fault, plain_text)
-    extras = check.extras(fields.more)
+    #: For each refused row: the field, the first reason, and the value.
+    faults: dict[int, tuple[str, Message, Any]] = {}
+    ids = strings(batch.ids)
+    given = batch.extra.get(fields.id_name) if fields.needs_ids else None
+    if fields.needs_ids and given is None:
+        raise InputError(Message("index.texts_without_ids", field=fields.id_name))
+    for row, id in enumerate(ids):
+        if given is not None and as_id(given[row]) != id:
+            # The reader found no usable id and used the position instead.
+            faults[row] = fields.id_name, Message("index.must_be_id"), given[row]
+        elif (fault := id_fault(id)) is not None:
+            faults[row] = fields.id_name, fault, id
+
+    def column(field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
+        """Return a field's values in stored form; None for a missing or faulty value."""
+        values: list[Any] = [None] * len(batch)
+        for row, value in enumerate([] if field is None else batch.extra[field]):
+            form = None if value is None else stored(value)
+            if field is not None and isinstance(form, Message):
+                faults.setdefault(row, (field, form, value))
+            else:
+                values[row] = form
+        return values
+
+    at = column(fields.at, lambda value: _stored_time(value, fields.zone))
+    sources = column(fields.source, _stored_text)
+    extras: list[str | None] = [None] * len(batch)
+    for row in range(len(batch) if fields.more else 0):
+        values = {name: batch.extra[name][row] for name in fields.more}
+        try:
+            extras[row] = json_of({n: value for n, value in values.items() if value is not None})
+        except (TypeError, RecursionError) as error:
+            reason = Message("index.must_be_json", reason=str(error))
+            faults.setdefault(row, (fields.more[0], reason, None))
+    if faults:
+        refused = pa.array([row in faults for row in range(len(batch))])
+        texts = pc.if_else(refused, pa.scalar(None, pa.large_string()), texts)
+    refusals = [
+        Problem(*place_of(batch.runs, row), field, reason, None if value is None else show(value))
+        for row, (field, reason, value) in sorted(faults.items())
+    ]
     now = stamp(datetime.now(UTC))
     return Incoming(
         engine,
-        ids=["" if row in check.faults else id for row, id in enumerate(strings(batch.ids))],
-        texts=check.without_faulty(texts),
+        ids=["" if row in faults else id for row, id in enumerate(ids)],
+        texts=texts,
         units=units,
         titles=titles,
         at=[now if moment is None else moment for moment in at],
         sources=sources,
         extras=extras,
-        problems=problems + check.problems(),
+        problems=problems + refusals,
         runs=batch.runs,
         bytes_read=batch.bytes_read,
     )
 
 
-class _Check:
-    """A check of a batch; it collects a fault for each row that cannot be stored."""
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        #: For each refused row: the field, the reason, and the value.
-        self.faults: dict[int, tuple[str, Message, Any]] = {}
-
-    def _refuse(self, row: int, field: str, reason: Message, found: Any) -> None:
-        """Record why a row cannot be stored; only the first reason is kept."""
-        self.faults.setdefault(row, (field, reason, found))
-
-    def ids(self, fields: Fields) -> None:
-        """Refuse ids that cannot be stored, and missing ones where they are needed."""
-        given = None
-        if fields.needs_ids:
-            given = self._batch.extra.get(fields.id_name)
-            if given is None:
-                raise InputError(Message("index.texts_without_ids", field=fields.id_name))
-        for row, id in enumerate(strings(self._batch.ids)):
-            if given is not None and as_id(given[row]) != id:
-                # The reader found no usable id and used the position instead.
-                self._refuse(row, fields.id_name, Message("index.must_be_id"), given[row])
-                continue
-            fault = id_fault(id)
-            if fault is not None:
-                self._refuse(row, fields.id_name, fault, id)
-
-    def column(
-        self,
-        field: str | None,
-        fault_of: Callable[[Any], Message | None],
-        convert: Callable[[Any], Any],
-    ) -> list[Any]:
-        """Return a field's values in stored form; None for a missing or faulty value."""
-        values: list[Any] = [None] * len(self._batch)
-        if field is None:
-            return values
-        for row, value in enumerate(self._batch.extra[field]):
-            if value is None:
-                continue
-            fault = fault_of(value)
-            if fault is None:
-                values[row] = convert(value)
-            else:
-                self._refuse(row, field, fault, value)
-        return values
-
-    def extras(self, fields: Sequence[str]) -> list[str | None]:
-        """Return further fields as JSON, one string per row."""
-        found: list[str | None] = [None] * len(self._batch)
-        for row in range(len(found) if fields else 0):
-            values = ((name, self._batch.extra[name][row]) for name in fields)
-            try:
-                found[row] = json_of({name: value for name, value in values if value is not None})
-            except (TypeError, RecursionError) as error:
-                reason = Message("index.must_be_json", reason=str(error))
-                self._refuse(row, fields[0], reason, None)
-        return found
-
-    def without_faulty(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Return the texts, with null for refused rows."""
-        if not self.faults:
-            return texts
-        mask = pa.array([row in self.faults for row in range(len(texts))])
-        found: Any = pc.if_else(mask, pa.scalar(None, pa.large_string()), texts)
-        return found  # type: ignore[no-any-return]
-
-    def problems(self) -> list[Problem]:
-        """Return a problem for each refused row, in the order of the rows."""
-        return [
-            Problem(
-                *place_of(self._batch.runs, row),
-                field,
-                reason,
-                None if found is None else show(found),
-            )
-            for row, (field, reason, found) in sorted(self.faults.items())
-        ]
+def _stored_time(value: Any, zone: tzinfo) -> int | Message:
+    """Return a time as a stamp, or why it is none."""
+    return time_fault(value, zone) or stamp(check_time(value, "at", zone))
 
 
-def _has_value(values: Iterable[Any]) -> bool:
-    return any(value is not None for value in values)
-
-
-def _text_fault(value: Any) -> Message | None:
+def _stored_text(value: Any) -> str | Message:
+    """Return a text in stored form, or why it cannot be stored."""
     try:
-        plain_text(value)
+        return plain_text(value)
     except UnicodeEncodeError:
         return Message("index.must_be_unicode_text")
-    return None

@@ -1,30 +1,31 @@
-"""Deciding and storing one batch, all or nothing."""
+"""Deciding and storing documents, a batch at a time: all of it or nothing."""
 
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup.base.messages import Message
+from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
-from neardup.index.results import Decision, Match
+from neardup.index.ingest.incoming import Incoming
+from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.store.rows import UNLISTED
 from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
 from neardup.readers.batch import show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sqlalchemy import RowMapping
 
     from neardup.index.decide import Verdicts
     from neardup.index.engine import Engine
-    from neardup.index.ingest.incoming import Incoming
     from neardup.index.store.session import Session
 
-__all__ = ["BATCH", "add_batch", "batch_size", "log_decisions", "write"]
+__all__ = ["BATCH", "add", "add_batch", "add_together", "batch_size", "log_decisions", "write"]
 
 _LOG = logging.getLogger("neardup.index")
 
@@ -38,19 +39,48 @@ def batch_size(within: timedelta | None) -> int:
     return BATCH if within is None else 1
 
 
+def add(
+    engine: Engine, document: NewDocument, zone: tzinfo, within: timedelta | None
+) -> Match | None:
+    """Add one document of a caller; see `Index.add`."""
+    batch = Incoming.of(engine, [document], zone)
+    batch.check_first()
+    decision = add_batch(engine, batch, within)[0]
+    assert decision is not None
+    if decision.problem is not None:
+        values = {"location": engine.location, "reason": decision.problem}
+        raise InputError(Message("index.document_refused_here", **values))
+    return decision.repeats
+
+
+def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decision]:
+    """Add documents of several callers; see `Index.add_together`."""
+    answers: list[Decision] = []
+    for begin in range(0, len(documents), BATCH):
+        some = documents[begin : begin + BATCH]
+        batch = Incoming.of(engine, some)
+        problems = {row: error.args[0] for row, error in batch.errors.items()}
+        for unread in batch.problems:
+            row = (unread.record or 1) - 1
+            named = Message("index.given_document", id=show(some[row].id))
+            problems[row] = replace(unread, source=named, record=None).message
+        can_add = len(problems) < len(some)
+        decisions = add_batch(engine, batch) if can_add else [None] * len(some)
+        for row, decision in enumerate(decisions):
+            if decision is None:
+                decision = Decision(some[row].id, False, None, problems[row])
+            elif decision.problem is not None:
+                reason = Message("index.document_refused", reason=decision.problem)
+                decision = replace(decision, problem=reason)
+            answers.append(decision)
+    return answers
+
+
 def add_batch(
     engine: Engine, batch: Incoming, within: timedelta | None = None
 ) -> list[Decision | None]:
-    """Decide and store at most `batch_size` documents, in order.
+    """Decide and store at most `batch_size` documents, in order; None for one without a text.
 
-    Returns
-    -------
-    list of Decision or None
-        The result for each document; None for a document that cannot be read. `problem`
-        says why a readable document was not stored.
-
-    Notes
-    -----
     Uses one transaction, or several if background statistics are recomputed in between.
     """
     decisions: list[Decision | None] = []
@@ -83,7 +113,9 @@ def _add_first(
         rows = [row for row in new if end is None or row < end]
         freed = [row for row in rows if batch.ids[row] in stored]
         decider = engine.decider(session, counters["background"])
-        verdicts = decider.decide(session, batch, rows, counters["next"], not_before=not_before)
+        verdicts = decider.decide(
+            session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
+        )
         session.delete([stored[batch.ids[row]]["number"] for row in freed])
         write(session, batch, rows, counters["next"], verdicts)
         arrived = len(rows) - len(freed)
@@ -147,7 +179,7 @@ def _end_at_count(
     """Return the end of the rows before the next count; None if the batch does not reach it."""
     if engine.settings.background != "own":
         return None
-    # A dump that was edited may be past that number: then the next document makes it due.
+    # An index whose background was lost may be past that number.
     left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
     return None if len(arriving) < left else arriving[left - 1] + 1
 

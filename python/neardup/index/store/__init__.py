@@ -2,9 +2,7 @@
 
 ===============  ======================================================
 ``session``      one transaction with all statements: those of
-                 ``documents``, ``postings``, ``counters`` and the ``log``
-                 of events
-``transaction``  what the statement classes share
+                 ``documents``, ``postings`` and the ``transaction`` itself
 ``statements``   the SQL of additions, compiled once
 ``bulk``         many values in one statement
 ``rows``         checks that rows are valid

@@ -12,11 +12,10 @@ import zstandard
 from sqlalchemy import and_, func, or_, select, update
 
 from neardup.base.messages import Message
-from neardup.exceptions import IndexFormatError
 from neardup.index.results import Match
 from neardup.index.schema import documents, documents_with_texts, texts
 from neardup.index.store.bulk import run_compiled
-from neardup.index.store.rows import remedy
+from neardup.index.store.rows import damage
 from neardup.index.store.transaction import TOGETHER, Transaction
 from neardup.index.values import DROPPED, EVER, FREED, IDENTICAL, KEPT, id_fault
 
@@ -101,45 +100,19 @@ class DocumentStatements(Transaction):
         return None if packed is None else self.unpacked(packed, number)
 
     def unpacked(self, packed: bytes | None, number: int) -> str:
-        """Return a stored text, decompressed.
-
-        Raises
-        ------
-        IndexFormatError
-            If the bytes are damaged or missing.
-        """
+        """Return a stored text, decompressed."""
         if packed is None:
-            raise IndexFormatError(
-                Message(
-                    "index.no_text_of_document",
-                    location=self.location,
-                    number=number,
-                    remedy=remedy(self.location),
-                )
-            )
+            raise damage("index.no_text_of_document", self.location, number=number)
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
-            raise IndexFormatError(
-                Message(
-                    "index.text_is_damaged",
-                    location=self.location,
-                    number=number,
-                    reason=str(error),
-                    remedy=remedy(self.location),
-                )
-            ) from error
+            values = {"number": number, "reason": str(error)}
+            raise damage("index.text_is_damaged", self.location, **values) from error
 
     def unpacked_all(
         self, packed: Sequence[bytes | None], numbers: Sequence[int]
     ) -> pa.LargeStringArray:
-        """Return the stored texts of the documents with these numbers, decompressed.
-
-        Raises
-        ------
-        IndexFormatError
-            If the bytes of one are damaged or missing.
-        """
+        """Return the stored texts of the documents with these numbers, decompressed."""
         unpack: Any = self._unpacker.decompress
         try:
             # Strings of Python would be decoded here, only to be encoded again.

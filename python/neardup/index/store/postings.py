@@ -14,8 +14,8 @@ from neardup.base.messages import Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import keys, recent_keys
 from neardup.index.store.bulk import insert_rows, run_compiled
-from neardup.index.store.counters import FILED, RECENT, CounterStatements
-from neardup.index.store.rows import damaged, remedy
+from neardup.index.store.rows import damage, damaged
+from neardup.index.store.transaction import FILED, RECENT, Transaction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class Postings:
     shares: NDArray[np.int64]
 
 
-class PostingStatements(CounterStatements):
+class PostingStatements(Transaction):
     """Statements on `keys` and `recent_keys`."""
 
     def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
@@ -99,9 +99,7 @@ class PostingStatements(CounterStatements):
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
                 row = Message("index.row_key", number=number)
                 return damaged(self.location, row, "share", Message("index.share"), share)
-        return IndexFormatError(
-            Message("index.keys_are_damaged", location=self.location, remedy=remedy(self.location))
-        )
+        return damage("index.keys_are_damaged", self.location)
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
         """Store postings given as columns of the table; the counters must have been read before."""
@@ -133,9 +131,3 @@ class PostingStatements(CounterStatements):
                 table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
             )
             self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
-
-    def delete_postings_of(self, numbers: Sequence[int]) -> None:
-        """Delete all postings of some documents; reads both tables completely."""
-        for table in (keys, recent_keys):
-            gone = self.run(delete(table).where(self.is_one_of(table.c.number)), numbers).rowcount
-            self.add_to_counters({FILED: -gone})

@@ -23,6 +23,7 @@ __all__ = [
     "COUNTERS",
     "UNLISTED",
     "counter_fault",
+    "damage",
     "damaged",
     "document_fault",
     "extra_of",
@@ -121,6 +122,11 @@ def remedy(location: str) -> Message:
     return Message("index.see_damage", location=location)
 
 
+def damage(code: str, location: str, **values: Any) -> IndexFormatError:
+    """Return the error that a part of an index is damaged, with the remedy."""
+    return IndexFormatError(Message(code, location=location, remedy=remedy(location), **values))
+
+
 def unknown_document(location: str, id: str) -> InputError:
     """Return the error that an index has no document with this id."""
     from neardup.readers.batch import show
@@ -135,17 +141,8 @@ def damaged(
     found = f"{value!r:.40}"
     if isinstance(value, bytes):
         found = Message("index.other_bytes", count=len(value))
-    return IndexFormatError(
-        Message(
-            "index.damaged",
-            location=location,
-            row=row,
-            field=column,
-            expected=must,
-            value=found,
-            remedy=remedy(location),
-        )
-    )
+    values = {"row": row, "field": column, "expected": must, "value": found}
+    return damage("index.damaged", location, **values)
 
 
 def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:

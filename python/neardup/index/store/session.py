@@ -12,19 +12,16 @@ from typing import Any
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
-from neardup.base.messages import Message
-from neardup.exceptions import IndexFormatError
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.documents import DocumentStatements
-from neardup.index.store.log import LogStatements
 from neardup.index.store.postings import PostingStatements
-from neardup.index.store.rows import remedy
+from neardup.index.store.rows import damage
 
 __all__ = ["Session"]
 
 
-class Session(DocumentStatements, PostingStatements, LogStatements):
+class Session(DocumentStatements, PostingStatements):
     """The statements of one transaction."""
 
     def insert(
@@ -49,14 +46,7 @@ class Session(DocumentStatements, PostingStatements, LogStatements):
             self.add_postings(postings)
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]
-            raise IndexFormatError(
-                Message(
-                    "index.new_is_there",
-                    location=self.location,
-                    reason=words,
-                    remedy=remedy(self.location),
-                )
-            ) from error
+            raise damage("index.new_is_there", self.location, reason=words) from error
 
     def delete(self, numbers: Sequence[int]) -> None:
         """Delete documents with everything except their postings."""

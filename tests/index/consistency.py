@@ -9,7 +9,7 @@ from neardup.index.schema import all_keys, counters, documents, meta, recent_key
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 
-def check_sound(location):
+def check_consistent(location):
     """Hold tables against each other; return the documents by id, in order of arrival."""
     with Database.open(location, must_exist=True) as database, database.reading() as connection:
 
@@ -54,7 +54,7 @@ def check_sound(location):
 
 def verdicts(location):
     """Return for each document the id it repeats, None if it is kept; all of it sound."""
-    found = check_sound(location)
+    found = check_consistent(location)
     ids = {row.number: id for id, row in found.items()}
     return {id: ids.get(row.kept_number) for id, row in found.items()}
 

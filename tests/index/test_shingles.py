@@ -11,8 +11,8 @@ from tests.index.written import letters
 
 from neardup import Index
 from neardup.base.progress import Progress
-from neardup.index import passages, shingle_files, shingle_runs
-from neardup.index.shingle_files import RunFolder
+from neardup.index import shingles
+from neardup.index.shingles import RunFolder
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 
@@ -75,7 +75,7 @@ def in_memory(monkeypatch):
     def find(place):
         with monkeypatch.context() as patch:
             patch.setattr(
-                shingle_runs, "RunFolder", lambda _, made_by, mode: RunFolder(None, made_by, mode)
+                shingles, "RunFolder", lambda _, made_by, mode: RunFolder(None, made_by, mode)
             )
             return candidates(place)
 
@@ -88,8 +88,8 @@ def test_the_second_opening_reads_no_row(place, in_memory, monkeypatch):
     assert candidates(place) == expected
     (file,) = files_of(place)
     assert file.name == f"{0:016x}-{12:016x}.run"
-    monkeypatch.setattr(passages, "stored", None)
-    monkeypatch.setattr(passages, "make_missing", None)
+    monkeypatch.setattr(shingles, "stored", None)
+    monkeypatch.setattr(shingles, "make_missing", None)
     told = Told()
     assert candidates(place, told=told) == expected
     assert files_of(place) == [file]
@@ -99,9 +99,9 @@ def test_the_second_opening_reads_no_row(place, in_memory, monkeypatch):
 @pytest.mark.parametrize("seed", range(4))
 def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, monkeypatch):
     # Several runs in one go, and parts of merged runs that are smaller than a run.
-    monkeypatch.setattr(shingle_runs, "_TOGETHER", 60)
-    monkeypatch.setattr(shingle_runs, "_MERGED", 25)
-    monkeypatch.setattr(passages, "_READ", 2)
+    monkeypatch.setattr(shingles, "_TOGETHER", 60)
+    monkeypatch.setattr(shingles, "_MERGED", 25)
+    monkeypatch.setattr(shingles, "_READ", 2)
     rng = random.Random(seed)
     end, there = 12, [f"d{at}" for at in range(12)]
     for _ in range(12):
@@ -290,9 +290,9 @@ def test_where_no_folder_can_be_made(place, in_memory):
 @pytest.mark.parametrize("writes", [0, 1, 2, 3])
 def test_a_full_disk(place, in_memory, monkeypatch, writes):
     """What was written is used, the rest stays in memory, and no part of a file is left."""
-    monkeypatch.setattr(shingle_runs, "_TOGETHER", 60)
-    monkeypatch.setattr(passages, "_READ", 2)
-    whole = shingle_files.FileSink.finish
+    monkeypatch.setattr(shingles, "_TOGETHER", 60)
+    monkeypatch.setattr(shingles, "_READ", 2)
+    whole = shingles.FileSink.finish
     left = iter(range(writes))
 
     def finish(sink):
@@ -302,7 +302,7 @@ def test_a_full_disk(place, in_memory, monkeypatch, writes):
 
     expected = in_memory(place)
     with monkeypatch.context() as patch:
-        patch.setattr(shingle_files.FileSink, "finish", finish)
+        patch.setattr(shingles.FileSink, "finish", finish)
         assert candidates(place) == expected
     assert all(file.suffix == ".run" for file in files_of(place))
     assert candidates(place) == expected

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora
-from tests.index.sound import check_sound, entries_of
+from tests.index.consistency import check_consistent, entries_of
 from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
@@ -148,7 +148,7 @@ def check_ways(case, new_place, many, sizes, expected):
             assert found.removed == expected.removed, size
             kept = {one["id"] for one, keep in zip(many, found.keep, strict=True) if keep}
             assert {one.id for one in index.documents("kept")} == kept
-        check_sound(place)
+        check_consistent(place)
         left.append(entries_of(place))
     assert all(entries == left[0] for entries in left)
 
@@ -260,7 +260,7 @@ def test_own_background_is_counted_alike_however_documents_come(new_place, size,
         found = in_batches(index, MANY, size) if size else one_by_one(index, MANY)
         read = index.stats().background_texts
     assert found == counted
-    features = {id: row.features for id, row in check_sound(place).items()}
+    features = {id: row.features for id, row in check_consistent(place).items()}
     with_features = [sum(features[one["id"]] > 0 for one in MANY[:n]) for n in MOMENTS]
     told = counts(place)
     assert [one["arrived"] for one in told] == MOMENTS
