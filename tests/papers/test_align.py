@@ -8,7 +8,7 @@ from tests.index.written import letters
 
 from neardup import InputError, ParameterError, compare
 from neardup.papers import Piece, align
-from neardup.papers.variants import variants
+from neardup.papers.edits import variants
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
 B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛。"

@@ -12,8 +12,8 @@ from tests.papers.test_rates import check_sound
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.papers import check_files
-from neardup.papers.paper_inputs import papers_in, passed_over
-from neardup.papers.report.files import ReportFolder
+from neardup.papers.batch import papers_in, passed_over
+from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
 PARTS = [letters(RNG, 60) for _ in range(4)]
@@ -155,7 +155,11 @@ class TestPapers:
             "papers/emil.RTF",
         ]
         assert all("save it as .docx" in one.problem for one in checked if one.problem)
-        assert told.notes == ["papers: 1 file of another format is skipped: 1 .jpg."]
+        make("papers/photo.JPG", b"\xff\xd8\xff")
+        make("papers/unnamed", b"\xff")
+        (note,) = passed_over([class_, "papers/anna.txt"])
+        assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
+        assert [note.code for note in told.notes] == ["papers.passed_over"]
 
     def test_reports_are_no_papers(self, class_, make):
         before = papers_in([class_])

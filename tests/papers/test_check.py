@@ -13,8 +13,9 @@ from tests.index.written import letters
 from tests.papers.test_rates import FILLERS, check_sound
 
 from neardup import InputError, OutputError, ParameterError, check
+from neardup.base.messages import in_language
 from neardup.papers import Passage, Piece, open_library
-from neardup.papers.report.html import html_report
+from neardup.papers.report import html_report
 from neardup.readers.files import FileText, Heading, read_bytes
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
@@ -83,9 +84,9 @@ class TestWhatIsFound:
         assert {one.only_here for one in report.sources} == {0}
         assert {one.similarity for one in report.sources} == {1.0}
 
-    @pytest.mark.parametrize("at", [0, 40_000, 80_000])
+    @pytest.mark.parametrize("at", [0, 20_000, 40_000])
     def test_one_copied_paragraph_in_a_long_book(self, make, at):
-        book = own(4, 80_000)
+        book = own(4, 40_000)
         make("library/book.txt", book[:at] + COPIED + book[at:])
         make("library/else.txt", own(5, 5000))
         report = check(make("paper.txt", own(6, 3000) + COPIED + own(7, 3000)), "library")
@@ -414,3 +415,71 @@ def test_letters_that_nobody_sees_count_nowhere(tmp_path):
     source.write_text(copied, "utf-8")
     paper.write_text(copied + "\u3164" * 1000, "utf-8")
     assert check(paper, source).rates.total == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "document", "excluded", "code"),
+    [
+        ("。\n", OWN, False, "no_letters"),
+        (OWN, OTHER, True, "all_excluded"),
+        (OWN, "。", False, "empty_library"),
+    ],
+)
+def test_nothing_to_check(make, text, document, excluded, code):
+    make("library/a.txt", document)
+    paper = make("paper.txt", text)
+    report = check(paper, "library", exclude=[paper] if excluded else [])
+    assert [note.code for note in report.notes] == [f"papers.{code}"]
+    assert in_language(report.notes[0], "zh") in report.to_html()
+
+
+def test_footnotes_have_a_section_of_their_own(library):
+    text = f"绪论\n{OWN}\n结论\n{OWN}\n参考文献\n[1] 王岚. 渡口志[M]. 水边出版社, 2001.\n{COPIED}"
+    begins = [(text.index(title), len(title)) for title in ("绪论", "结论", "参考文献")]
+    notes = text.index(COPIED)
+    headings = [Heading(at, at + length, 1) for at, length in begins]
+    paper = FileText(text, "docx", headings=(*headings, Heading(notes, notes, 1)))
+    report = check(paper, library)
+    check_sound(report)
+    titles = [(one.title, one.level) for one in report.sections]
+    assert titles == [("绪论", 1), ("结论", 1), ("参考文献", 1), ("", 1)]
+    assert [one.copied for one in report.sections] == [0, 0, 0, counted(COPIED)]
+    assert report.rates.without_quotations == report.rates.total > 0
+    assert "（脚注）" in report.to_html()
+
+
+def test_what_the_file_marks_as_quoted(library):
+    text = f"{OWN}\n{COPIED}\n{OWN}"
+    begin = text.index(COPIED)
+    paper = FileText(text, "docx", quoted=((begin, begin + len(COPIED)),))
+    report = check(paper, library)
+    assert [one.kind for one in report.asides] == ["quotation"]
+    assert report.rates.without_quotations == 0 < report.rates.total
+
+
+@pytest.mark.parametrize("text", [OWN, OWN * 30, "一行\n两行", "好。"])
+def test_text_is_no_path(library, text):
+    with pytest.raises(
+        InputError, match=r"path of a file\. Got text instead: .*read_bytes"
+    ) as error:
+        check(text, library)
+    assert "\n" not in str(error.value)
+    assert check(read_bytes(text.encode(), "essay.txt"), library).copied == 0
+
+
+def test_a_missing_file_with_marks_in_its_name(library):
+    with pytest.raises(InputError, match=r"^论文，终稿\.docx: no such file"):
+        check("论文，终稿.docx", library)
+
+
+def test_one_file_to_exclude(make, library):
+    paper = make("paper.txt", OWN + COPIED)
+    form = make("form.txt", COPIED)
+    assert check(paper, library, exclude=form) == check(paper, library, exclude=[form])
+    assert check(paper, library, exclude=FileText(COPIED, "text")).copied == 0
+
+
+def test_a_report_is_shown_in_short(make, library):
+    report = check(make("paper.txt", OWN * 40 + COPIED), library)
+    assert len(repr(report)) < 600
+    assert COPIED not in repr(report.passages)

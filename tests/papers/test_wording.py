@@ -7,9 +7,8 @@ from tests.index.written import letters
 
 from neardup import check
 from neardup.papers import align
-from neardup.papers.structure.brackets import without_brackets
-from neardup.papers.structure.furniture import furniture
-from neardup.papers.wording import many
+from neardup.papers.align import without_brackets
+from neardup.papers.wording import furniture, many
 
 #: 30 characters; with others around them, a sentence of its own.
 PHRASE = "在各方的共同努力之下我们的渡口建设工作取得了令人满意的阶段成果。"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import neardup
-from neardup.server.pages.words import page_words
+from neardup.server.pages.rendering import page_words
 from tests.waiting import until
 
 from . import forms

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.report.results import Aside
+from neardup.papers.results import Aside
 
 __all__ = ["Marks", "marked"]
 

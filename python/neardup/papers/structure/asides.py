@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neardup.base.validation import check_string
-from neardup.papers.report.results import Aside
+from neardup.papers.results import Aside
 from neardup.papers.structure.contents import contents
 from neardup.papers.structure.lines import Line, layout, lines
 from neardup.papers.structure.quotations import quotations

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from neardup.papers.edits import HAN
 from neardup.papers.structure.lines import Layout, Line
 
-__all__ = ["HAN", "LONGEST", "quotations"]
+__all__ = ["LONGEST", "quotations"]
 
 #: Largest number of code points of a quotation with its marks, inclusive.
 LONGEST = 2000
@@ -18,8 +19,6 @@ _LEAST = 50
 #: Twice as much for single marks, which set off words; ’ is also an apostrophe.
 _LEAST_SINGLE = 100
 
-#: Chinese characters and kana, for a character class of a pattern.
-HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HANS = re.compile(f"[{HAN}]+")
 _OTHERS = re.compile(rf"[^\W_{HAN}]+")
 

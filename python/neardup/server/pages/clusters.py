@@ -34,7 +34,7 @@ async def show(request: Request) -> Response:
     )
     return render(
         request,
-        "clusters.html",
+        "clusters",
         here="clusters",
         search=search,
         clusters=found.clusters,

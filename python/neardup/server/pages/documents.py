@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import orjson
 from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.papers.report.sides import Sides, align_sides
-from neardup.papers.report.words import Words
+from neardup.pages.sides import Sides
+from neardup.pages.words import Words
+from neardup.papers.align import align_sides
 from neardup.server.api.documents import MOST_DROPPED
 from neardup.server.api.request_models import check_id
-from neardup.server.pages.form_fields import field
-from neardup.server.pages.page import page, see
-from neardup.server.pages.rendering import document_link, render
-from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.pages.page import field, page, see
+from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -87,8 +87,12 @@ async def _show(request: Request, id: str) -> Response:
     answer: Response = await store.run(
         render,
         request,
-        "document.html",
+        "document",
         document=found.document,
+        extra={
+            name: value if isinstance(value, str) else orjson.dumps(value).decode()
+            for name, value in found.document.extra.items()
+        },
         keeper=keeper,
         sides=sides,
         said=said if said in _SAID else "",
