@@ -129,18 +129,10 @@ class Evidence:
 class Picks:
     """Documents to show, by their numbers; their texts are not read yet.
 
-    Parameters
-    ----------
-    removals : list of (int, int, float, int)
-        Removed and kept document, similarity, distance (-1 without fingerprints).
-    groups : list of (int, int, int, float, list of int)
-        Kept document, removed ones, identical ones, lowest similarity, some removed documents.
-    classes : tuple
-        As in `Evidence`.
-    ids : dict of int to str
-        The ids of all these documents.
-    first : int
-        The number of the first document of the input.
+    A removal is the removed and the kept document, similarity and distance (-1 without
+    fingerprints); a group the kept document, the numbers of removed and of identical ones, the
+    lowest similarity, and some removed documents. `ids` are those of all of them; `first` is the
+    first number of the input.
     """
 
     removals: list[tuple[int, int, float, int]]

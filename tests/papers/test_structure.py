@@ -1,21 +1,15 @@
 """The structure of a paper: its parts, and what is set aside."""
 
 import re
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers.structure import (
-    asides,
-    contents,
-    footnotes_begin,
-    headings,
-    quotations,
-    references,
-    sections,
-)
+from neardup.papers.structure import asides, footnotes_begin, headings, lists, sections
+from neardup.papers.structure.asides import LONGEST
 from neardup.papers.structure.sections import MOST_PARTS
 from neardup.readers.files import Heading
 
@@ -214,7 +208,7 @@ def test_single_marks_take_twice_as_much():
 
 
 def test_the_longest_quotation():
-    inside = "渡" * (quotations.LONGEST - 2)
+    inside = "渡" * (LONGEST - 2)
     for marks in ("“”", '""'):
         assert spans(marks[0] + inside + marks[1], "quotation") == [marks[0] + inside + marks[1]]
         assert spans(marks[0] + inside + "口" + marks[1], "quotation") == []
@@ -415,10 +409,10 @@ def test_hostile_texts(piece, monkeypatch):
             return call
 
         with monkeypatch.context() as patch:
-            for module in (contents, references):
-                for name in ("form", "is_entry", "bare_words"):
-                    patch.setattr(module, name, counted(getattr(headings, name)))
-            patch.setattr(quotations, "_size", counted(quotations._size))
+            for name in ("form", "is_entry", "bare_words"):
+                patch.setattr(lists, name, counted(getattr(headings, name)))
+            module = sys.modules["neardup.papers.structure.asides"]
+            patch.setattr(module, "_size", counted(module._size))
             whole = text * size
             check(whole)
     assert looked_at[2][0] <= 3 * looked_at[1][0] + 1_000

@@ -72,24 +72,10 @@ class Heading(NamedTuple):
 class Run:
     """A stretch of the text with the same passages, aside and page.
 
-    Parameters
-    ----------
-    begin, end : int
-        Half-open span of the text, in code points.
-    passages : tuple of int
-        Positions of its passages, from 0: first the one whose colour is shown,
-        then the others in the order of their sources.
-    repeated : bool
-        Whether the first passage repeats its source here; False between the
-        pieces of a passage.
-    aside : str
-        Kind of its aside, or empty.
-    opens : bool
-        Whether the colour differs from that of the run before.
-    first, last : tuple of int
-        Passages that begin with this run, and passages that end with it.
-    page : int
-        The page that begins here, from 1; 0 if no page begins.
+    `passages` are positions: first the one whose colour is shown, then the others in the order of
+    their sources. `repeated` is False between the pieces of the first passage. `opens` is whether
+    the colour differs from that of the run before; `first` and `last` are the passages that begin
+    and end with this run; `page` is the page that begins here, from 1, else 0.
     """
 
     begin: int
@@ -124,14 +110,8 @@ class Block:
 class Marks:
     """A marked text.
 
-    Parameters
-    ----------
-    blocks : tuple of Block
-    anchors : dict of int to int
-        For each passage, the first passage of the run that it begins with, after
-        which the run is named.
-    coloured : frozenset of int
-        The passages whose colour is visible somewhere.
+    `anchors` has for each passage the first passage of the run that it begins with, after which
+    the run is named; `coloured` are the passages whose colour is visible somewhere.
     """
 
     blocks: tuple[Block, ...]

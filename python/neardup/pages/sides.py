@@ -44,16 +44,7 @@ def parts_of(
 
 @dataclass(frozen=True)
 class Side:
-    """One of two whole texts.
-
-    Parameters
-    ----------
-    text : str
-    marks : Marks
-        The text cut into runs. Pieces have the same numbers on both sides.
-    differing : list of list of (int, int)
-        For each piece, the spans of the text that the other side lacks.
-    """
+    """One of two whole texts; for each piece, the spans that the other side lacks."""
 
     text: str
     marks: Marks
@@ -108,19 +99,10 @@ def whole_sides(
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of an excerpt.
+    """A part of an excerpt, in a piece (from 1) of a passage, or 0 if in none.
 
-    Parameters
-    ----------
-    text : str
-    piece : int
-        The piece of the passage, from 1; 0 for text in no piece.
-    within : bool
-        Whether it is inside the passage, not in the text around it.
-    moved : bool
-        Whether the piece is in another order on the other side.
-    parts : tuple of (str, bool)
-        As of `parts_of`.
+    `within` is whether it is inside the passage, not in the text around it; `moved` whether the
+    piece is in another order on the other side.
     """
 
     text: str
@@ -151,19 +133,8 @@ def excerpt(
 ) -> Excerpt:
     """Return an excerpt, cut at the bounds of a passage and its pieces.
 
-    Parameters
-    ----------
-    text : str
-        The excerpt; all spans count from the begin of the whole text.
-    offset, length : int
-        Where it begins in the whole text, and the length of that.
-    passage, pieces : span, sequence of spans
-    moved : frozenset of int
-        Pieces, from 1, in another order than on the other side.
-    differing : sequence of spans
-        What the other side lacks, in order.
-    most : int or None
-        Shows at most so many code points of the passage.
+    All spans count from the begin of the whole text, of `length` code points, in which `text`
+    begins at `offset`. At most `most` code points of the passage are shown.
     """
     begin, end = offset, offset + len(text)
     if most is not None:

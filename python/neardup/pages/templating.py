@@ -44,19 +44,11 @@ _HAN_SHARE = 0.1
 
 
 def render(name: str, words: Words, *, files: Sequence[str] = (), **values: Any) -> str:
-    """Return a page.
+    """Return a page: a file of ``templates/``, in which `words` is ``w``.
 
-    Parameters
-    ----------
-    name : str
-        A file of ``templates/``; for its filters and functions see `_environment`.
-    words : Words
-        ``w`` in the template.
-    files : sequence of str, default=()
-        Styles, in their order, and at most one script of a self-contained page: they are ``style``
-        and ``script`` in the template, and ``policy`` allows only these.
-    **values
-        Variables of the template.
+    `files` are the styles, in their order, and at most one script of a self-contained page: they
+    are ``style`` and ``script`` in the template, and ``policy`` allows only these. For filters
+    and functions see `_environment`.
     """
     contained = _contained(*files) if files else {}
     return _environment().get_template(name).render(w=words, **contained, **values)

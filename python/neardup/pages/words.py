@@ -57,17 +57,9 @@ class Words:
 
 
 def load_words(language: str, page: str) -> Words:
-    """Return the words of a page: those of all pages, and its own.
+    """Return the words of all pages and of one: report, review, errors or service.
 
-    Parameters
-    ----------
-    language : {'zh', 'en'}
-    page : {'report', 'review', 'errors', 'service'}
-
-    Raises
-    ------
-    ParameterError
-        If there is no such language.
+    Raises ParameterError if there is no such language.
     """
     return _load(check_choice(language, "language", LANGUAGES), page)
 

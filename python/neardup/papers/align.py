@@ -237,17 +237,7 @@ def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
 
 
 def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Difference]:
-    """Return where two texts differ, in the order of the first one.
-
-    Parameters
-    ----------
-    a, b : str
-    passages : sequence of SharedPassage
-        Their passages, by `align_pair`.
-
-    Returns
-    -------
-    list of Difference
+    """Return where two texts differ, in the order of the first; `passages` are of `align_pair`.
 
     Examples
     --------
@@ -309,20 +299,9 @@ def aligner() -> tuple[_core.Aligner, str | None]:
 def without_brackets(text: str) -> str:
     """Return a text with spaces in place of its brackets and of what is in them.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        As long as `text`, so that offsets stay what they are. Full-width and half-width
-        brackets close each other. A bracket without the other side is left as it is,
-        and so is text of more than 2,000 code points in brackets.
-
-    Notes
-    -----
-    Linear in the length of the text.
+    Offsets stay what they are. Full-width and half-width brackets close each other. A bracket
+    without the other side is left as it is, and so is text of more than 2,000 code points in
+    brackets. Linear.
 
     Examples
     --------

@@ -190,18 +190,9 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
 
 
 def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
-    """Return the papers among paths and in folders, each once.
+    """Return the papers among paths and in folders, each once; not those in folders `apart_from`.
 
-    Parameters
-    ----------
-    papers : list of str or Path
-    apart_from : list of str, default=()
-        Subfolders that are not searched for papers, such as the folder of the reports.
-
-    Raises
-    ------
-    InputError
-        If a folder has no papers.
+    Raises InputError if a folder has no papers.
     """
     found: dict[str, None] = {}
     for paper in paths_of(papers, "papers"):

@@ -42,17 +42,11 @@ _BLOCKS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF))
 def variants() -> tuple[str, str, str | None]:
     """Return traditional characters, their simplified forms, and the source of the table.
 
-    Returns
-    -------
-    tuple of str, str and str or None
-        Two texts of equal length, and ``opencc VERSION``; two empty ones and None if
-        the package `opencc`, a dependency of ``neardup[papers]``, is not installed.
-
-    Notes
-    -----
-    Single characters only, one for one, so that positions in a text do not change. If the
-    form depends on the word (乾 is 干 or 乾), OpenCC's choice for the single character is
-    used for both texts, which suffices to compare them. Takes 0.1 seconds, once per process.
+    Two texts of equal length, and ``opencc VERSION``; two empty ones and None if the package
+    `opencc`, a dependency of ``neardup[papers]``, is not installed. Single characters only, one
+    for one, so that positions in a text do not change. If the form depends on the word (乾 is 干 or
+    乾), OpenCC's choice for the single character is used for both texts, which suffices to compare
+    them. Takes 0.1 seconds, once per process.
 
     Examples
     --------
@@ -98,21 +92,10 @@ def folding(*, with_variants: bool) -> Callable[[str], str]:
 
 
 def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
-    """Yield the places where two texts differ, each with its place in the other text.
+    """Yield the places where two texts differ, each with its place in the other text, in order.
 
-    Parameters
-    ----------
-    one, other : str
-        The same text, apart from edits.
-    fold : callable
-        See `folding`.
-
-    Yields
-    ------
-    (int, int), (int, int)
-        Half-open spans of both texts in code points, in order. They begin and end with a
-        word, since only words are compared. A span is empty where the other text has more
-        words; it is then the place before the next word.
+    Only words are compared, so a place begins and ends with a word. It is empty where the other
+    text has more words; it is then the place before the next word.
 
     Examples
     --------

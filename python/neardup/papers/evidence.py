@@ -23,23 +23,8 @@ _SHORT = 160
 class Evidence:
     """A passage, prepared for display.
 
-    Parameters
-    ----------
-    number : int
-        Position among the passages, from 0.
-    passage : Passage
-    anchor : int
-        The passage that the first run is named after.
-    page : int
-        Page of the paper on which it begins, from 1; 0 if unknown.
-    paper, source : Excerpt
-    moved : bool
-        Whether some of its pieces are in another order in the source.
-    edited : bool
-        Whether any characters of its pieces differ between both sides.
-    shortened : bool
-        Whether only its beginning is shown, because it is entirely within
-        passages of other sources.
+    `anchor` is the passage that the first run is named after; `page` counts from 1, 0 if unknown.
+    A passage that is entirely within passages of other sources is shortened to its beginning.
     """
 
     number: int

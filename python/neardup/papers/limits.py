@@ -60,22 +60,11 @@ class ReportLimits:
 def shown_passages(
     sources: Sequence[Sequence[Passage]], counts: NDArray[np.bool_], limits: ReportLimits
 ) -> list[list[Passage]]:
-    """Return the passages that a report shows.
+    """Return the passages that a report shows of each source, in their original order.
 
-    Parameters
-    ----------
-    sources : sequence of sequence of Passage
-        The passages of each source, the largest source first.
-    counts : array of bool
-        Which characters of the paper count.
-    limits : ReportLimits
-
-    Returns
-    -------
-    list of list of Passage
-        The passages shown of each source, in their original order. Within a source, larger
-        passages are preferred; among all passages, those with text that no larger source
-        has, so that as much copied text as possible is marked.
+    The sources come largest first; `counts` are the characters of the paper that count. Within a
+    source, larger passages are preferred; among all passages, those with text that no larger
+    source has, so that as much copied text as possible is marked.
     """
     if _fits(sources, limits):
         return [list(passages) for passages in sources]

@@ -30,15 +30,8 @@ def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
 class Marks:
     """The counted characters of a paper, and the number of sources that have each.
 
-    Parameters
-    ----------
-    text : str
-        The paper's text.
-    asides : iterable of Aside
-        The parts that are set aside.
-    compared : tuple of two arrays or None, default=None
-        Begins and ends of the compared letters; None for all. Invisible letters are not
-        compared and therefore not counted.
+    `compared` are the begins and ends of the compared letters; invisible letters are not compared
+    and therefore not counted.
     """
 
     def __init__(

@@ -55,23 +55,10 @@ def write_report(
 class ReportFolder:
     """Folders with one report per paper, and a page that links to all of them.
 
-    Parameters
-    ----------
-    papers : list of str
-        All papers, so that all reports get different names.
-    page, json : str or None
-        Folders of the pages and of the JSON files, created if missing; None for no files.
-        They may be the same.
-    language : {'zh', 'en'}
-    date : date or None, default=None
-        Day of the check, printed on the pages.
-    force : bool
-        Whether existing files are replaced.
-
-    Raises
-    ------
-    OutputError
-        If a folder cannot be created, or a file exists. Nothing is written then.
+    `papers` are all papers, so that all reports get different names. The folders `page` and
+    `json` may be the same, and are created if missing; None for no files. If one cannot be
+    created, or a file exists and `force` is not set, OutputError is raised and nothing is
+    written.
     """
 
     def __init__(
@@ -152,25 +139,9 @@ def summary_page(
 ) -> str:
     """Return a page with a table of the reports of several papers.
 
-    Parameters
-    ----------
-    reports : sequence of Report
-    links : sequence of str or None, of the same length
-        Path of each report relative to this page, with ``/``; not a URL. None for no
-        link.
-    unread : sequence of (str, str), default=()
-        Papers that could not be checked, and why: messages, or sentences in any language.
-    notes : sequence of str, default=()
-        Notes on all papers: messages, or sentences in any language.
-    language : {'zh', 'en'}, default='zh'
-    date : date or None, default=None
-        Day of the check, printed on the page.
-
-    Returns
-    -------
-    str
-        The papers are ordered by total rate, the highest first, then by name, then in
-        the order given. Papers that could not be checked follow.
+    The papers are ordered by total rate, the highest first, then by name; `links` are the paths
+    of their reports relative to the page. `unread` are papers that could not be checked, and why.
+    Notes and reasons are messages, or sentences in any language.
     """
     words = load_words(language, "report")
     shown_date = check_date(date)

@@ -93,9 +93,8 @@ _CLAUSE_ENDS = re.compile(r"[。！？；\r\n]+|[.!?;](?=\s)")
 def many(documents: int) -> int:
     """Return the number of independent documents that make wording common.
 
-    It is a tenth of the library, at least 8 and at most 16. The minimum protects a source
-    that some papers of a small library copied. The maximum is small enough for the
-    candidates of a large library to include that many.
+    A tenth of the library, at least 8, which protects a source that some papers of a small
+    library copied, and at most 16, so that the candidates of a large library include that many.
 
     Examples
     --------
@@ -107,18 +106,9 @@ def many(documents: int) -> int:
 
 @dataclass(frozen=True)
 class Shared:
-    """A passage as wording is judged: where it is in the paper, and beside what in its source.
+    """A passage as wording is judged: its place in the paper, and what is beside it in its source.
 
-    Parameters
-    ----------
-    begin, end : int
-        Half-open span of the paper, in code points.
-    pieces : list of tuple of int
-        Its pieces in the paper.
-    context : str
-        What is before and after it in the source.
-    is_most : bool
-        Whether it is half of its source or more.
+    `is_most` tells whether it is half of its source or more.
     """
 
     begin: int
@@ -131,16 +121,8 @@ class Shared:
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
-    Parameters
-    ----------
-    text : str
-        The paper.
-    counts : array of bool
-        Its counted characters.
-    least : int
-        Smallest number of Chinese characters of a passage.
-    shared : sequence of Shared
-        All passages of the paper.
+    `counts` are its counted characters, `least` the smallest number of Chinese characters of a
+    passage, and `shared` all passages.
     """
 
     def __init__(
@@ -167,14 +149,7 @@ class Wording:
         self._names = marked(len(text), names)
 
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
-        """Return for each passage 'furniture' or 'common' if it is no copied text, else None.
-
-        Parameters
-        ----------
-        core : Aligner
-        documents : int
-            Number of documents of the library.
-        """
+        """Return for each passage 'furniture' or 'common' if it is no copied text, else None."""
         whole = _weigh(self._weights)
         totals = [whole(one.pieces) for one in self._shared]
         is_common = self._common(totals, core, documents)
@@ -261,21 +236,9 @@ def _origins(
 def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     """Return the clauses of a text that are furniture, datelines, and its signature.
 
-    Parameters
-    ----------
-    text : str
-    where : array of bool, optional
-        The characters that matter: other clauses are skipped. By default, all of them.
-
-    Returns
-    -------
-    list of tuple of int
-        Half-open, disjoint spans of the text in code points, in order.
-
-    Notes
-    -----
-    Recognized by set words in short clauses, and by several of them in longer ones, so there
-    are errors of both kinds. Linear in the length of the text.
+    Only clauses with characters of `where` are searched. They are recognized by set words in
+    short clauses, and by several of them in longer ones, so there are errors of both kinds.
+    Linear.
 
     Examples
     --------
