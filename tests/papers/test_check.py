@@ -7,15 +7,13 @@ from pathlib import Path
 
 import opencc
 import pytest
-from tests.conftest import ROOT
 from tests.hostile import TEXTS
 from tests.index.written import letters
 from tests.papers.test_rates import FILLERS, check_sound
 
-from neardup import InputError, OutputError, ParameterError, check
+from neardup import InputError, OutputError, check
 from neardup.base.messages import in_language
-from neardup.papers import Passage, Piece, open_library
-from neardup.papers.report import html_report
+from neardup.papers import open_library
 from neardup.readers.files import FileText, Heading, read_bytes
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
@@ -57,6 +55,8 @@ class TestWhatIsFound:
         assert found.source_text == "附录三。" + COPIED + "编者按，以上抄自旧志。"
         assert report.notes == ()
         assert report.settings["least"] == 20
+        assert len(repr(report)) < 600
+        assert COPIED not in repr(report.passages)
 
     def test_what_stands_around_is_shown_in_part(self, make):
         make("library/long.txt", own(2, 500) + COPIED + own(3, 500))
@@ -125,13 +125,6 @@ class TestWhatIsFound:
         report = check(make("paper.txt", OWN + traditional), library)
         assert report.copied == counted(COPIED)
         assert report.settings["variants"].startswith("opencc ")
-
-    def test_an_example(self):
-        folder = ROOT / "examples" / "papers"
-        report = check(folder / "paper.md", folder / "library")
-        check_sound(report)
-        assert {one.id for one in report.sources} == {"bridges.md", "ferries.txt"}
-        assert 0 < report.rates.without_quotations < report.rates.total < 1
 
 
 class TestMoreSourcesThanAreListed:
@@ -296,12 +289,6 @@ class TestPapers:
         assert report.characters == counted(text)
         assert report.to_html()
 
-    @pytest.mark.parametrize("text", ["", "。，！？", "雨"])
-    def test_in_a_library_of_the_like(self, text, make):
-        make("library/a.txt", text)
-        report = check(FileText(text, "text"), "library")
-        assert (report.rates.total, report.sources) == (0.0, ())
-
     @pytest.mark.parametrize("name", TEXTS)
     def test_hostile(self, name, hostile_library):
         text = TEXTS[name] * 3 + COPIED + TEXTS[name] + "\n" + OTHER
@@ -342,21 +329,6 @@ def hostile_library(tmp_path_factory):
 
 
 class TestOutputs:
-    def test_json_has_all_of_it(self, make, library):
-        report = check(make("paper.md", f"# 一\n{OWN}\n# 二\n“{COPIED}”{OTHER}"), library)
-        text = report.to_json("report.json")
-        assert Path("report.json").read_text("utf-8") == text
-        read = json.loads(text)
-        assert read == report.to_dict()
-        assert report.text == read["text"]
-        again = tuple(
-            Passage(**row | {"pieces": tuple(Piece(**piece) for piece in row["pieces"])})
-            for row in read["passages"]
-        )
-        assert again == report.passages
-        assert [row["rate"] for row in read["sections"]] == [one.rate for one in report.sections]
-        assert check("paper.md", library).to_json() == text
-
     @pytest.mark.parametrize("method", ["to_html", "to_json"])
     def test_files_that_exist_are_not_replaced(self, method, make, library):
         report = check(make("paper.txt", OWN), library)
@@ -368,45 +340,6 @@ class TestOutputs:
         assert Path("there").read_text("utf-8") == written
         with pytest.raises(OutputError, match="nosuch"):
             getattr(report, method)("nosuch/there")
-
-    def test_html(self, make, library):
-        report = check(make("paper.txt", OWN + COPIED), library)
-        page = report.to_html("report.html")
-        assert page == html_report(report) == Path("report.html").read_text("utf-8")
-        assert COPIED[:9] in page
-        assert "county.txt" in page
-        with pytest.raises(ParameterError, match="'language'"):
-            report.to_html("other.html", language="xx")
-        assert not os.path.exists("other.html")
-
-
-class TestErrors:
-    """Bad parameters are in tests/inventory."""
-
-    def test_a_missing_paper(self, library):
-        with pytest.raises(InputError, match=r"^nosuch\.txt: no such file"):
-            check("nosuch.txt", library)
-
-    def test_a_folder_is_no_paper(self, library):
-        with pytest.raises(InputError, match=r"^library: is a directory"):
-            check("library", library)
-
-    def test_a_broken_paper(self, make, library):
-        with pytest.raises(InputError, match=r"^paper\.docx:"):
-            check(make("paper.docx", b"PK\x03\x04broken"), library)
-
-    def test_a_missing_library(self, make):
-        with pytest.raises(InputError, match=r"^nosuch: no such file or folder"):
-            check(make("paper.txt", OWN), "nosuch")
-
-    def test_a_missing_file_to_exclude(self, make, library):
-        with pytest.raises(InputError, match=r"^nosuch\.txt:"):
-            check(make("paper.txt", OWN), library, exclude=["nosuch.txt"])
-
-    @pytest.mark.parametrize("least", [5, 10_000])
-    def test_bounds_are_inside(self, least, make, library):
-        found = check(make("paper.txt", OWN + COPIED), library, least=least)
-        assert bool(found.passages) == (least == 5)
 
 
 def test_letters_that_nobody_sees_count_nowhere(tmp_path):
@@ -479,7 +412,26 @@ def test_one_file_to_exclude(make, library):
     assert check(paper, library, exclude=FileText(COPIED, "text")).copied == 0
 
 
-def test_a_report_is_shown_in_short(make, library):
-    report = check(make("paper.txt", OWN * 40 + COPIED), library)
-    assert len(repr(report)) < 600
-    assert COPIED not in repr(report.passages)
+@pytest.mark.parametrize(
+    ("paper", "library", "exclude"),
+    [
+        ("nosuch.txt", "library", ()),
+        ("library", "library", ()),
+        ("broken.docx", "library", ()),
+        ("paper.txt", "nosuch", ()),
+        ("paper.txt", "library", ["nosuch.txt"]),
+    ],
+)
+@pytest.mark.usefixtures("library")
+def test_what_cannot_be_read_is_refused_by_name(make, paper, library, exclude):
+    make("broken.docx", b"PK\x03\x04broken")
+    make("paper.txt", OWN)
+    culprit = next(iter(exclude), paper if library == "library" else library)
+    with pytest.raises(InputError, match=f"^{culprit}: "):
+        check(paper, library, exclude=exclude)
+
+
+@pytest.mark.parametrize(("least", "count"), [(5, 1), (10_000, 0)])
+def test_the_bounds_of_the_least_are_allowed(make, library, least, count):
+    report = check(make("paper.txt", OWN + COPIED), library, least=least)
+    assert len(report.passages) == count

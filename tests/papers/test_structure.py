@@ -50,32 +50,17 @@ def spans(text, kind, **marked):
 
 def test_parts_of_a_thesis():
     assert outline(THESIS) == [
-        (0, ""),
-        (1, "摘要"),
-        (1, "目录"),
-        (1, "第一章 绪论"),
-        (2, "1.1 研究背景"),
-        (2, "1.2研究意义"),
-        (1, "第二章 方法"),
-        (2, "2.1 资料"),
-        (3, "一、县志"),
-        (3, "二、档案"),
-        (4, "（一）馆藏"),
-        (1, "致谢"),
-        (1, "参考文献"),
-        (1, "附录A 调查问卷"),
-    ]
+        (0, ""), (1, "摘要"), (1, "目录"), (1, "第一章 绪论"), (2, "1.1 研究背景"),
+        (2, "1.2研究意义"), (1, "第二章 方法"), (2, "2.1 资料"), (3, "一、县志"), (3, "二、档案"),
+        (4, "（一）馆藏"), (1, "致谢"), (1, "参考文献"), (1, "附录A 调查问卷"),
+    ]  # fmt: skip
 
 
 def test_parts_of_an_english_paper():
     assert outline(ENGLISH) == [
-        (1, "Abstract"),
-        (1, "1 Introduction"),
-        (2, "1.1 Earlier work"),
-        (1, "2 Methods"),
-        (1, "References"),
-        (1, "Appendix A Tables"),
-    ]
+        (1, "Abstract"), (1, "1 Introduction"), (2, "1.1 Earlier work"), (1, "2 Methods"),
+        (1, "References"), (1, "Appendix A Tables"),
+    ]  # fmt: skip
 
 
 def test_a_table_of_contents_without_pages_is_no_outline():
@@ -367,30 +352,9 @@ def test_a_table_of_contents_without_a_marked_heading_is_a_part():
 
 
 HOSTILE = [
-    "“",
-    '"',
-    "‘",
-    "第",
-    "“" * 500 + "”" * 500,
-    "\r",
-    "「“『«„",
-    "参考文献\n",
-    "目录\n",
-    "a...1\n",
-]
-HOSTILE += [
-    "[1] \n",
-    "1. A\n",
-    "第一章\n",
-    "2015 ",
-    "19",
-    ".",
-    "\t",
-    " ",
-    "> a\n",
-    "摘要：",
-    "一、",
-]
+    "“", '"', "‘", "第", "“" * 500 + "”" * 500, "\r", "「“『«„", "参考文献\n", "目录\n", "a...1\n",
+    "[1] \n", "1. A\n", "第一章\n", "2015 ", "19", ".", "\t", " ", "> a\n", "摘要：", "一、",
+]  # fmt: skip
 
 
 @pytest.mark.slow

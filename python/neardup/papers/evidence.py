@@ -34,7 +34,6 @@ class Evidence:
     paper: Excerpt
     source: Excerpt
     moved: bool
-    edited: bool
     shortened: bool
 
 
@@ -88,7 +87,6 @@ def evidence_of(
                 most,
             ),
             bool(moved),
-            bool(edits or source_edits),
             shortened and passage.end - passage.begin > _SHORT,
         )
 

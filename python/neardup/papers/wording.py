@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import marked
+from neardup.papers.rates import depths, marked
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -135,12 +135,8 @@ class Wording:
         is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
         is_dense |= codes >= 0x20000
         self._weights = np.where(is_dense, 2, 1) * counts
-        steps = np.zeros(len(text) + 1, np.int64)
-        for one in shared:
-            steps[one.begin] += 1
-            steps[one.end] -= 1
         #: How many passages each character is in.
-        self._depths = np.cumsum(steps)[:-1]
+        self._depths = depths(len(text), [one.begin for one in shared], [one.end for one in shared])
         self._furniture = marked(len(text), furniture(text, self._depths > 0))
         names = [found.span() for found in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
