@@ -69,13 +69,13 @@ def test_what_is_no_edit_is_equal(one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("一二三" * 20_000, "一三二" * 20_000),
-        (LONG * 2000, LONG[::-1] * 2000),
-        ("一" * 60_000, "二"),
+        ("一二三" * 8_000, "一三二" * 8_000),
+        (LONG * 800, LONG[::-1] * 800),
+        ("一" * 24_000, "二"),
     ],
     ids=["repeated", "reversed", "uneven"],
 )
 def test_long_ones_take_no_long_time(one, other):
     begin = time.process_time()
     edited(one, other, PLAIN)
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 4

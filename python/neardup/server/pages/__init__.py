@@ -7,8 +7,7 @@
 | `compare` | ``/``: compare two texts |
 | `query` | ``/ask``: look a text up in the index, or add it |
 | `check` | ``/check``: check a paper against a library |
-| `clusters` | ``/clusters``: kept documents and their dropped ones |
-| `documents` | ``/documents/ID``: a document, its history, undo |
+| `documents` | ``/clusters``: kept documents and their dropped ones; ``/documents/ID``: one, undo |
 | `status` | ``/status``: sizes, rates, limits |
 | `docs` | ``/docs``: the API |
 | `login` | ``/login``, ``/logout`` |
@@ -25,7 +24,6 @@ from fastapi import APIRouter
 
 from neardup.server.pages import (
     check,
-    clusters,
     compare,
     docs,
     documents,
@@ -39,7 +37,7 @@ from neardup.server.pages.rendering import serve_file
 __all__ = ["router"]
 
 router = APIRouter()
-for _part in (compare, query, check, clusters, documents, status, docs, login):
+for _part in (compare, query, check, documents, status, docs, login):
     router.include_router(_part.router)
 router.add_api_route("/static/{name}", serve_file, include_in_schema=False)
 # It matches every remaining address, so it must be the last router of the application.

@@ -46,18 +46,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
-    """Return a decorator that turns a function into a page.
+    """Return a decorator that turns a function into a page for keys with a scope; None for anybody.
 
-    Parameters
-    ----------
-    scope : {'read', 'write'} or None
-        Scope that the reader's key must have; None: anybody may see the page.
-
-    Notes
-    -----
-    A form is read, and checked to come from a page of this service, before the
-    function is called; the function gets it from ``await request.form()``. Readers who are not
-    signed in are redirected to the sign-in page.
+    A form is read, and checked to come from a page of this service, before the function is
+    called; the function gets it from ``await request.form()``. Readers who are not signed in are
+    redirected to the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:
@@ -141,12 +134,7 @@ def words_of(request: Request, form: FormData) -> Words:
 def field(form: FormData, name: str, *, lines: bool = False) -> str:
     """Return a field, empty if it is missing.
 
-    Parameters
-    ----------
-    form : FormData
-    name : str
-    lines : bool, default=False
-        Whether it is a text of several lines; browsers send every line end as CR LF.
+    In a text of several `lines`, browsers send every line end as CR LF.
     """
     value = form.get(name)
     if not isinstance(value, str):
@@ -158,10 +146,7 @@ def field(form: FormData, name: str, *, lines: bool = False) -> str:
 async def given_text(request: Request, form: FormData, name: str) -> str:
     """Return the text of a field, or of the file that was chosen instead.
 
-    Raises
-    ------
-    Refused
-        If there is no text, or it is too long, or the file has no text.
+    Raises Refused if there is no text, or it is too long, or the file has no text.
     """
     words = words_of(request, form)
     settings = request.app.state.settings

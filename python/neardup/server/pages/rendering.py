@@ -66,21 +66,10 @@ def render(
     language: object = None,
     **values: Any,
 ) -> HTMLResponse:
-    """Return a page.
+    """Return a page: a template of ``templates/service`` without its ending, and its variables.
 
-    Parameters
-    ----------
-    request : Request
-    template : str
-        Name of a page in ``templates/service``, without its ending.
-    status : int, default=200
-    here : str, default=""
-        Name of the page in the navigation.
-    language : object, default=None
-        Language field of a form; see `language_of_request`.
-    **values
-        Variables of the template. ``again=True``: the page is the response to a form, which
-        the language switch resubmits.
+    `here` is the name of the page in the navigation, `language` the language field of a form.
+    With ``again=True`` the page is the response to a form, which the language switch resubmits.
     """
     chosen = language_of_request(request, language)
     other = next(name for name in LANGUAGES if name != chosen)
