@@ -20,7 +20,7 @@ from accuracy_collections import MissingError, read
 from accuracy_readings import classified
 from neardup.papers import open_library
 from neardup.papers.check import Checking
-from neardup.papers.report.limits import ReportLimits
+from neardup.papers.limits import ReportLimits
 from neardup.readers.files import FileText
 from tables import table
 

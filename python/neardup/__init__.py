@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
     from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
-    from neardup.papers.report.report import Report
+    from neardup.papers.report import Report
     from neardup.plan import Plan, plan
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
@@ -144,7 +144,7 @@ _HOMES = {
         "neardup.near": ("CandidatePairs", "FingerprintIndex", "near_pairs"),
         "neardup.pairs": ("PairsResult", "pairs", "pairs_files"),
         "neardup.papers.check": ("check",),
-        "neardup.papers.report.report": ("Report",),
+        "neardup.papers.report": ("Report",),
         "neardup.plan": ("Plan", "plan"),
         "neardup.recipe": ("Recipe", "load_recipe"),
         "neardup.recipe.frequencies": ("DocumentFrequencies", "load_idf"),

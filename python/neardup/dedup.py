@@ -331,7 +331,7 @@ def _reviewer(
     result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
 ) -> Callable[[], Review]:
     """Return what makes a review; it holds the numbers of what is shown, and reads the texts."""
-    from neardup.review.evidence import pick, texts_of
+    from neardup.review import pick, texts_of
     from neardup.run.sketch_file import SavedSketches
 
     picks = pick(decided, collected.id_column(), collected.against)

@@ -19,6 +19,7 @@ PUBLIC = {
     "pairs",
     "plan",
     "repeats",
+    "review",
     "sketch",
 }
 

@@ -2,9 +2,9 @@
 
 import random
 
-from neardup.papers.report.marking import mark
-from neardup.papers.report.report import Report
-from neardup.papers.report.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.evidence import evidence_of
+from neardup.papers.report import Report, marks_of
+from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
 
 #: All that breaks pages, in one line.
 HOSTILE = (
@@ -28,14 +28,11 @@ def union(spans):
     return merged
 
 
-def marked(report):
-    """The text of a report with all that its page shows on it."""
-    return mark(
-        report.text,
-        report.passages,
-        sections=report.sections,
-        asides=report.asides,
-        pages=report.pages,
+def evidence(report):
+    lengths = [source.length for source in report.sources]
+    marks = marks_of(report)
+    return list(
+        evidence_of(report.text, report.passages, lengths, report.pages, marks, variants=False)
     )
 
 

@@ -8,7 +8,7 @@ from tests.index.written import letters
 
 from neardup import InputError, ParameterError, compare
 from neardup.papers import Piece, align
-from neardup.papers.variants import variants
+from neardup.papers.edits import variants
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
 B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛。"
@@ -102,7 +102,7 @@ def test_short_texts_have_no_passages(name):
 @pytest.mark.parametrize("unit", ["雨", "雨雪", "ha", "渡口停航，", "abcdefghij" * 2])
 def test_texts_that_repeat_themselves(unit):
     """Time does not explode, and all of it is found."""
-    text = unit * (20_000 // len(unit))
+    text = unit * (8_000 // len(unit))
     found = align(text, text)
     covered = {at for one in found for at in (one.begin, one.end)}
     assert min(covered) == 0

@@ -12,8 +12,8 @@ from tests.papers.test_rates import check_consistent
 from neardup import InputError, OutputError, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.papers import check_files
-from neardup.papers.paper_inputs import papers_in, passed_over
-from neardup.papers.report.files import ReportFolder
+from neardup.papers.batch import papers_in, passed_over
+from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
 PARTS = [letters(RNG, 60) for _ in range(4)]
@@ -78,11 +78,6 @@ class TestAgainstWhat:
         assert {one.id for one in ben.sources} == {"a.txt", "papers/anna.txt"}
         assert (ben.library, ben.library_documents) == ("library + papers", 3)
 
-    def test_a_library_with_the_papers_in_it(self, class_):
-        checked = list(check_files([class_], ["library", "papers"], among=True, workers=1))
-        assert rates(checked)["chen.txt"] == 0
-        assert rates(checked)["anna.txt"] == 0.4
-
     @pytest.mark.usefixtures("class_")
     def test_one_paper_is_not_held_against_itself(self, make):
         (one,) = check_files(["papers/anna.txt"], among=True)
@@ -102,15 +97,15 @@ class TestAgainstWhat:
         with pytest.raises(ParameterError, match=r"'library' .*\(among\)"):
             next(check_files([class_]))
 
+    def test_a_library_with_the_papers_in_it(self, class_):
+        found = rates(check_files([class_], ["library", "papers"], among=True, workers=1))
+        assert (found["chen.txt"], found["anna.txt"]) == (0, 0.4)
+
     def test_excluded_text(self, class_, make):
         form = make("form.txt", PARTS[0])
         checked = list(check_files([class_], among=True, exclude=[form]))
         assert set(rates(checked).values()) == {0}
         assert checked[0].report.characters == 90
-
-    def test_threads_change_nothing(self, class_):
-        one, two = (list(check_files([class_], "library", among=True, workers=n)) for n in (1, 2))
-        assert one == two
 
 
 class TestPapers:
@@ -155,7 +150,11 @@ class TestPapers:
             "papers/emil.RTF",
         ]
         assert all("save it as .docx" in one.problem for one in checked if one.problem)
-        assert told.notes == ["papers: 1 file of another format is skipped: 1 .jpg."]
+        make("papers/photo.JPG", b"\xff\xd8\xff")
+        make("papers/unnamed", b"\xff")
+        (note,) = passed_over([class_, "papers/anna.txt"])
+        assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
+        assert [note.code for note in told.notes] == ["papers.passed_over"]
 
     def test_reports_are_no_papers(self, class_, make):
         before = papers_in([class_])
@@ -183,18 +182,15 @@ class TestPapers:
             with pytest.raises(ParameterError, match="'papers' parameter must be"):
                 papers_in(nothing)
 
-    def test_bad_parameters(self, class_):
-        for name, value in (
-            ("least", 4),
-            ("workers", -1),
-            ("among", 1),
-            ("exclude", 7),
-            ("papers", 7),
-            ("library", 7),
-        ):
-            options = {"papers": [class_], "library": "library"} | {name: value}
-            with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
-                list(check_files(**options))
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("least", 4), ("workers", -1), ("among", 1), ("exclude", 7), ("papers", 7), ("library", 7)],
+)
+def test_bad_parameters(class_, name, value):
+    options = {"papers": [class_], "library": "library"} | {name: value}
+    with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
+        list(check_files(**options))
 
 
 def folder_of(papers, **options):
@@ -221,26 +217,15 @@ class TestReportFolder:
         assert text.index("anna.html") < text.index("ben.html") < text.index("chen.html")
         assert "40.0" in text
 
-    def test_json_beside_them(self, class_):
+    def test_json_beside_them_elsewhere_or_alone(self, class_):
         self.write(class_, json="out")
-        assert {name for name in os.listdir("out") if name.endswith(".json")} == {
-            "anna.json",
-            "ben.json",
-            "chen.json",
-        }
-
-    def test_json_elsewhere_or_alone(self, class_):
-        self.write(class_, json="data")
+        names = {"anna", "ben", "chen"}
+        assert {Path(name).stem for name in os.listdir("out") if name.endswith(".json")} == names
+        self.write(class_, json="data", page="pages")
         assert sorted(os.listdir("data")) == ["anna.json", "ben.json", "chen.json"]
-        assert "anna.json" not in os.listdir("out")
+        assert "anna.json" not in os.listdir("pages")
         assert self.write(class_, page=None, json="alone") is None
         assert sorted(os.listdir("alone")) == sorted(os.listdir("data"))
-
-    @pytest.mark.parametrize("language", ["zh", "en"])
-    def test_language(self, class_, language):
-        page = self.write(class_, language=language).read_text("utf-8")
-        assert f'lang="{language}' in page
-        assert f'lang="{language}' in Path("out/anna.html").read_text("utf-8")
 
     @pytest.mark.parametrize("there", ["index.html", "ben.html", "chen.json"])
     def test_what_is_there_is_not_replaced(self, class_, make, there):

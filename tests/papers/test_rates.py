@@ -11,8 +11,8 @@ from tests.index.written import edited, letters
 from neardup import check
 from neardup.papers import Aside, open_library
 from neardup.papers.check import Checking
+from neardup.papers.limits import ReportLimits
 from neardup.papers.rates import Marks, marked
-from neardup.papers.report.limits import ReportLimits
 from neardup.readers.files import FileText, Heading
 
 spans_within = st.lists(

@@ -7,7 +7,8 @@ import pytest
 from tests.browser import Tabs, running, unreadable
 from tests.papers import reports
 
-from neardup.papers.report.html import html_report, summary_page
+from neardup.papers.report import html_report
+from neardup.papers.report_files import summary_page
 
 # One worker, so that one browser is started.
 pytestmark = pytest.mark.slow

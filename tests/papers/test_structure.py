@@ -1,15 +1,17 @@
 """The structure of a paper: its parts, and what is set aside."""
 
 import re
-from dataclasses import dataclass
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.papers.structure import asides, contents, headings, quotations, references, sections
+from neardup.papers.structure import asides, footnotes_begin, headings, lists, sections
+from neardup.papers.structure.asides import LONGEST
 from neardup.papers.structure.sections import MOST_PARTS
+from neardup.readers.files import Heading
 
 CONTENTS = (
     "目    录\n摘要...................I\n第一章 绪论............1\n1.1 研究背景\t1\n"
@@ -35,19 +37,12 @@ ENGLISH = (
 )
 
 
-@dataclass
-class Heading:
-    begin: int
-    end: int
-    level: int
-
-
 def outline(text, marked=()):
     return [(part.level, part.title) for part in sections(text, marked)]
 
 
-def spans(text, kind):
-    return [text[aside.begin : aside.end] for aside in asides(text) if aside.kind == kind]
+def spans(text, kind, **marked):
+    return [text[aside.begin : aside.end] for aside in asides(text, **marked) if aside.kind == kind]
 
 
 # sections
@@ -55,32 +50,17 @@ def spans(text, kind):
 
 def test_parts_of_a_thesis():
     assert outline(THESIS) == [
-        (0, ""),
-        (1, "摘要"),
-        (1, "目录"),
-        (1, "第一章 绪论"),
-        (2, "1.1 研究背景"),
-        (2, "1.2研究意义"),
-        (1, "第二章 方法"),
-        (2, "2.1 资料"),
-        (3, "一、县志"),
-        (3, "二、档案"),
-        (4, "（一）馆藏"),
-        (1, "致谢"),
-        (1, "参考文献"),
-        (1, "附录A 调查问卷"),
-    ]
+        (0, ""), (1, "摘要"), (1, "目录"), (1, "第一章 绪论"), (2, "1.1 研究背景"),
+        (2, "1.2研究意义"), (1, "第二章 方法"), (2, "2.1 资料"), (3, "一、县志"), (3, "二、档案"),
+        (4, "（一）馆藏"), (1, "致谢"), (1, "参考文献"), (1, "附录A 调查问卷"),
+    ]  # fmt: skip
 
 
 def test_parts_of_an_english_paper():
     assert outline(ENGLISH) == [
-        (1, "Abstract"),
-        (1, "1 Introduction"),
-        (2, "1.1 Earlier work"),
-        (1, "2 Methods"),
-        (1, "References"),
-        (1, "Appendix A Tables"),
-    ]
+        (1, "Abstract"), (1, "1 Introduction"), (2, "1.1 Earlier work"), (1, "2 Methods"),
+        (1, "References"), (1, "Appendix A Tables"),
+    ]  # fmt: skip
 
 
 def test_a_table_of_contents_without_pages_is_no_outline():
@@ -213,7 +193,7 @@ def test_single_marks_take_twice_as_much():
 
 
 def test_the_longest_quotation():
-    inside = "渡" * (quotations.LONGEST - 2)
+    inside = "渡" * (LONGEST - 2)
     for marks in ("“”", '""'):
         assert spans(marks[0] + inside + marks[1], "quotation") == [marks[0] + inside + marks[1]]
         assert spans(marks[0] + inside + "口" + marks[1], "quotation") == []
@@ -287,40 +267,100 @@ def test_contents_without_a_heading():
     assert spans(rows.replace("5", "0"), "contents") == []
 
 
+# What the file marks
+
+
+ONE = "河水涨到第三级石阶，渡口便停了，两岸的人都在等。"
+TWO = "摆渡的人把缆绳系在柳树上，坐在船头抽一袋烟。"
+WORK = "[1] 王岚. 渡口志[M]. 水边出版社, 2001: 11-20."
+
+
+def headings_at(text, *titles):
+    return [Heading(text.index(one), text.index(one) + len(one), 1) for one in titles]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"“{ONE}\n“{TWO}”\n后来。", [f"“{ONE}\n“{TWO}”"]),
+        (f"他说：“{ONE}\n“{TWO}\n“{ONE}”他又说。", [f"“{ONE}\n“{TWO}\n“{ONE}”"]),
+        (f"「{ONE}\n\n「{TWO}」\n\n后来。", [f"「{ONE}\n\n「{TWO}」"]),
+        (f"“{ONE}\n“{TWO}”“{TWO}\n“{ONE}”", [f"“{ONE}\n“{TWO}”", f"“{TWO}\n“{ONE}”"]),
+        # What is left open takes no paragraph with it that does not open again.
+        (f"“{ONE}\n{TWO}\n“{ONE}”", [f"“{ONE}”"]),
+        (f"“{ONE}\n「{TWO}」", [f"「{TWO}」"]),
+        (f"“{ONE}\n“{TWO}\n后来。", []),
+        (f"“{ONE}” 后来。\n“{TWO}”", [f"“{ONE}”", f"“{TWO}”"]),
+        ("“" + ONE * 90 + f"\n“{TWO}”", [f"“{TWO}”"]),
+    ],
+)
+def test_each_paragraph_opens_and_the_last_one_closes(text, expected):
+    assert spans(text, "quotation") == expected
+
+
+def test_what_the_file_marks_as_quoted():
+    text = f"{ONE}\n{TWO}\n雨停了。\n“{ONE}”"
+    begin = text.index(TWO)
+    marked = [(begin, begin + len(TWO)), (text.index("雨"), text.index("雨") + 4)]
+    assert spans(text, "quotation", quoted=marked) == [TWO, f"“{ONE}”"]
+    around = [(text.index("“"), len(text))]
+    assert spans(text, "quotation", quoted=around) == [f"“{ONE}”"]
+
+
+def test_references_end_where_footnotes_begin():
+    text = f"绪论\n{ONE}\n参考文献\n{WORK}\n{TWO}"
+    begin = text.index(TWO)
+    (to_the_end,) = asides(text)
+    (found,) = asides(text, footnotes=begin)
+    assert (to_the_end.kind, to_the_end.end) == ("references", len(text))
+    assert (found.begin, found.end) == (to_the_end.begin, begin)
+    assert asides(TWO, footnotes=0) == []
+
+
+@pytest.mark.parametrize("titles", [(), ("绪论",), ("绪论", "结论")])
+def test_footnotes_are_a_part(titles):
+    text = f"绪论\n{ONE}\n结论\n{ONE}\n{TWO}"
+    notes = text.index(TWO)
+    marked = [*headings_at(text, *titles), Heading(notes, notes, 1)]
+    assert footnotes_begin(marked) == notes
+    found = [(part.title, part.level, part.begin, part.end) for part in sections(text, marked)]
+    assert found == [
+        ("绪论", 1, 0, text.index("结论")),
+        ("结论", 1, text.index("结论"), notes),
+        ("", 1, notes, len(text)),
+    ]
+    assert footnotes_begin(headings_at(text, *titles)) is None
+
+
+def test_nothing_but_footnotes():
+    found = sections(ONE, [Heading(0, 0, 1)])
+    assert [(part.title, part.level, part.end) for part in found] == [("", 1, len(ONE))]
+    assert [part.level for part in sections(ONE, [Heading(len(ONE), len(ONE), 1)])] == [0]
+
+
+def test_a_table_of_contents_without_a_marked_heading_is_a_part():
+    text = f"摘要\n{ONE}\n目 录\n第一章 绪论\t1\n第二章 结论\t9\n第一章 绪论\n{TWO}"
+    marked = headings_at(text, "摘要")
+    last = text.rindex("第一章")
+    marked.append(Heading(last, last + 6, 1))
+    assert [part.title for part in sections(text, marked)] == ["摘要", "目 录", "第一章 绪论"]
+    with_it = [*marked, *headings_at(text, "目 录")]
+    assert [part.title for part in sections(text, with_it)] == ["摘要", "目 录", "第一章 绪论"]
+
+
 # Both
 
 
 HOSTILE = [
-    "“",
-    '"',
-    "‘",
-    "第",
-    "“" * 500 + "”" * 500,
-    "\r",
-    "「“『«„",
-    "参考文献\n",
-    "目录\n",
-    "a...1\n",
-]
-HOSTILE += [
-    "[1] \n",
-    "1. A\n",
-    "第一章\n",
-    "2015 ",
-    "19",
-    ".",
-    "\t",
-    " ",
-    "> a\n",
-    "摘要：",
-    "一、",
-]
+    "“", '"', "‘", "第", "“" * 500 + "”" * 500, "\r", "「“『«„", "参考文献\n", "目录\n", "a...1\n",
+    "[1] \n", "1. A\n", "第一章\n", "2015 ", "19", ".", "\t", " ", "> a\n", "摘要：", "一、",
+]  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts(piece, monkeypatch):
-    text = piece * (10_000 // len(piece))
+    text = piece * (4_000 // len(piece))
     looked_at = {}
     for size in (1, 2):
         seen = looked_at[size] = [0]
@@ -333,10 +373,10 @@ def test_hostile_texts(piece, monkeypatch):
             return call
 
         with monkeypatch.context() as patch:
-            for module in (contents, references):
-                for name in ("form", "is_entry", "bare_words"):
-                    patch.setattr(module, name, counted(getattr(headings, name)))
-            patch.setattr(quotations, "_size", counted(quotations._size))
+            for name in ("form", "is_entry", "bare_words"):
+                patch.setattr(lists, name, counted(getattr(headings, name)))
+            module = sys.modules["neardup.papers.structure.asides"]
+            patch.setattr(module, "_size", counted(module._size))
             whole = text * size
             check(whole)
     assert looked_at[2][0] <= 3 * looked_at[1][0] + 1_000

@@ -7,9 +7,8 @@ from tests.index.written import letters
 
 from neardup import check
 from neardup.papers import align
-from neardup.papers.structure.brackets import without_brackets
-from neardup.papers.structure.furniture import furniture
-from neardup.papers.wording import many
+from neardup.papers.align import without_brackets
+from neardup.papers.wording import furniture, many
 
 #: 30 characters; with others around them, a sentence of its own.
 PHRASE = "在各方的共同努力之下我们的渡口建设工作取得了令人满意的阶段成果。"
@@ -70,26 +69,24 @@ class TestWhatManyDocumentsHave:
         assert found == sorted(found)
         assert (found[0], found[-1]) == (8, 16)
 
-    def test_text_is_no_wording_however_many_have_it(self, make):
-        library = library_of(make, PARAGRAPH, 20)
-        report = check(make("paper.txt", own(900) + PARAGRAPH + own(901)), library)
-        assert (len(report.sources), apart(report)) == (20, set())
-
-    def test_posts_of_one_text_are_one_document(self, make):
+    @pytest.mark.parametrize(
+        ("document", "shared", "beside"),
+        [
+            # A paragraph is text and no wording, however many documents have it.
+            (lambda at: own(at) + PARAGRAPH + own(500 + at), PARAGRAPH, 300),
+            # Posts of one text are one document,
+            (lambda at: own(at, 60) + own(700) + PHRASE + own(701) + own(at, 60), PHRASE, 300),
+            # also if the phrase is all that they have, besides what their sites add.
+            (lambda at: own(at, 12) + PHRASE + own(100 + at, 12), PHRASE, 300),
+            # A paper that is little but the phrase is a copy.
+            (lambda at: own(at) + PHRASE + own(500 + at), PHRASE, 5),
+        ],
+        ids=["paragraph", "posts", "flash", "paper"],
+    )
+    def test_what_twenty_have_and_is_copied_nevertheless(self, make, document, shared, beside):
         for at in range(20):
-            make(f"library/{at:02}.txt", own(at, 60) + own(700) + PHRASE + own(701) + own(at, 60))
-        report = check(make("paper.txt", own(900) + PHRASE + own(901)), "library")
-        assert (len(report.sources), apart(report)) == (20, set())
-
-    def test_posts_of_a_flash_are_one_document(self, make):
-        """The phrase is all that these documents have, besides what their sites add."""
-        for at in range(20):
-            make(f"library/{at:02}.txt", own(at, 12) + PHRASE + own(100 + at, 12))
-        report = check(make("paper.txt", own(900) + PHRASE + own(901)), "library")
-        assert (len(report.sources), apart(report)) == (20, set())
-
-    def test_a_paper_that_is_the_phrase_is_a_copy(self, make):
-        report = check(make("paper.txt", PHRASE + own(900, 10)), library_of(make, PHRASE, 20))
+            make(f"library/{at:02}.txt", document(at))
+        report = check(make("paper.txt", own(900, beside) + shared + own(901, beside)), "library")
         assert (len(report.sources), apart(report)) == (20, set())
 
     def test_within_a_copy_it_is_copied(self, make):

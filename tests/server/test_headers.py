@@ -4,7 +4,7 @@ import pytest
 
 import neardup
 from neardup.exceptions import ParameterError
-from neardup.papers.report.html import html_report
+from neardup.papers.report import html_report
 from neardup.server.security.headers import CONTENT_POLICY, report_policy
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import neardup
-from neardup.server.pages.words import page_words
+from neardup.server.pages.rendering import page_words
 from tests.waiting import until
 
 from . import forms
@@ -17,15 +17,9 @@ pytestmark = pytest.mark.slow
 #: Files that are refused, and what a Chinese page says of them.
 UNREADABLE = {
     "pic.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
-    "pic.gif": (b"GIF89a" + bytes(100), "图片"),
     "broken.docx": (b"PK\x03\x04" + bytes(200), "Word 文件（.docx）已损坏"),
-    "broken.zip": (b"PK\x03\x04" + bytes(200), "损坏的 zip"),
-    "broken.pdf": (b"%PDF-1.4 broken", "PDF 文件已损坏"),
-    "old.doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "旧版 Word"),
-    "binary.txt": (bytes(range(32)) * 20, "不是文字"),
-    "blank.txt": (b" \n \n", "没有文字"),
-    "long.txt": (b"word " * 2_000, "最多接受 5,000 个"),
     "<b>.rtf": (b"{\\rtf1 x}", "RTF"),
+    "long.txt": (b"word " * 2_000, "最多接受 5,000 个"),
 }
 
 HOSTILE = '<script>window.broken=1</script></textarea><img src=x onerror="window.broken=1">\u202e'
@@ -215,28 +209,18 @@ def test_a_text_that_is_missing_or_too_long(serve):
 
 
 def test_a_long_text_in_a_field(client):
-    text = "".join(chr(0x4E00 + at % 5000) for at in range(500_000))
+    text = "".join(chr(0x4E00 + at % 5000) for at in range(200_000))
     answer = forms.send(client, "/", a=text, b=text[:-1] + "末", headers=ENGLISH)
     assert answer.status_code == 200
-    assert "characters: 500,000" in answer.text
+    assert "characters: 200,000" in answer.text
 
 
 def test_a_recipe_is_a_name_and_never_a_path(client):
     answer = forms.send(client, "/", a=FERRY, b=FERRY, recipe="/etc/passwd", headers=ENGLISH)
     assert answer.status_code == 200
     assert "passwd" not in answer.text
-    assert (
-        "sampled_resemblance"
-        in forms.send(
-            client,
-            "/",
-            a=FERRY,
-            b=FERRY + "又及：雨天停航。",
-            recipe="shingle-sample",
-            headers=ENGLISH,
-        ).text
-        or "resemblance" in answer.text
-    )
+    answer = forms.send(client, "/", a=FERRY, b=BRIDGE, recipe="classic", headers=ENGLISH)
+    assert "differ in at most" in answer.text
 
 
 def test_ask_for_a_text_that_is_there(client):

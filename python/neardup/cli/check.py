@@ -11,7 +11,7 @@ from neardup.cli.terminal import end_with_problems, say, tell_line
 from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.papers.report.report import Report
+    from neardup.papers.report import Report
 
 
 #: Sources that the terminal shows.
@@ -141,13 +141,12 @@ def run(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
-    from neardup.papers.batch import check_files
-    from neardup.papers.paper_inputs import papers_in, passed_over
-    from neardup.papers.report.files import ReportFolder, refuse_existing, write_report
-    from neardup.papers.report.limits import ReportLimits
-    from neardup.papers.report.words import load_words
+    from neardup.pages.words import load_words
+    from neardup.papers.batch import check_files, papers_in, passed_over
+    from neardup.papers.limits import ReportLimits
+    from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
 
-    load_words(language)
+    load_words(language, "report")
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     if not options["library"] and not options["among"]:
@@ -253,7 +252,7 @@ def _print_table(reports: "list[Report]") -> None:
 
 
 def _print_report(report: "Report") -> None:
-    from neardup.papers.report.results import WORDING
+    from neardup.papers.results import WORDING
     from neardup.readers.batch import show
 
     rates = report.rates
@@ -284,10 +283,11 @@ def _print_report(report: "Report") -> None:
 
 def _print_notes(reports: "list[Report]") -> None:
     """Print the notes; a note on all papers is printed once."""
-    from neardup.papers.report.notes import apart, shown_notes
+    from neardup.papers.report import shown_notes
+    from neardup.papers.report_files import split_notes
     from neardup.readers.batch import show
 
-    common, own = apart([shown_notes(report.notes) for report in reports])
+    common, own = split_notes([shown_notes(report.notes) for report in reports])
     for note in common:
         tell_line(say(Message("cli.note", note=note)))
     for report, notes in zip(reports, own, strict=True):

@@ -133,11 +133,11 @@ def run(
         raise ParameterError(Message("cli.index_missing"))
     serve_keys.require_server()
     from neardup.base.validation import check_threshold, check_whole
-    from neardup.papers.report.words import load_words
+    from neardup.pages.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
 
-    load_words(language)
+    load_words(language, "service")
     settings = Settings(
         index=index,
         libraries=_libraries(library or []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,9 +10,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.validation import check_flag, check_whole
-from neardup.papers.edits import Span, folding, replacements, whole_words, words_of
-from neardup.papers.report.results import Piece
-from neardup.papers.structure.brackets import without_brackets
+from neardup.pages.sides import Sides, whole_sides
+from neardup.papers.edits import Span, folding, replacements, variants, whole_words, words_of
+from neardup.papers.results import Piece
 from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
@@ -23,11 +24,12 @@ __all__ = [
     "SharedPassage",
     "align",
     "align_pair",
+    "align_sides",
     "aligner",
     "check_least",
     "differences",
-    "edits_of",
-    "whole_pieces",
+    "moved_pieces",
+    "without_brackets",
 ]
 
 #: Smallest number of Chinese characters that a passage has in common with its source.
@@ -38,6 +40,16 @@ SHORTEST, LONGEST = 5, 10_000
 
 #: In texts at most this long, in code points, even a few shared words are passages of two texts.
 _SHORT = 200
+
+#: Longest text in brackets, in code points, with the brackets.
+_LONGEST_BRACKETS = 2000
+
+#: How many open brackets a closing one is compared with.
+_DEEPEST = 8
+
+_CLOSING = {"(": ")", "（": "）", "[": "]", "［": "］", "〔": "〕", "【": "】", "〖": "〗"}
+_MARKS = re.compile("[" + re.escape("".join(_CLOSING) + "".join(_CLOSING.values())) + "]")
+_OTHER_SIDE = str.maketrans("（）［］", "()[]")
 
 
 @dataclass(frozen=True)
@@ -171,7 +183,7 @@ def align_pair(a: str, b: str) -> list[SharedPassage]:
     return align(a, b, least=LEAST if min(len(a), len(b)) > _SHORT else SHORTEST)
 
 
-def whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
+def _whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piece]:
     """Return the pieces of passages, each extended to whole words, in the order of `a`."""
     pieces = [
         Piece(
@@ -184,9 +196,9 @@ def whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Piec
     return sorted(pieces, key=lambda piece: (piece.begin, piece.end))
 
 
-def edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
+def _edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
     """Return the places where each piece and its source differ, as spans of both texts."""
-    fold = folding(variants=aligner()[1] is not None)
+    fold = folding(with_variants=aligner()[1] is not None)
     return [
         [
             (
@@ -201,6 +213,20 @@ def edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, S
     ]
 
 
+def align_sides(a: str, b: str) -> Sides:
+    """Return two texts beside each other, with the shared pieces marked.
+
+    Examples
+    --------
+    >>> sides = align_sides("渡口的新渡轮下周一试航", "渡口的新渡船下周一试航")
+    >>> [[text for text, _ in sides.b.parts(run)] for run in sides.b.marks.runs()]
+    [['渡口的新渡', '船', '下周一试航']]
+    """
+    pieces = _whole_pieces(a, b, align_pair(a, b))
+    spans = [((piece.begin, piece.end), (piece.source_begin, piece.source_end)) for piece in pieces]
+    return whole_sides(a, b, spans, _edits_of(a, b, pieces))
+
+
 def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
     """Return the pieces, from 1, that follow a piece from later in the source."""
     return frozenset(
@@ -211,17 +237,7 @@ def moved_pieces(pieces: Sequence[Piece]) -> frozenset[int]:
 
 
 def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Difference]:
-    """Return where two texts differ, in the order of the first one.
-
-    Parameters
-    ----------
-    a, b : str
-    passages : sequence of SharedPassage
-        Their passages, by `align_pair`.
-
-    Returns
-    -------
-    list of Difference
+    """Return where two texts differ, in the order of the first; `passages` are of `align_pair`.
 
     Examples
     --------
@@ -229,11 +245,11 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     >>> [(one.text, one.source_text) for one in differences(a, b, align_pair(a, b))]
     [('will', 'is to')]
     """
-    pieces = whole_pieces(a, b, passages)
+    pieces = _whole_pieces(a, b, passages)
     moved = moved_pieces(pieces)
     spans: list[tuple[Span, Span, bool]] = []
     shown = 0
-    for number, (piece, edits) in enumerate(zip(pieces, edits_of(a, b, pieces), strict=True), 1):
+    for number, (piece, edits) in enumerate(zip(pieces, _edits_of(a, b, pieces), strict=True), 1):
         if number in moved:
             source = (piece.source_begin, piece.source_end)
             spans.append(((piece.begin, piece.end), source, True))
@@ -275,7 +291,52 @@ def check_least(value: Any) -> int:
 def aligner() -> tuple[_core.Aligner, str | None]:
     """Return the core's aligner, and the name of its table of variants."""
     from neardup import _core
-    from neardup.papers.variants import variants
 
     traditional, simplified, table = variants()
     return _core.Aligner(variants=traditional, standards=simplified), table
+
+
+def without_brackets(text: str) -> str:
+    """Return a text with spaces in place of its brackets and of what is in them.
+
+    Offsets stay what they are. Full-width and half-width brackets close each other. A bracket
+    without the other side is left as it is, and so is text of more than 2,000 code points in
+    brackets. Linear.
+
+    Examples
+    --------
+    >>> without_brackets("學而（孔子弟子所記）時習之(皇疏")
+    '學而         時習之(皇疏'
+    """
+    parts: list[str] = []
+    done = 0
+    opened: list[tuple[str, int]] = []
+    spans: list[tuple[int, int]] = []
+    for found in _MARKS.finditer(text):
+        mark, at = found[0], found.start()
+        if mark in _CLOSING:
+            opened.append((_CLOSING[mark].translate(_OTHER_SIDE), at))
+            continue
+        mark = mark.translate(_OTHER_SIDE)
+        # A bracket that nothing closes stays open for a while, and hides no outer one.
+        for depth in range(len(opened) - 1, max(len(opened) - 1 - _DEEPEST, -1), -1):
+            if opened[depth][0] == mark:
+                begin = opened[depth][1]
+                del opened[depth:]
+                if at + 1 - begin <= _LONGEST_BRACKETS:
+                    spans.append((begin, at + 1))
+                break
+    for begin, end in _outermost(spans):
+        parts += [text[done:begin], " " * (end - begin)]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans that are in no other one; inner ones come first."""
+    found: list[tuple[int, int]] = []
+    for begin, end in spans:
+        while found and found[-1][0] >= begin:
+            found.pop()
+        found.append((begin, end))
+    return found

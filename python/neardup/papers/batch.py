@@ -12,20 +12,31 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
-from neardup.base.validation import bad, check_flag, check_workers
+from neardup.base.validation import bad, check_flag, check_workers, paths_of
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
-from neardup.papers.check import Checking, check_limits, opened
+from neardup.papers.check import Checking, check_limits, opened, read_paper, texts_of
 from neardup.papers.library import joined, open_library
-from neardup.papers.paper_inputs import is_writing, papers_in, passed_over, read_paper, texts_of
-from neardup.papers.report.limits import ReportLimits
-from neardup.papers.report.report import Report
+from neardup.papers.limits import ReportLimits
+from neardup.papers.report import Report
 
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
 
-__all__ = ["Checked", "check_files"]
+__all__ = ["Checked", "check_files", "papers_in", "passed_over"]
+
+#: Document formats that no reader reads. In a folder of papers such a file is a paper,
+#: refused with the way out; other files, such as pictures, are skipped.
+_WRITING = (".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
+
+#: Pages that a check wrote have this tag near the beginning.
+_PAGES = (".html", ".htm")
+_GENERATOR = b'<meta name="generator" content="neardup check">'
+_HEAD = 512
+
+#: Largest number of kinds of files that a note names.
+_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -149,7 +160,7 @@ def _open_libraries(
             libraries.append(stack.enter_context(opened(library, workers, progress)))
         if among:
             # Unreadable papers are reported when they are checked.
-            there = [path for path in paths if os.path.exists(path) and not is_writing(path)]
+            there = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
             there = there or paths
             of_papers = open_library(there, workers=workers, progress=_Silent(progress))
             of_papers.name = "papers"
@@ -176,3 +187,68 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
     """Return a name for each paper: the file name, or the path if two have the same name."""
     counts = Counter(os.path.basename(path) for path in paths)
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}
+
+
+def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
+    """Return the papers among paths and in folders, each once; not those in folders `apart_from`.
+
+    Raises InputError if a folder has no papers.
+    """
+    found: dict[str, None] = {}
+    for paper in paths_of(papers, "papers"):
+        if os.path.isdir(paper):
+            inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
+            if not inside:
+                raise InputError(Message("papers.folder_without_papers", folder=paper))
+            found.update(dict.fromkeys(inside))
+        else:
+            found[paper] = None
+    return list(found)
+
+
+def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[Message]:
+    """Return a note on the other files of each folder."""
+    said = []
+    for paper in paths_of(papers, "papers"):
+        if not os.path.isdir(paper):
+            continue
+        others = [path for path, is_paper in _below(paper, apart_from) if not is_paper]
+        kinds = Counter(os.path.splitext(path)[1].lower() or "?" for path in others)
+        shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
+        if others:
+            shown += ", ..." if len(kinds) > _NAMED else ""
+            note = Message("papers.passed_over", folder=paper, count=len(others), kinds=shown)
+            said.append(note)
+    return said
+
+
+def _is_writing(path: str) -> bool:
+    """Return whether a file is by its name a document in a format that no reader reads."""
+    return path.lower().endswith(_WRITING)
+
+
+def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the files in a folder, sorted by name, and whether each is a paper."""
+    from neardup.readers.input_files import files_below
+
+    texts, others = files_below(folder)
+    top = os.path.join(os.path.realpath(folder), "")
+    apart = [os.path.join(os.path.realpath(path), "") for path in apart_from]
+    apart = [path for path in apart if path != top and path.startswith(top)]
+    of_text = set(texts)
+    for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
+        path = os.path.join(folder, name)
+        if any(os.path.realpath(path).startswith(one) for one in apart) or _is_report(path):
+            continue
+        yield path, name in of_text or _is_writing(name)
+
+
+def _is_report(path: str) -> bool:
+    """Return whether a file is a page that a check wrote, which is never a paper."""
+    if not path.lower().endswith(_PAGES):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return _GENERATOR in file.read(_HEAD)
+    except OSError:
+        return False

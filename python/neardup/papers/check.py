@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -12,13 +13,12 @@ from typing import TYPE_CHECKING
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers
-from neardup.papers.align import LEAST, aligner, check_least
-from neardup.papers.paper_inputs import read_paper, texts_of
-from neardup.papers.report.excerpts import around
-from neardup.papers.report.limits import ReportLimits, shown_passages
-from neardup.papers.report.report import Report
-from neardup.papers.report.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
-from neardup.papers.structure.brackets import without_brackets
+from neardup.exceptions import InputError
+from neardup.pages.excerpts import around
+from neardup.papers.align import LEAST, aligner, check_least, without_brackets
+from neardup.papers.limits import ReportLimits, shown_passages
+from neardup.papers.report import Report
+from neardup.papers.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -44,6 +44,11 @@ COMPARED = 5
 
 #: Texts of candidates that are aligned together.
 _TOGETHER = 64
+
+#: A longer text is no path, and neither is one with sentence marks and no extension.
+_LONGEST_PATH = 255
+_SENTENCES = tuple("。，！？；")
+_EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,8}\Z")
 
 
 def check(
@@ -148,6 +153,40 @@ def check(
         skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
         checking = Checking(found, excluded, least, limits, workers, ignore_brackets)
         return checking.report(read, name or own_name, skip)
+
+
+def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, str]:
+    """Return the text of a file, and its name."""
+    from neardup.readers.files import FileText, read_file
+
+    if isinstance(paper, FileText):
+        return paper, "paper"
+    if not isinstance(paper, (str, os.PathLike)):
+        raise bad(parameter, "papers.path_or_read", paper)
+    if isinstance(paper, str) and _is_text(paper):
+        raise InputError(
+            Message("papers.text_for_path", parameter=parameter, value=repr(paper[:20]))
+        )
+    return read_file(paper), os.path.basename(paper)
+
+
+def _is_text(paper: str) -> bool:
+    if len(os.path.basename(paper).encode("utf-8", "replace")) > _LONGEST_PATH or "\n" in paper:
+        return not os.path.exists(paper)
+    if _EXTENSION.search(paper):
+        return False
+    return any(mark in paper for mark in _SENTENCES) and not os.path.exists(paper)
+
+
+def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -> list[str]:
+    """Return the texts of excluded files."""
+    from neardup.readers.files import FileText
+
+    if isinstance(exclude, (str, os.PathLike, FileText)):
+        exclude = [exclude]
+    if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
+        raise bad("exclude", "papers.paths_or_read", exclude)
+    return [read_paper(one, "exclude")[0].text for one in exclude]
 
 
 def check_limits(limits: ReportLimits | None) -> ReportLimits:

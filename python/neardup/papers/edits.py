@@ -14,12 +14,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
-from neardup.papers.structure.quotations import HAN
-
-__all__ = ["Span", "folding", "replacements", "whole_words", "words_of"]
+__all__ = ["HAN", "Span", "folding", "replacements", "variants", "whole_words", "words_of"]
 
 Span = tuple[int, int]
+
+#: Chinese characters and kana, for a character class of a pattern.
+HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 #: A word: a Chinese character or kana, or a word of another script.
 _WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}]+")
@@ -32,20 +34,51 @@ _POINT = 5
 #: Largest number of pairs of words that are compared between two fixed points.
 _PAIRS = 40_000
 
+# Unified ideographs: the first block and its extensions.
+_BLOCKS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF))
 
-def folding(*, variants: bool) -> Callable[[str], str]:
-    """Return a function that maps equivalent characters to the same character.
 
-    Parameters
-    ----------
-    variants : bool
-        Whether traditional and simplified characters are equivalent.
+@lru_cache(maxsize=1)
+def variants() -> tuple[str, str, str | None]:
+    """Return traditional characters, their simplified forms, and the source of the table.
+
+    Two texts of equal length, and ``opencc VERSION``; two empty ones and None if the package
+    `opencc`, a dependency of ``neardup[papers]``, is not installed. Single characters only, one
+    for one, so that positions in a text do not change. If the form depends on the word (乾 is 干 or
+    乾), OpenCC's choice for the single character is used for both texts, which suffices to compare
+    them. Takes 0.1 seconds, once per process.
+
+    Examples
+    --------
+    >>> traditional, simplified, _ = variants()
+    >>> len(traditional) == len(simplified)
+    True
     """
-    table: dict[str, str] = {}
-    if variants:
-        from neardup.papers.variants import variants as characters
+    try:
+        from opencc import OpenCC
+    except ImportError:
+        return "", "", None
+    from importlib.metadata import version
 
-        traditional, simplified, _ = characters()
+    convert = OpenCC("t2s").convert
+    pairs = [
+        (character, simplified)
+        for first, last in _BLOCKS
+        for character in map(chr, range(first, last + 1))
+        if (simplified := convert(character)) != character and len(simplified) == 1
+    ]
+    return (
+        "".join(one for one, _ in pairs),
+        "".join(other for _, other in pairs),
+        f"opencc {version('opencc')}",
+    )
+
+
+def folding(*, with_variants: bool) -> Callable[[str], str]:
+    """Return a function that maps equivalent characters to the same one; see `variants`."""
+    table: dict[str, str] = {}
+    if with_variants:
+        traditional, simplified, _ = variants()
         table = dict(zip(traditional, simplified, strict=True))
     known: dict[str, str] = {}
 
@@ -59,25 +92,14 @@ def folding(*, variants: bool) -> Callable[[str], str]:
 
 
 def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
-    """Yield the places where two texts differ, each with its place in the other text.
+    """Yield the places where two texts differ, each with its place in the other text, in order.
 
-    Parameters
-    ----------
-    one, other : str
-        The same text, apart from edits.
-    fold : callable
-        See `folding`.
-
-    Yields
-    ------
-    (int, int), (int, int)
-        Half-open spans of both texts in code points, in order. They begin and end with a
-        word, since only words are compared. A span is empty where the other text has more
-        words; it is then the place before the next word.
+    Only words are compared, so a place begins and ends with a word. It is empty where the other
+    text has more words; it is then the place before the next word.
 
     Examples
     --------
-    >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(variants=False)))
+    >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(with_variants=False)))
     [((2, 3), (2, 3)), ((4, 4), (4, 6))]
     """
     places, other_places = words_of(one), words_of(other)

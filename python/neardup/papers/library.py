@@ -21,8 +21,7 @@ from neardup.base.progress import Progress, check_progress, share_of
 from neardup.base.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
-from neardup.papers.report.notes import unreadable_documents
-from neardup.papers.variants import variants
+from neardup.papers.edits import variants
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -33,6 +32,9 @@ __all__ = ["Library", "LibraryDocument", "joined", "open_library"]
 
 #: Texts that are fetched together.
 _TOGETHER = 64
+
+#: Largest number of unreadable files that a note names.
+_NAMED = 3
 
 #: Changes whenever the shingles of a text change.
 _FORMAT = 2
@@ -187,7 +189,8 @@ class _Files(Library):
             progress.advance(len(batch), batch.bytes_read)
         self.notes += [*sources.problem_lines, *sources.notes]
         if self.problems:
-            self.notes.append(unreadable_documents(self.problems, unreadable))
+            names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
+            self.notes.append(Message("papers.unreadable", count=self.problems, names=names))
         filed, fence = _core.file_sketches(sketches, workers=self.workers)
         self._documents = len(sketches)
         self._core = _core.Library([(filed, fence, np.arange(self._documents, dtype=np.uint32))])

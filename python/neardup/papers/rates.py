@@ -7,38 +7,38 @@ from the same marks, so the rates of a report are consistent.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.report.results import Aside
+from neardup.papers.results import Aside
 
-__all__ = ["Marks", "marked"]
+__all__ = ["Marks", "depths", "marked"]
 
 Mask = NDArray[np.bool_]
+Places = NDArray[np.integer[Any]] | list[int]
+
+
+def depths(length: int, begins: Places, ends: Places) -> NDArray[np.int64]:
+    """Return for each of `length` characters in how many of the spans it is."""
+    steps = np.zeros(length + 1, np.int64)
+    np.add.at(steps, begins, 1)
+    np.add.at(steps, ends, -1)
+    return np.cumsum(steps)[:length]
 
 
 def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     """Return for each of `length` characters whether it is in one of the spans."""
-    steps = np.zeros(length + 1, np.int64)
-    for begin, end in spans:
-        steps[begin] += 1
-        steps[end] -= 1
-    return np.cumsum(steps)[:length] > 0
+    bounds = np.array(list(spans), np.int64).reshape(-1, 2)
+    return depths(length, bounds[:, 0], bounds[:, 1]) > 0
 
 
 class Marks:
     """The counted characters of a paper, and the number of sources that have each.
 
-    Parameters
-    ----------
-    text : str
-        The paper's text.
-    asides : iterable of Aside
-        The parts that are set aside.
-    compared : tuple of two arrays or None, default=None
-        Begins and ends of the compared letters; None for all. Invisible letters are not
-        compared and therefore not counted.
+    `compared` are the begins and ends of the compared letters; invisible letters are not compared
+    and therefore not counted.
     """
 
     def __init__(
@@ -49,10 +49,7 @@ class Marks:
     ) -> None:
         letters: Mask = np.fromiter(map(str.isalnum, text), np.bool_, len(text))
         if compared is not None:
-            steps = np.zeros(len(text) + 1, np.int64)
-            np.add.at(steps, compared[0], 1)
-            np.add.at(steps, compared[1], -1)
-            letters &= np.cumsum(steps)[: len(text)] > 0
+            letters &= depths(len(text), *compared) > 0
         spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for aside in asides:
             spans[aside.kind == "given"].append((aside.begin, aside.end))

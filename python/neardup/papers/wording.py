@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.rates import marked
-from neardup.papers.structure.furniture import furniture
+from neardup.papers.edits import Span
+from neardup.papers.rates import depths, marked
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -52,13 +52,49 @@ _DESIGNATION = re.compile(
 #: Words that a sentence has and a name has not; and marks of clauses.
 _SENTENCE = re.compile("[的了是在对将以也不而从被把就都要着过到说向让使之所并已，。；：！？,;:!?]")
 
+#: A longer clause is text, except for its stretches of furniture words.
+_LONGEST_CLAUSE = 200
+#: Furniture words form one stretch if at most this many code points are between them.
+_NEAR = 60
+
+#: Words of clauses that are furniture.
+_ZH = (
+    "网友跟[贴帖]|[人发与]跟[贴帖]|人参与|文明上网|登录发[贴帖]|自动登录|"
+    "本页阅读全文|[\u4e00-\u9fff]{2}首页|评论排行|点击参与|登录并发表|仅供其表达个人看法|并不表明.{0,8}立场|"
+    "[登刊]载此文|不意味着赞同|不代表本[网站]|更多信息请访问|特别说明[:：]|仅供参考|以权威部门公布|"
+    "分享到|分享至|关键词阅读|相关新闻阅读|相关(?:阅读|新闻|链接)[:：]|延伸阅读|"
+    "责任?编辑?[:：丨|]|责编|本文来源|来源[:：]|作者[:：]|"
+    "原标题[:：]|发信站|信区[:：]|标\\s*题[:：]|返回上一页|返回顶部|本讨论区|精华区|海量资讯|精准解读|尽在|"
+    "书面授权|刊用《|版权所有|版权声明|未经授权|未经许可|转载请|谢绝转载|免责声明|声明[:：]|扫码|扫一扫|二维码|"
+    "公众号|敬请关注|点击(?:了解|查看|进入|下载)|"
+    "下载.{0,6}(?:APP|客户端)|ICP备|编辑\\s*[:：丨|]"
+)
+_EN = (
+    "https?://|www\\.|all rights reserved|copyright|©|\\(c\\) \\d{4}|may not be reproduced|"
+    "reprinted with permission|click here|subscribe|newsletter|follow us|sign up|"
+    "terms of (?:use|service)|privacy policy|read more|"
+    "do not necessarily (?:reflect|represent)|disclaimer|"
+    "\\b(?:is|are) [\\w' -]{0,40}(?:correspondent|reporter|editor|columnist)s? (?:for|at|of|with) "
+)
+_WORDS = re.compile(f"{_ZH}|{_EN}", re.IGNORECASE)
+
+#: Where an agency's item begins: the agency, the place, the day and the reporters.
+_DATELINE = re.compile(
+    r"(?:中新[网社]|新华[社网]|人民网|央广网|中国网|[\u4e00-\u9fff]{2,6}社)[^。，,\n]{0,24}[电讯]"
+    r"\s*(?:[(（][^()（）\n]{0,40}[)）])?"
+)
+#: A line of two hyphens begins a signature, which ends the text.
+_SIGNATURE = re.compile(r"(?:\A|\n)[ \t]*--[ \t]*(?:\r?\n)")
+_LONGEST_SIGNATURE = 500
+
+_CLAUSE_ENDS = re.compile(r"[。！？；\r\n]+|[.!?;](?=\s)")
+
 
 def many(documents: int) -> int:
     """Return the number of independent documents that make wording common.
 
-    It is a tenth of the library, at least 8 and at most 16. The minimum protects a source
-    that some papers of a small library copied. The maximum is small enough for the
-    candidates of a large library to include that many.
+    A tenth of the library, at least 8, which protects a source that some papers of a small
+    library copied, and at most 16, so that the candidates of a large library include that many.
 
     Examples
     --------
@@ -70,18 +106,9 @@ def many(documents: int) -> int:
 
 @dataclass(frozen=True)
 class Shared:
-    """A passage as wording is judged: where it is in the paper, and beside what in its source.
+    """A passage as wording is judged: its place in the paper, and what is beside it in its source.
 
-    Parameters
-    ----------
-    begin, end : int
-        Half-open span of the paper, in code points.
-    pieces : list of tuple of int
-        Its pieces in the paper.
-    context : str
-        What is before and after it in the source.
-    is_most : bool
-        Whether it is half of its source or more.
+    `is_most` tells whether it is half of its source or more.
     """
 
     begin: int
@@ -94,16 +121,8 @@ class Shared:
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
-    Parameters
-    ----------
-    text : str
-        The paper.
-    counts : array of bool
-        Its counted characters.
-    least : int
-        Smallest number of Chinese characters of a passage.
-    shared : sequence of Shared
-        All passages of the paper.
+    `counts` are its counted characters, `least` the smallest number of Chinese characters of a
+    passage, and `shared` all passages.
     """
 
     def __init__(
@@ -116,12 +135,8 @@ class Wording:
         is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
         is_dense |= codes >= 0x20000
         self._weights = np.where(is_dense, 2, 1) * counts
-        steps = np.zeros(len(text) + 1, np.int64)
-        for one in shared:
-            steps[one.begin] += 1
-            steps[one.end] -= 1
         #: How many passages each character is in.
-        self._depths = np.cumsum(steps)[:-1]
+        self._depths = depths(len(text), [one.begin for one in shared], [one.end for one in shared])
         self._furniture = marked(len(text), furniture(text, self._depths > 0))
         names = [found.span() for found in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
@@ -130,14 +145,7 @@ class Wording:
         self._names = marked(len(text), names)
 
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
-        """Return for each passage 'furniture' or 'common' if it is no copied text, else None.
-
-        Parameters
-        ----------
-        core : Aligner
-        documents : int
-            Number of documents of the library.
-        """
+        """Return for each passage 'furniture' or 'common' if it is no copied text, else None."""
         whole = _weigh(self._weights)
         totals = [whole(one.pieces) for one in self._shared]
         is_common = self._common(totals, core, documents)
@@ -219,3 +227,52 @@ def _origins(
                 holders.setdefault(one, []).append(origin)
         found[at] = origin
     return found
+
+
+def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
+    """Return the clauses of a text that are furniture, datelines, and its signature.
+
+    Only clauses with characters of `where` are searched. They are recognized by set words in
+    short clauses, and by several of them in longer ones, so there are errors of both kinds.
+    Linear.
+
+    Examples
+    --------
+    >>> text = "渡口周一恢复通航。（责任编辑：王岚）"
+    >>> [text[begin:end] for begin, end in furniture(text)]
+    ['（责任编辑：王岚）']
+    """
+    spans: list[Span] = []
+    for begin, end in _clauses(text):
+        if where is not None and not where[begin:end].any():
+            continue
+        words = [found.span() for found in _WORDS.finditer(text, begin, end)]
+        if words and end - begin <= _LONGEST_CLAUSE:
+            spans.append((begin, end))
+        else:
+            spans += _together(words)
+            spans += [found.span() for found in _DATELINE.finditer(text, begin, end)]
+    signature = _SIGNATURE.search(text, max(len(text) - _LONGEST_SIGNATURE, 0))
+    if signature is not None:
+        spans = [span for span in spans if span[1] <= signature.start()]
+        spans.append((signature.start(), len(text)))
+    return spans
+
+
+def _together(words: list[Span]) -> list[Span]:
+    """Return the stretches of several words that are near each other."""
+    found: list[list[int]] = []
+    for begin, end in words:
+        if found and begin - found[-1][1] <= _NEAR:
+            found[-1][1:] = end, found[-1][2] + 1
+        else:
+            found.append([begin, end, 1])
+    return [(begin, end) for begin, end, count in found if count > 1]
+
+
+def _clauses(text: str) -> Iterator[Span]:
+    begin = 0
+    for found in _CLAUSE_ENDS.finditer(text):
+        yield begin, found.start()
+        begin = found.end()
+    yield begin, len(text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.review.evidence import (
+from neardup.review import (
     CLASSES,
     GROUPS,
     IDS,
@@ -56,7 +56,7 @@ def _picks(decisions: DataFrame, named: DataFrame, first: int) -> Picks:
     from pyspark.sql import functions as F
 
     near = decisions.filter(~F.col("identical"))
-    # The same arithmetic as in `neardup.review.evidence.pick`.
+    # The same arithmetic as in `neardup.review.pick`.
     at = F.least(F.floor(F.col("similarity") * CLASSES + 1e-9), F.lit(CLASSES - 1)).cast("int")
     counts = np.zeros(CLASSES, np.int64)
     for place, count in near.groupBy(at).count().collect():

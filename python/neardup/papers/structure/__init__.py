@@ -2,14 +2,10 @@
 
 | module | finds |
 |---|---|
-| `lines` | lines, and whether paragraphs are wrapped |
-| `headings` | single lines that look like headings |
-| `outline` | which of those are headings, and their depths |
-| `sections` | the parts of a paper |
-| `contents`, `references`, `quotations` | tables of contents, reference lists, quotations |
-| `furniture` | what sites and agencies put around a text |
-| `brackets` | text in brackets, such as commentary between the lines |
-| `asides` | the parts that are set aside by their form, without overlaps |
+| `headings` | lines, their layout, and those that look like headings |
+| `lists` | tables of contents, lists of references |
+| `sections` | the parts of a paper: which of the lines are headings, and their depths |
+| `asides` | what is set aside by its form: quotations and lists, without overlaps |
 """
 
 from __future__ import annotations

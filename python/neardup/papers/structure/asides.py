@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from neardup.base.validation import check_string
-from neardup.papers.report.results import Aside
-from neardup.papers.structure.contents import contents
-from neardup.papers.structure.lines import Line, layout, lines
-from neardup.papers.structure.quotations import quotations
-from neardup.papers.structure.references import references
+from neardup.papers.edits import HAN, Span
+from neardup.papers.results import Aside
+from neardup.papers.structure.headings import Layout, Line, layout, lines
+from neardup.papers.structure.lists import disjoint_from, lists
 
-__all__ = ["asides", "lists"]
+__all__ = ["LONGEST", "asides"]
 
-Span = tuple[int, int]
+#: Largest number of code points of a quotation with its marks, inclusive.
+LONGEST = 2000
+
+#: Smallest weight of a quotation: a Chinese character or kana counts five, a letter or
+#: digit of another script two. So a quotation has at least 10 or 25 of them.
+_LEAST = 50
+#: Twice as much for single marks, which set off words; ’ is also an apostrophe.
+_LEAST_SINGLE = 100
+
+_HANS = re.compile(f"[{HAN}]+")
+_OTHERS = re.compile(rf"[^\W_{HAN}]+")
+
+_MARKS = re.compile('[“”„「」『』«»"＂‘’]')
+_OPENING = {"“": "”", "„": "„", "「": "」", "『": "』", "«": "»", "‘": "’"}
+#: Marks that may open each paragraph of a quotation.
+_ANEW = re.compile("[“”「」『』]")
+_STRAIGHT = '"＂'
+#: After these, a straight mark always opens.
+_BEFORE_OPENING = "(（[【:："
+_BREAKS = re.compile("[\r\n]")
+_BLOCK = re.compile(r">(?:[\s>]|$)")
 
 
 def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = None) -> list[Aside]:
-    """Return the parts of a paper that are not its author's words, by their form.
+    """Return the parts of a paper that are not its author's words, by their form, in text order.
 
-    Parameters
-    ----------
-    text : str
-        The paper's text.
-    quoted : sequence of tuple of int, default=()
-        Text that the file marks as quoted: half-open spans, in code points.
-    footnotes : int or None, default=None
-        Where the footnotes at the end begin: a list of references ends before
-        them.
+    `quoted` are spans that the file marks as quoted; a list of references ends before
+    `footnotes`. The kinds:
 
-    Returns
-    -------
-    list of Aside
-        In the order of the text; they do not overlap. Each has one of these kinds:
+    ``'quotation'``
+        From an opening mark to its closing one, both included: “…”, „…“, «…», 「…」, 『…』,
+        straight ones, and ‘…’. It has at least 10 Chinese characters or kana, or 25
+        letters and digits of other scripts, or a mixture that amounts to as much; in
+        ‘…’ twice as many. Shorter ones are terms. It has at most 2,000 code points and
+        ends before a blank line; with straight marks, it ends at the end of a line if
+        lines are paragraphs. Of nested quotations, the outermost counts. If each
+        paragraph of a quotation has an opening mark and only the last one a closing
+        mark, it spans all of them. Block quotes of Markdown (``>``) and text that the
+        file marks as quoted have the same bounds. Titles in 《…》 are not quotations.
+    ``'references'``, ``'contents'``
+        See `lists`; they are not searched for quotations.
 
-        ``'quotation'``
-            From an opening mark to its closing one, both included: “…”, „…“, «…»,
-            「…」, 『…』, straight ones, and ‘…’. It has at least 10 Chinese characters
-            or kana, or 25 letters and digits of other scripts, or a mixture that
-            amounts to as much; in ‘…’ twice as many. Shorter ones are terms. It has
-            at most 2,000 code points and ends before a blank line; with straight marks,
-            it ends at the end of a line if lines are paragraphs. Of nested quotations,
-            the outermost counts. If each paragraph of a quotation has an opening mark
-            and only the last one a closing mark, it spans all of them. Block quotes of
-            Markdown (``>``) and text that the file marks as quoted have the same bounds.
-            Titles in 《…》 are not quotations.
-        ``'references'``
-            A list of references with its heading, to the next heading or the end, or
-            to the last work if 1,000 code points follow without another one. Without a
-            heading: works numbered [1], [2], [3] and so on at the end.
-        ``'contents'``
-            A table of contents, or a list of figures or tables, with its heading.
-
-    Raises
-    ------
-    ParameterError
-        If `text` is not text.
-
-    Notes
-    -----
-    The parts are recognized by form, so there are errors of both kinds. Tables of contents
-    and lists of references are not searched for quotations. Linear in the length of the
-    text.
+    The parts are recognized by form, so there are errors of both kinds. Linear.
 
     Examples
     --------
@@ -71,47 +65,164 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
     quotation ['“河水涨到第三级石阶，渡口便停了。”']
     references ['参考文献', '[1] 王岚. 渡口志[M].']
     """
-    found = list(lines(check_string(text, "text")))
-    tables, works = lists(found)
+    all_lines = list(lines(check_string(text, "text")))
+    tables, works = lists(all_lines)
     if footnotes is not None:
         works = [(begin, min(end, footnotes)) for begin, end in works if begin < footnotes]
-    found_asides = [Aside(*span, "contents") for span in tables]
-    found_asides += [Aside(*span, "references") for span in works]
-    found_asides.sort(key=lambda aside: aside.begin)
-    taken = [(aside.begin, aside.end) for aside in found_asides]
-    quotes = _apart_from(quotations(text, found, layout(found), quoted), taken)
-    found_asides += [Aside(*span, "quotation") for span in quotes]
-    return sorted(found_asides, key=lambda aside: aside.begin)
+    parts = [Aside(*span, "contents") for span in tables]
+    parts += [Aside(*span, "references") for span in works]
+    parts.sort(key=lambda aside: aside.begin)
+    taken = [(aside.begin, aside.end) for aside in parts]
+    quotes = disjoint_from(_quotations(text, all_lines, layout(all_lines), quoted), taken)
+    parts += [Aside(*span, "quotation") for span in quotes]
+    return sorted(parts, key=lambda aside: aside.begin)
 
 
-def lists(found: list[Line]) -> tuple[list[Span], list[Span]]:
-    """Return the tables of contents and the lists of references.
+def _quotations(
+    text: str, found: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
+) -> list[Span]:
+    """Return the text in quotation marks, the block quotes of Markdown, and `quoted` spans.
 
-    Parameters
-    ----------
-    found : list of Line
-        The lines of a text.
-
-    Returns
-    -------
-    tuple of two lists of tuple of int
-        Half-open, disjoint spans of the text in code points.
+    The layout decides whether the straight marks of a pair may be on two lines. Linear: each
+    mark is processed once, and marks left open are dropped at the end of their paragraph.
     """
-    tables = [(found[a].begin, found[b - 1].end) for a, b in contents(found)]
-    rest = _apart_from([(line.begin, line.end) for line in found], tables)
-    kept = {begin for begin, _ in rest}
-    outside = [line for line in found if line.begin in kept]
-    works = [(outside[a].begin, outside[b - 1].end) for a, b in references(outside)]
-    return tables, _apart_from(works, tables)
-
-
-def _apart_from(spans: list[Span], taken: list[Span]) -> list[Span]:
-    """Return the spans that do not overlap any of the others; both lists are in order."""
-    apart = []
+    spans = [span for span in quoted if _is_enough(text, *span)]
+    if not laid_out.wrapped:
+        spans += _opened_anew(text, found)
     at = 0
-    for begin, end in spans:
-        while at < len(taken) and taken[at][1] <= begin:
+    while at < len(found):
+        end = at + 1
+        while end < len(found) and not found[end].after_blank:
+            end += 1
+        spans += _marked(text, found[at].begin, found[end - 1].end, laid_out)
+        spans += _blocks(found, at, end)
+        at = end
+    spans.sort(key=lambda span: (span[0], -span[1]))
+    outer: list[Span] = []
+    for span in spans:
+        if not outer or span[0] >= outer[-1][1]:
+            outer.append(span)
+    return outer
+
+
+def _size(text: str) -> int:
+    return 5 * sum(map(len, _HANS.findall(text))) + 2 * sum(map(len, _OTHERS.findall(text)))
+
+
+def _is_enough(text: str, begin: int, end: int) -> bool:
+    return end - begin <= LONGEST and _size(text[begin:end]) >= _LEAST
+
+
+def _opened_anew(text: str, found: list[Line]) -> Iterator[Span]:
+    """Yield quotations of several paragraphs, which all open and of which the last one closes."""
+    opened: int | None = None
+    mark = ""
+    for line in found:
+        goes_on = opened is not None and line.text.startswith(mark)
+        end, left_open = _ends_in(line, goes_on)
+        if goes_on and opened is not None and end is not None:
+            if _is_enough(text, opened, end):
+                yield opened, end
+            opened = None
+        if left_open is None:
+            if not goes_on or end is not None:
+                opened = None
+        elif not (goes_on and end is None):
+            opened, mark = left_open, text[left_open]
+
+
+def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
+    """Return the end of the quotation that continues in a line, and the first open mark."""
+    left: list[tuple[str, int]] = []
+    end = None
+    for found in _ANEW.finditer(line.text):
+        at = line.begin + found.start()
+        if found[0] in _OPENING:
+            left.append((_OPENING[found[0]], at))
+        elif left and left[-1][0] == found[0]:
+            closed = left.pop()
+            if goes_on and end is None and closed[1] == line.begin:
+                end = at + 1
+    return end, left[0][1] if left else None
+
+
+def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]:
+    """Yield the pairs of marks in one paragraph that enclose enough text, also nested ones.
+
+    A closing mark belongs to the last open one of its kind, so an unclosed mark has no
+    effect up to the next one of its kind.
+    """
+    open_marks: dict[str, list[tuple[int, int]]] = {}
+    size = 0
+    last = begin
+    for mark in _MARKS.finditer(text, begin, end):
+        at = mark.start()
+        size += _size(text[last:at])
+        last = at + 1
+        sign = mark[0]
+        closes = _closes(text, at, open_marks, laid_out)
+        if closes is None:
+            kind = sign if sign in _STRAIGHT else _OPENING.get(sign)
+            if kind is not None and _may_open(text, at):
+                if sign in _STRAIGHT:
+                    open_marks[kind] = []
+                open_marks.setdefault(kind, []).append((at, size))
+            continue
+        opened, before = open_marks[closes].pop()
+        if at + 1 - opened > LONGEST:
+            # All marks below were opened even earlier.
+            open_marks[closes].clear()
+        elif size - before >= (_LEAST_SINGLE if closes == "’" else _LEAST):
+            yield opened, at + 1
+
+
+def _closes(
+    text: str, at: int, open_marks: dict[str, list[tuple[int, int]]], laid_out: Layout
+) -> str | None:
+    """Return the kind of the open mark that the mark at `at` closes, or None."""
+    sign = text[at]
+    if sign in "“”" and open_marks.get("„"):
+        return "„"
+    if sign == "’":
+        return sign if open_marks.get(sign) and not _OTHERS.match(text, at + 1) else None
+    if sign not in _STRAIGHT:
+        return sign if open_marks.get(sign) else None
+    if not open_marks.get(sign):
+        return None
+    opened = open_marks[sign][-1][0]
+    if at - opened > LONGEST or (
+        not laid_out.wrapped and _BREAKS.search(text, opened, at) is not None
+    ):
+        return None
+    return None if text[at - 1].isspace() or text[at - 1] in _BEFORE_OPENING else sign
+
+
+def _may_open(text: str, at: int) -> bool:
+    """Return whether a mark that closes no other may open a quotation."""
+    before = text[at - 1] if at else " "
+    sign = text[at]
+    if sign == "‘":
+        return not _OTHERS.match(before) and not text[at + 1 : at + 2].isdigit()
+    if sign in _STRAIGHT:
+        # 5" is a length, and a mark after a full stop closes a lost opening mark.
+        return (
+            not (_OTHERS.match(before) or before in ".,;!?)]}%")
+            and not text[at + 1 : at + 2].isspace()
+        )
+    return True
+
+
+def _blocks(found: list[Line], begin: int, end: int) -> Iterator[Span]:
+    """Yield the runs of consecutive lines that begin with ``>``, without blank lines."""
+    at = begin
+    while at < end:
+        first = at
+        while at < end and _BLOCK.match(found[at].text):
             at += 1
-        if at == len(taken) or taken[at][0] >= end:
-            apart.append((begin, end))
-    return apart
+        if at > first:
+            span = found[first].begin, found[at - 1].end
+            size = sum(_size(line.text) for line in found[first:at])
+            if size >= _LEAST and span[1] - span[0] <= LONGEST:
+                yield span
+        else:
+            at += 1

@@ -1,13 +1,29 @@
-"""Recognition of single lines that look like headings."""
+"""Lines: their layout, and those that look like headings or entries of a table of contents."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from neardup.papers.structure.lines import wide
+__all__ = [
+    "Form",
+    "Layout",
+    "Line",
+    "bare_words",
+    "ends_sentence",
+    "form",
+    "is_entry",
+    "layout",
+    "lines",
+    "wide",
+]
 
-__all__ = ["Form", "bare_words", "form", "is_entry"]
+_WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
+_SENTENCE_END = tuple('。！？；：.!?;:…"”’」』)）]】》')
+
+#: Smallest width in columns of a line that is evidence of the layout; headings are shorter.
+_TELLING = 40
 
 #: Largest width of a heading in columns, inclusive; a Chinese character takes two.
 _COLUMNS = 100
@@ -77,17 +93,68 @@ _LETTER = re.compile(r"[^\W\d_]")
 _ENTRY_LENGTH = 160
 
 
+class Line(NamedTuple):
+    """A non-blank line without the white space around it, and whether a blank line is before it."""
+
+    begin: int
+    end: int
+    text: str
+    after_blank: bool
+
+
+class Layout(NamedTuple):
+    """Whether paragraphs are wrapped, and the columns of a full line then."""
+
+    wrapped: bool
+    width: int
+
+
+def lines(text: str) -> Iterator[Line]:
+    """Yield the non-blank lines, as `str.splitlines` splits them."""
+    begin = 0
+    after_blank = True
+    for whole in text.splitlines(keepends=True):
+        bare = whole.strip()
+        if bare:
+            first = begin + len(whole) - len(whole.lstrip())
+            yield Line(first, first + len(bare), bare, after_blank)
+        after_blank = not bare
+        begin += len(whole)
+
+
+def wide(text: str) -> int:
+    """Return the width of a text in columns; a Chinese character takes two."""
+    return len(text) + sum(map(len, _WIDE.findall(text)))
+
+
+def ends_sentence(text: str) -> bool:
+    """Return whether a line ends like a sentence."""
+    return text.endswith(_SENTENCE_END)
+
+
+def layout(found: list[Line]) -> Layout:
+    """Return the layout of a text, detected by the ends of its lines.
+
+    The lines of a wrapped paragraph end anywhere, only the last one at the end of a
+    sentence. If at least half of the lines end a sentence, lines are paragraphs. Lines of
+    fewer than 40 columns are ignored. Linear in the text.
+    """
+    long = [
+        (columns, line.text)
+        for line in found
+        if len(line.text) >= _TELLING // 2 and (columns := wide(line.text)) >= _TELLING
+    ]
+    if 2 * sum(not ends_sentence(text) for _, text in long) <= len(long):
+        return Layout(False, 0)
+    return Layout(True, sorted(columns for columns, _ in long)[len(long) // 2])
+
+
 class Form(NamedTuple):
     """A line that could be a heading.
 
-    Parameters
-    ----------
-    style : {'markdown', 'word', 'part', 'chapter', 'section', 'han', 'brackets',
-             'decimal', 'listed', 'roman'}
-        The style of its number; ``'word'`` is a heading recognized by its words.
-    numbers : tuple of int
-        Its number, or the numbers of 1.2.3; the depth for Markdown; empty for words.
-    title : str
+    `style` is that of its number: markdown, part, chapter, section, han, brackets, decimal, listed,
+    roman, or word for a heading recognized by its words. `numbers` are its number, or those of
+    1.2.3; the depth for Markdown; empty for words.
     """
 
     style: str
@@ -96,15 +163,10 @@ class Form(NamedTuple):
 
 
 def is_entry(text: str, *, how: str = "dotted") -> bool:
-    """Return whether a line is an entry of a table of contents.
+    """Return whether a stripped line is an entry of a table of contents.
 
-    Parameters
-    ----------
-    text : str
-        The line without white space around it.
-    how : {'dotted', 'spaced', 'close'}
-        Required before the page number: three dots; or also a tab or three spaces;
-        or any space.
+    Before the page number it has three dots; or, if `how` is 'spaced', also a tab or three spaces;
+    or, if it is 'close', any space.
     """
     if len(text) > _ENTRY_LENGTH:
         return False
@@ -129,12 +191,7 @@ def bare_words(text: str) -> str:
 
 
 def form(text: str) -> Form | None:
-    """Return the form of the heading that a line could be, or None.
-
-    Parameters
-    ----------
-    text : str
-        The line without white space around it.
+    """Return the form of the heading that a stripped line could be, or None.
 
     Examples
     --------

@@ -1,23 +1,42 @@
-"""The sections of a paper: the positions and depths of its headings."""
+"""The sections of a paper: the real headings among similar lines, and their depths."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from neardup.base.validation import check_string
-from neardup.papers.structure.asides import lists
-from neardup.papers.structure.contents import contents, is_heading
-from neardup.papers.structure.headings import form
-from neardup.papers.structure.lines import lines
-from neardup.papers.structure.outline import outline
+from neardup.papers.structure.headings import (
+    Form,
+    Layout,
+    Line,
+    ends_sentence,
+    form,
+    layout,
+    lines,
+    wide,
+)
+from neardup.papers.structure.lists import contents, is_contents_heading, lists
 
 __all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
 
 #: Largest number of parts.
 MOST_PARTS = 60
+
+Heading = tuple[int, Form, int]
+
+#: Numbers that may be missing between two headings, since some are not recognized.
+_MISSING = 1
+#: A line of this share of the usual width is full: the next line continues it.
+_FULL = 0.8
+#: This many headings without text between them are a table of contents.
+_LISTING = 4
+#: Styles that are only below parts.
+_TOP = ("chapter", "roman", "word")
+_NUMBERED_HAN = ("part", "chapter", "section", "han", "brackets", "roman")
 
 #: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
@@ -36,17 +55,10 @@ class Marked(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a paper under one heading.
+    """A part of a paper under one heading, a half-open span that begins with the heading.
 
-    Parameters
-    ----------
-    title : str
-        The heading with its number, runs of white space as one space; empty for the
-        text before the first heading, and for footnotes.
-    level : int
-        Depth of the heading, from 1; 0 for the text before the first one.
-    begin, end : int
-        Half-open span of the text, in code points. It begins with the heading.
+    The title is empty and the level 0 for the text before the first heading; footnotes have an
+    empty title and level 1.
     """
 
     title: str
@@ -56,38 +68,18 @@ class Part:
 
 
 def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
-    """Return the parts of a paper, cut at its headings.
+    """Return the parts of a paper, cut at its headings: consecutive, and covering the whole text.
 
-    Parameters
-    ----------
-    text : str
-        The paper's text.
-    headings : sequence, default=()
-        Headings that the file marks, such as `neardup.readers.files.FileText.headings`:
-        objects with `begin`, `end` (half-open, in code points of `text`) and `level`
-        (from 1). An empty heading begins the footnotes. With fewer than two others,
-        headings are recognized by their form: 第一章, 第一节, 一、, （一）, 1, 1.1,
-        Chapter 1, I., ``#``, and words such as 摘要 or References alone on a line.
+    `headings` are those that the file marks; an empty one begins the footnotes. With
+    fewer than two others, headings are recognized by their form: 第一章, 第一节, 一、, （一）, 1,
+    1.1, Chapter 1, I., ``#``, and words such as 摘要 or References alone on a line. A line
+    that looks like a heading is none if it is in a table of contents or a list of
+    references, out of sequence, in the middle of a wrapped paragraph, or directly before
+    another line of its kind.
 
-    Returns
-    -------
-    list of Part
-        Consecutive parts that cover the whole text; empty for an empty text. Text
-        before the first heading is a part of level 0 without a title; if it is only
-        white space, it belongs to the first heading's part.
-
-    Raises
-    ------
-    ParameterError
-        If `text` is not text.
-
-    Notes
-    -----
-    There are at most 60 parts: of more, the deepest levels are merged into the parts above
-    them; if the first level alone has more, the paper is one part. A line that looks like
-    a heading is none if it is in a table of contents or a list of references, out of
-    sequence, in the middle of a wrapped paragraph, or directly before another line of its
-    kind. Linear in the length of the text, except for sorting the headings.
+    There are at most 60 parts: of more, the deepest levels are merged into the parts above them;
+    if the first level alone has more, the paper is one part. Linear, but for sorting the
+    headings.
 
     Examples
     --------
@@ -123,7 +115,7 @@ def _with_contents(text: str, found: list[Part]) -> list[Part]:
     tables = []
     for first, _ in contents(all_lines):
         line = all_lines[first]
-        if is_heading(line.text) and not known & set(range(line.begin, line.end)):
+        if is_contents_heading(line.text) and not known & set(range(line.begin, line.end)):
             tables.append(Part(" ".join(line.text.split()), 1, line.begin, line.end))
     return sorted([*found, *tables], key=lambda part: part.begin)
 
@@ -157,7 +149,7 @@ def _by_form(text: str) -> list[Part]:
     forms = [form(line.text) if is_open(line.begin) else None for line in found]
     return [
         Part(_title(found[at].text, kind.title, kind.style), level, found[at].begin, found[at].end)
-        for at, kind, level in outline(found, forms)
+        for at, kind, level in _outline(found, forms)
     ]
 
 
@@ -187,3 +179,188 @@ def _parts(text: str, found: list[Part]) -> list[Part]:
     for part, begin, end in zip(found, begins, [*begins[1:], len(text)], strict=True):
         parts.append(Part(part.title, part.level, begin, end))
     return parts
+
+
+def _outline(found: list[Line], forms: Sequence[Form | None]) -> list[Heading]:
+    """Return position, form and level of the headings among the lines that look like headings."""
+    laid_out = layout(found)
+    candidates = [
+        (at, kind)
+        for at, kind in enumerate(forms)
+        if kind is not None and not _continues(found, forms, at, kind, laid_out)
+    ]
+    if sum(kind.style == "markdown" for _, kind in candidates) > 1:
+        return _compressed(
+            [(at, kind, kind.numbers[0]) for at, kind in candidates if kind.style == "markdown"]
+        )
+    return _compressed(_numbered(_with_text(candidates)))
+
+
+def _continues(
+    found: list[Line], forms: Sequence[Form | None], at: int, kind: Form, laid_out: Layout
+) -> bool:
+    """Return whether a line continues the paragraph of the line before."""
+    if not laid_out.wrapped or not at or kind.style in ("word", "markdown"):
+        return False
+    before = found[at - 1].text
+    return (
+        not found[at].after_blank
+        and forms[at - 1] is None
+        and not ends_sentence(before)
+        and "\t" not in before
+        and wide(before) >= _FULL * laid_out.width
+    )
+
+
+def _with_text(candidates: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
+    """Return the headings without lists and tables of contents that lost their page numbers.
+
+    A heading has text before the next heading of its kind.
+    """
+    kept: list[tuple[int, Form]] = []
+    begin = 0
+    while begin < len(candidates):
+        end = begin + 1
+        while end < len(candidates) and candidates[end][0] == candidates[end - 1][0] + 1:
+            end += 1
+        run = candidates[begin:end]
+        if _is_table(run):
+            run = _behind_table(run)
+        kept += [
+            here
+            for place, here in enumerate(run)
+            if not (place and _follows(run[place - 1], here))
+            and not (place + 1 < len(run) and _follows(here, run[place + 1]))
+        ]
+        begin = end
+    return kept
+
+
+def _is_table(run: list[tuple[int, Form]]) -> bool:
+    """Return whether lines are a table of contents: several kinds, with a repeated one."""
+    kinds = [_kind(heading) for _, heading in run if heading.style != "word"]
+    words = len(run) - len(kinds)
+    different = len(set(kinds))
+    return len(run) >= _LISTING and different < len(kinds) and (different > 1 or words > 1)
+
+
+def _behind_table(run: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
+    """Return the headings directly after a table of contents.
+
+    They begin like the table, or are of kinds that it does not have.
+    """
+    seen: set[Form] = set()
+    for place, (_, heading) in enumerate(run):
+        if heading in seen:
+            return run[place:]
+        seen.add(heading)
+    kinds = Counter(_kind(heading) for _, heading in run)
+    kept = len(run)
+    while kept and run[kept - 1][1].style != "word" and kinds[_kind(run[kept - 1][1])] == 1:
+        kept -= 1
+    return run[kept:]
+
+
+def _kind(form: Form) -> tuple[str, int]:
+    return form.style, len(form.numbers)
+
+
+def _follows(one: tuple[int, Form], other: tuple[int, Form]) -> bool:
+    """Return whether the number of a line follows that of the line before."""
+    return (
+        _kind(one[1]) == _kind(other[1])
+        and one[1].style != "word"
+        and other[1].numbers == (*one[1].numbers[:-1], one[1].numbers[-1] + 1)
+    )
+
+
+class _Sequence:
+    """The headings so far: the depth of each style, and its next number."""
+
+    def __init__(self, has_parts: bool) -> None:
+        self.top = 1 + has_parts
+        self.levels: dict[str, int] = {}
+        self.numbers: dict[str, tuple[int, ...]] = {}
+        self.refused: dict[str, tuple[int, ...]] = {}
+        self.above = 0
+
+    def level(self, kind: Form) -> int:
+        """Return the depth of a heading of this kind.
+
+        A new style is one level below the heading before it.
+        """
+        if kind.style == "word":
+            return 1
+        if kind.style in _TOP:
+            return self.top
+        if kind.style == "part":
+            return 1
+        depth = len(kind.numbers)
+        if kind.style not in self.levels:
+            self.levels[kind.style] = max(1, self.above + 1 - (depth - 1))
+        return self.levels[kind.style] + depth - 1
+
+    def comes_next(self, kind: Form) -> bool:
+        """Return whether a number follows those before, with some missing ones allowed.
+
+        A line that continues a refused list is refused.
+        """
+        if kind.style == "chapter" and kind.numbers == (1,):
+            # Chapter numbers restart in each volume.
+            return True
+        last = self.numbers.get(kind.style)
+        refused = self.refused.get(kind.style)
+        if refused is not None and kind.numbers == (*refused[:-1], refused[-1] + 1):
+            return False
+        if last is None:
+            return kind.style in _NUMBERED_HAN or kind.numbers[-1] <= 1 + _MISSING
+        return _successor(last, kind.numbers)
+
+    def accept(self, kind: Form, level: int) -> None:
+        self.refused.clear()
+        if kind.style == "word":
+            # The introduction before chapters 1, 2, 3 has no number.
+            self.above = 0
+            return
+        self.numbers[kind.style] = kind.numbers
+        self.above = level
+        for style in list(self.numbers):
+            # Deeper levels restart at 1.
+            if style != kind.style and self.levels.get(style, 0) > level - (style == "decimal"):
+                del self.numbers[style]
+
+
+def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
+    """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1."""
+    shared = 0
+    while shared < min(len(last), len(numbers)) and last[shared] == numbers[shared]:
+        shared += 1
+    rest = numbers[shared:]
+    if not rest:
+        return False
+    before = last[shared] if shared < len(last) else 0
+    deeper_ones_begin = all(number <= 1 + _MISSING for number in rest[1:])
+    return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
+
+
+def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
+    """Return the headings that are numbered in sequence."""
+    so_far = _Sequence(any(kind.style == "part" for _, kind in candidates))
+    kept = []
+    for at, kind in candidates:
+        if kind.style == "markdown":
+            kept.append((at, kind, 1))
+            continue
+        if kind.style != "word" and not so_far.comes_next(kind):
+            so_far.refused[kind.style] = kind.numbers
+            continue
+        level = so_far.level(kind)
+        so_far.accept(kind, level)
+        kept.append((at, kind, level))
+    return kept
+
+
+def _compressed(found: list[Heading]) -> list[Heading]:
+    """Return the headings with levels renumbered from 1 without gaps."""
+    depth = {level: n for n, level in enumerate(sorted({level for *_, level in found}), 1)}
+    return [(at, kind, depth[level]) for at, kind, level in found]

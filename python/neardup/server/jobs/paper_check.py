@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from neardup.base.messages import Message
 from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument
-from neardup.papers.report.limits import ReportLimits
-from neardup.papers.report.report import Report
+from neardup.papers.limits import ReportLimits
+from neardup.papers.report import Report
 
 if TYPE_CHECKING:
     from neardup import _core

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from neardup.base.messages import LANGUAGES, Message
-from neardup.papers.report.report import Report
+from neardup.papers.report import Report
 from neardup.server.clock import Clock
 from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
 from neardup.server.jobs.job_table import JobTable

@@ -15,8 +15,7 @@ import pickle
 import orjson
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.report.html import html_report
-from neardup.papers.report.report import Report
+from neardup.papers.report import Report, html_report
 
 
 def main() -> None:

@@ -1,25 +1,21 @@
 """HTML pages, rendered on the server with a little JavaScript, without resources of other sites.
 
-====================  ==========================================================
-``page``              common to all pages: access, forms, errors
-``rendering``         renders a template; ``words``, ``assets``
-``form_fields``       reads fields, texts and files of a form
-``sides``             two texts side by side
-``compare``           ``/``: compare two texts
-``query``             ``/ask``: look a text up in the index, or add it
-``check``             ``/check``: check a paper against a library
-``clusters``          ``/clusters``: kept documents and their dropped ones
-``documents``         ``/documents/ID``: a document, its history, undo
-``status``            ``/status``: sizes, rates, limits
-``docs``              ``/docs``: the API
-``login``             ``/login``, ``/logout``
-``not_found``         all other addresses
-====================  ==========================================================
+| module | page |
+|---|---|
+| `page` | common to all pages: access, forms, errors |
+| `rendering` | renders a template, in the reader's language |
+| `compare` | ``/``: compare two texts |
+| `query` | ``/ask``: look a text up in the index, or add it |
+| `check` | ``/check``: check a paper against a library |
+| `documents` | ``/clusters``: kept documents and their dropped ones; ``/documents/ID``: one, undo |
+| `status` | ``/status``: sizes, rates, limits |
+| `docs` | ``/docs``: the API |
+| `login` | ``/login``, ``/logout`` |
 
 Pages call the same functions as the routes of the API, not the API itself. Everything works
 without JavaScript, except dropping a file and live progress. Texts are data: templates escape
 them, and show invisible characters that have an effect by their code point
-(`neardup.papers.report.escaping`).
+(`neardup.pages`).
 """
 
 from __future__ import annotations
@@ -27,9 +23,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from neardup.server.pages import (
-    assets,
     check,
-    clusters,
     compare,
     docs,
     documents,
@@ -37,13 +31,14 @@ from neardup.server.pages import (
     query,
     status,
 )
-from neardup.server.pages.not_found import UnknownPage
+from neardup.server.pages.page import UnknownPage
+from neardup.server.pages.rendering import serve_file
 
 __all__ = ["router"]
 
 router = APIRouter()
-for _part in (compare, query, check, clusters, documents, status, docs, login):
+for _part in (compare, query, check, documents, status, docs, login):
     router.include_router(_part.router)
-router.add_api_route("/static/{name}", assets.serve, include_in_schema=False)
+router.add_api_route("/static/{name}", serve_file, include_in_schema=False)
 # It matches every remaining address, so it must be the last router of the application.
 router.routes.append(UnknownPage())

@@ -11,10 +11,8 @@ from neardup.base.messages import in_language
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.check import state_of
 from neardup.server.jobs.uploads import take
-from neardup.server.pages.form_fields import Refused, field, words_of
-from neardup.server.pages.page import page, see
-from neardup.server.pages.rendering import render
-from neardup.server.pages.words import language_of_request
+from neardup.server.pages.page import Refused, field, page, see, words_of
+from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.problems import ProblemError
 from neardup.server.security.clients import client_of
 
@@ -76,7 +74,7 @@ async def show_job(request: Request) -> Response:
     language = language_of_request(request)
     return render(
         request,
-        "job.html",
+        "job",
         here="check",
         job=job,
         trouble="" if job.problem is None else in_language(job.problem.detail, language),
@@ -89,7 +87,7 @@ def _answer(request: Request, status: int = 200, **given: Any) -> Response:
     problem = given.pop("problem", "")
     return render(
         request,
-        "check.html",
+        "check",
         status,
         here="check",
         given={"library": "index", "least": LEAST, **given},

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Request, Response
 
 import neardup
 from neardup.compare import Comparison
-from neardup.papers.report.sides import Sides, align_sides
-from neardup.papers.report.words import Words
+from neardup.pages.sides import Sides
+from neardup.pages.words import Words
+from neardup.papers.align import align_sides
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.form_fields import Refused, field, given_text, words_of
-from neardup.server.pages.page import page
+from neardup.server.pages.page import Refused, field, given_text, page, words_of
 from neardup.server.pages.rendering import render
 
 __all__ = ["router"]
@@ -74,9 +74,7 @@ def _answer(request: Request, given: dict[str, str], status: int = 200, **values
     again = request.method == "POST"
     limit = request.app.state.settings.max_body_bytes
     values = {"found": None, "problem": "", "again": again, "limit": limit, **values}
-    return render(
-        request, "compare.html", status, here="compare", given=given, recipes=NAMES, **values
-    )
+    return render(request, "compare", status, here="compare", given=given, recipes=NAMES, **values)
 
 
 def _verdict(found: Comparison, same: bool) -> str:

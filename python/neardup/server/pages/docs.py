@@ -32,7 +32,7 @@ async def show(request: Request) -> Response:
     ]
     return render(
         request,
-        "docs.html",
+        "docs",
         here="docs",
         about=described["info"]["description"],
         operations=operations,

@@ -1,23 +1,25 @@
-"""The page of a document: its text beside the one that it repeats, its history, and undo."""
+"""The pages of documents: ``/clusters``, and each document beside the one that it repeats."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
+import orjson
 from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.papers.report.sides import Sides, align_sides
-from neardup.papers.report.words import Words
+from neardup.pages.sides import Sides
+from neardup.pages.words import Words
+from neardup.papers.align import align_sides
 from neardup.server.api.documents import MOST_DROPPED
+from neardup.server.api.query import clusters_page
 from neardup.server.api.request_models import check_id
-from neardup.server.pages.form_fields import field
-from neardup.server.pages.page import page, see
-from neardup.server.pages.rendering import document_link, render
-from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.pages.page import field, page, see
+from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ __all__ = ["router"]
 _SAID = ("added_kept", "added_dropped", "there", "kept")
 #: Events with a text in the catalogue.
 _ACTIONS = ("kept", "removed", "expired", "freed", "reconsidered", "recounted")
+
+#: Clusters of a page.
+_CLUSTERS = 20
+_LONGEST_SEARCH = 200
+#: No cluster has a number with more digits.
+_LONGEST_NUMBER = 18
 
 router = APIRouter()
 
@@ -87,8 +95,12 @@ async def _show(request: Request, id: str) -> Response:
     answer: Response = await store.run(
         render,
         request,
-        "document.html",
+        "document",
         document=found.document,
+        extra={
+            name: value if isinstance(value, str) else orjson.dumps(value).decode()
+            for name, value in found.document.extra.items()
+        },
         keeper=keeper,
         sides=sides,
         said=said if said in _SAID else "",
@@ -116,3 +128,31 @@ def _happened(words: Words, event: Event) -> _Happened:
     told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
     other = event.details.get("repeats") or event.details.get("repeated")
     return _Happened(event.at, told, other if isinstance(other, str) else None)
+
+
+@router.get("/clusters", include_in_schema=False)
+@page("read")
+async def show_clusters(request: Request) -> Response:
+    """Show a page of clusters."""
+    store = request.app.state.store
+    given = request.query_params.get("search", "")[:_LONGEST_SEARCH]
+    search = "".join(filter(str.isprintable, given)).strip()
+    after = request.query_params.get("after", "")
+    number = int(after) if after.isdecimal() and len(after) <= _LONGEST_NUMBER else 0
+    clusters = await store.run(
+        lambda: clusters_page(store.index, after=number, limit=_CLUSTERS, search=search or None)
+    )
+    return render(
+        request,
+        "clusters",
+        here="clusters",
+        search=search,
+        clusters=clusters.clusters,
+        next_link=_clusters_link(search, clusters.next) if clusters.next else "",
+        first_link=_clusters_link(search) if number else "",
+    )
+
+
+def _clusters_link(search: str, after: str = "") -> str:
+    query = {name: value for name, value in (("search", search), ("after", after)) if value}
+    return "/clusters" + (f"?{urlencode(query)}" if query else "")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from neardup.server.pages.form_fields import field, words_of
-from neardup.server.pages.page import page, see
+from neardup.server.pages.page import field, page, see, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.security import auth
 
@@ -21,7 +20,7 @@ async def show(request: Request) -> Response:
     wanted = _own_path(request.query_params.get("next", "/"))
     if not auth.needs_keys(request) or auth.signed_in(request) is not None:
         return see(wanted)
-    return render(request, "login.html", next=wanted, problem="")
+    return render(request, "login", next=wanted, problem="")
 
 
 @router.post("/login", include_in_schema=False)
@@ -33,7 +32,7 @@ async def sign_in(request: Request) -> Response:
     if not auth.needs_keys(request) or auth.sign_in(request, field(form, "key")):
         return see(wanted)
     problem = words_of(request, form)("login_wrong")
-    return render(request, "login.html", 401, next=wanted, problem=problem)
+    return render(request, "login", 401, next=wanted, problem=problem)
 
 
 @router.post("/logout", include_in_schema=False)

@@ -1,4 +1,4 @@
-"""Common to all pages: access control, reading forms, CSRF checks, error pages."""
+"""Common to all pages: access control, forms, error pages."""
 
 from __future__ import annotations
 
@@ -11,21 +11,34 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
-from neardup.server.pages.rendering import render
-from neardup.server.pages.words import language_of_request
+from neardup.pages.words import Words
+from neardup.server.jobs.job import JobError
+from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.uploads import label_of
+from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import RETRY_SECONDS, ProblemError
 from neardup.server.security import auth, csrf
+from neardup.server.settings import Settings
 
-__all__ = ["error_page", "page", "see"]
+__all__ = ["Refused", "UnknownPage", "error_page", "field", "given_text", "page", "see", "words_of"]
 
 #: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
 _MOST_FIELDS, _MOST_FILES = 16, 2
+
+# Long enough for a thesis, short enough for a waiting reader.
+_READING_SECONDS = 15.0
+
+#: Addresses for programs, which get errors as JSON problems.
+_OF_PROGRAMS = ("/v1", "/healthz", "/readyz", "/metrics", "/openapi.json")
 
 _LOG = logging.getLogger("neardup.server")
 
@@ -33,18 +46,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
-    """Return a decorator that turns a function into a page.
+    """Return a decorator that turns a function into a page for keys with a scope; None for anybody.
 
-    Parameters
-    ----------
-    scope : {'read', 'write'} or None
-        Scope that the reader's key must have; None: anybody may see the page.
-
-    Notes
-    -----
-    A form is read, and checked to come from a page of this service, before the
-    function is called; the function gets it from ``await request.form()``. Readers who are not
-    signed in are redirected to the sign-in page.
+    A form is read, and checked to come from a page of this service, before the function is
+    called; the function gets it from ``await request.form()``. Readers who are not signed in are
+    redirected to the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:
@@ -95,7 +101,7 @@ def error_page(request: Request, status: int, detail: object = "", headers: Any 
     # The API's advice on a missing key does not help a reader.
     is_shown = kind not in (401, 404, 500, 503)
     shown = in_language(detail, language_of_request(request)) if is_shown else ""
-    answer = render(request, "error.html", status, title=f"error_{kind}", code=status, detail=shown)
+    answer = render(request, "error", status, title=f"error_{kind}", code=status, detail=shown)
     answer.headers.update(headers or {})
     return answer
 
@@ -114,3 +120,78 @@ async def _read_form(request: Request) -> None:
 
 def _damaged(code: str) -> ProblemError:
     return ProblemError(400, Message("server.title_damaged_form"), Message(code))
+
+
+class Refused(Exception):
+    """A form's input cannot be used; the message is for the page, in its language."""
+
+
+def words_of(request: Request, form: FormData) -> Words:
+    """Return the texts in the language of the response to a form."""
+    return page_words(language_of_request(request, form.get("language")))
+
+
+def field(form: FormData, name: str, *, lines: bool = False) -> str:
+    """Return a field, empty if it is missing.
+
+    In a text of several `lines`, browsers send every line end as CR LF.
+    """
+    value = form.get(name)
+    if not isinstance(value, str):
+        return ""
+    value = value.encode("utf-8", "replace").decode()
+    return value.replace("\r\n", "\n") if lines else value.strip()
+
+
+async def given_text(request: Request, form: FormData, name: str) -> str:
+    """Return the text of a field, or of the file that was chosen instead.
+
+    Raises Refused if there is no text, or it is too long, or the file has no text.
+    """
+    words = words_of(request, form)
+    settings = request.app.state.settings
+    upload = form.get(f"{name}-file")
+    text = field(form, name, lines=True)
+    if isinstance(upload, UploadFile) and upload.filename and upload.size:
+        try:
+            text = await request.app.state.store.run(_read, upload, settings)
+        except JobError as error:
+            raise Refused(in_language(error.detail, words.language)) from None
+    if not text.strip():
+        raise Refused(words("refused_empty"))
+    if len(text) > settings.max_text_characters:
+        raise Refused(words("refused_long", count=len(text), most=settings.max_text_characters))
+    return text
+
+
+def _read(upload: UploadFile, settings: Settings) -> str:
+    # A small file is in memory; the reader process needs one with a descriptor.
+    upload.file.fileno()
+    found = read_paper(
+        upload.file,
+        label_of(upload.filename),
+        max_bytes=settings.max_body_bytes,
+        max_characters=settings.max_text_characters,
+        seconds=min(_READING_SECONDS, settings.request_seconds / 2),
+    )
+    return found.text
+
+
+class UnknownPage(Route):
+    """The last route: a page for every address except those for programs."""
+
+    def __init__(self) -> None:
+        super().__init__("/{path:path}", _unknown, methods=["GET"], include_in_schema=False)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether this route handles a request."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            return Match.NONE, {}
+        path = scope["path"]
+        if any(path == one or path.startswith(f"{one}/") for one in _OF_PROGRAMS):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+async def _unknown(request: Request) -> Response:
+    return error_page(request, 404)

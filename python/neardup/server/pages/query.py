@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import in_language
 from neardup.index import Match, NewDocument
-from neardup.papers.report.sides import Sides, align_sides
+from neardup.pages.sides import Sides
+from neardup.papers.align import align_sides
 from neardup.server.api.request_models import check_id
-from neardup.server.pages.form_fields import Refused, field, given_text, words_of
-from neardup.server.pages.page import page, see
+from neardup.server.pages.page import Refused, field, given_text, page, see, words_of
 from neardup.server.pages.rendering import document_link, render
 from neardup.server.problems import ProblemError
 
@@ -123,4 +123,4 @@ def _answer(request: Request, given: dict[str, str], status: int = 200, **values
     again = request.method == "POST"
     limit = request.app.state.settings.max_body_bytes
     values = {"asked": False, "problem": "", "again": again, "limit": limit, **values}
-    return render(request, "ask.html", status, here="ask", given=given, spans=_SPANS, **values)
+    return render(request, "ask", status, here="ask", given=given, spans=_SPANS, **values)

@@ -1,39 +1,60 @@
-"""Renders a page from its template: escaped, in the reader's language, with the common parts."""
+"""Renders a page from its template: in the reader's language, with the common parts and files."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-import orjson
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from neardup.papers.report.templating import environment
-from neardup.server.pages.assets import asset
-from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
+from neardup.base.messages import Message
+from neardup.pages import templating
+from neardup.pages.words import LANGUAGES, Words, load_words
+from neardup.server.problems import ProblemError
 from neardup.server.security import auth, csrf
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
+    pass
 
-__all__ = ["RESULT", "document_link", "moment", "render"]
+__all__ = [
+    "RESULT",
+    "document_link",
+    "language_of_request",
+    "moment",
+    "page_words",
+    "render",
+    "serve_file",
+]
 
 #: Cache-Control of a result: the browser's Back button shows it again without resending the form;
 #: proxies must not store it.
 RESULT = "private, no-cache"
 
+#: Cookie with the language that the reader chose.
+_COOKIE = "neardup_language"
+_YEAR = 365 * 24 * 3600
+
 #: Pages whose forms are posted to the page's own address.
 _FORMS = ("/", "/ask", "/check", "/login")
 #: Query parameters that a switch of the language drops.
 _OF_ONE_PAGE = ("language", "said")
-_YEAR = 365 * 24 * 3600
 # Ids that browsers and proxies leave unchanged in a path, and that do not end like a route of ours.
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.:-]*(/[0-9A-Za-z_][0-9A-Za-z_.:-]*)*")
+
+#: Styles and scripts, with their types; pages share the styles of the report.
+_CSS = "text/css; charset=utf-8"
+_FILES = {
+    "report.css": _CSS,
+    "sides.css": _CSS,
+    "pages.css": _CSS,
+    "pages.js": "text/javascript; charset=utf-8",
+}
+_DIGITS = 12
 
 
 def render(
@@ -45,52 +66,39 @@ def render(
     language: object = None,
     **values: Any,
 ) -> HTMLResponse:
-    """Return a page.
+    """Return a page: a template of ``templates/service`` without its ending, and its variables.
 
-    Parameters
-    ----------
-    request : Request
-    template : str
-        Name of a file in ``templates``.
-    status : int, default=200
-    here : str, default=""
-        Name of the page in the navigation.
-    language : object, default=None
-        Language field of a form; see `language_of_request`.
-    **values
-        Variables of the template. ``again=True``: the page is the response to a form, which
-        the language switch resubmits.
+    `here` is the name of the page in the navigation, `language` the language field of a form.
+    With ``again=True`` the page is the response to a form, which the language switch resubmits.
     """
-    spoken = language_of_request(request, language)
+    chosen = language_of_request(request, language)
+    other = next(name for name in LANGUAGES if name != chosen)
+    words = page_words(chosen)
+    page = templating.render(
+        f"service/{template}.html",
+        words,
+        here=here,
+        other_language=other,
+        language_link=_language_link(request, other),
+        csrf=csrf.token(request),
+        signed_in=auth.signed_in(request) is not None,
+        may_write=auth.is_allowed(request, "write"),
+        document_link=document_link,
+        **_HELPERS,
+        **values,
+    )
     is_result = status == 200 and values.get("again")
     # If a result varied with the cookie, each new cookie would discard it.
     caching = {"Cache-Control": RESULT} if is_result else {"Vary": "Accept-Language, Cookie"}
-    page = (
-        _environment()
-        .get_template(template)
-        .render(
-            w=page_words(spoken),
-            here=here,
-            other_language=other(spoken),
-            language_link=_language_link(request, other(spoken)),
-            csrf=csrf.token(request),
-            signed_in=auth.signed_in(request) is not None,
-            may_write=auth.is_allowed(request, "write"),
-            **values,
-        )
-    )
     answer = HTMLResponse(
         # Replaces lone surrogates in the input, which UTF-8 cannot encode.
         page.encode("utf-8", "replace"),
         status,
-        headers={
-            "Content-Language": page_words(spoken).tag,
-            **caching,
-        },
+        headers={"Content-Language": words.tag, **caching},
     )
-    if spoken in (language, request.query_params.get("language")):
+    if chosen in (language, request.query_params.get("language")):
         https = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, spoken, _YEAR, httponly=True, secure=https, samesite="strict")
+        answer.set_cookie(_COOKIE, chosen, _YEAR, httponly=True, secure=https, samesite="strict")
     return answer
 
 
@@ -111,7 +119,7 @@ def document_link(id: str, **query: str) -> str:
 def _language_link(request: Request, language: str) -> str:
     # The response to a form has no address of its own, unless the form has the same one.
     path = "" if request.method == "GET" or request.url.path in _FORMS else "/"
-    query = [one for one in request.query_params.multi_items() if one[0] not in _OF_ONE_PAGE]
+    query = [item for item in request.query_params.multi_items() if item[0] not in _OF_ONE_PAGE]
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
@@ -142,25 +150,76 @@ def _size(count: int) -> str:
     return f"{int(10 * size) / 10:g} {unit}"
 
 
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
+def page_words(language: str) -> Words:
+    """Return the texts of the service's pages."""
+    return load_words(language, "service")
 
 
-def _field(value: str) -> Markup:
-    """Escape a value for an attribute, including line ends."""
-    from markupsafe import Markup, escape
+def language_of_request(request: Request, chosen: object = None) -> str:
+    """Return the language of a page: the one chosen now, or before, or the browser's preference.
 
-    return Markup(escape(value).replace("\r", Markup("&#13;")).replace("\n", Markup("&#10;")))
+    `chosen` is the language field of a form; any value that is not a language is ignored.
+    """
+    for language in (chosen, request.query_params.get("language"), request.cookies.get(_COOKIE)):
+        if language in LANGUAGES:
+            return str(language)
+    preferred = _preferred(request.headers.get("accept-language", ""))
+    return preferred or str(request.app.state.settings.language)
+
+
+def _preferred(header: str) -> str | None:
+    """Return the preferred language of the header, None if it names none of ours.
+
+    Examples
+    --------
+    >>> _preferred("de, en;q=0.5, zh-CN;q=0.8"), _preferred("fr")
+    ('zh', None)
+    """
+    best: tuple[float, str] | None = None
+    for part in header[:1000].split(","):
+        tag, _, quality = part.partition(";")
+        language = tag.strip().lower().partition("-")[0]
+        if language not in LANGUAGES:
+            continue
+        try:
+            weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
+        except ValueError:
+            continue
+        if weight > 0 and (best is None or weight > best[0]):
+            best = (weight, language)
+    return None if best is None else best[1]
 
 
 @lru_cache
-def _environment() -> Environment:
-    made = environment("neardup.server.pages")
-    made.filters |= {"field": _field, "json": _json}
-    made.globals |= {
-        "asset": asset,
-        "document_link": document_link,
-        "moment": moment,
-        "size": _size,
-    }
-    return made
+def _file_path(name: str) -> str:
+    """Return the path under which a file is served.
+
+    Examples
+    --------
+    >>> _file_path("pages.css").startswith("/static/pages.")
+    True
+    """
+    stem, _, kind = name.rpartition(".")
+    digest = hashlib.sha256(templating.template(name).encode()).hexdigest()[:_DIGITS]
+    return f"/static/{stem}.{digest}.{kind}"
+
+
+async def serve_file(request: Request) -> Response:
+    """Return a file. Its name changes with its contents, so browsers may cache it forever."""
+    path = f"/static/{request.path_params['name']}"
+    for name, media_type in _FILES.items():
+        if _file_path(name) == path:
+            return Response(
+                templating.template(name),
+                headers={"Cache-Control": "public, max-age=31536000, immutable"},
+                media_type=media_type,
+            )
+    raise ProblemError(404, Message("server.title_no_such_file"), Message("server.no_such_file"))
+
+
+#: What templates may call, beside `neardup.pages.templating.render`'s own.
+_HELPERS: dict[str, Any] = {
+    "asset": _file_path,
+    "moment": moment,
+    "size": _size,
+}

@@ -10,10 +10,9 @@ from fastapi import APIRouter, Request, Response
 
 from neardup.base import __version__
 from neardup.exceptions import NeardupError
-from neardup.papers.report.words import Words
+from neardup.pages.words import Words
 from neardup.server.pages.page import page
-from neardup.server.pages.rendering import moment, render
-from neardup.server.pages.words import language_of_request, page_words
+from neardup.server.pages.rendering import language_of_request, moment, page_words, render
 
 if TYPE_CHECKING:
     from neardup.index import Stats
@@ -43,7 +42,7 @@ async def show(request: Request) -> Response:
     counted = _counted((await state.metrics.text(state.store)).decode())
     return render(
         request,
-        "status.html",
+        "status",
         200 if stats else 503,
         here="status",
         problem=stats is None,

@@ -84,7 +84,7 @@ def report_policy(html: str) -> str:
     Parameters
     ----------
     html : str
-        Made by :func:`neardup.papers.report.html.html_report`.
+        Made by :func:`neardup.papers.report.html_report`.
 
     Raises
     ------

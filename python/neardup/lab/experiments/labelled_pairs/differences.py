@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from neardup.pages.excerpts import around
+from neardup.pages.sides import Excerpt, Part, Stretch, parts_of
 from neardup.papers.edits import Span, folding, replacements
-from neardup.papers.report.evidence import Side, Stretch
-from neardup.papers.report.excerpts import around
 
 __all__ = ["Row", "differing_rows"]
 
@@ -23,12 +23,12 @@ class Row:
 
     Parameters
     ----------
-    a, b : Side
+    a, b : Excerpt
         What is shown of each text; what the other text does not have is marked.
     """
 
-    a: Side
-    b: Side
+    a: Excerpt
+    b: Excerpt
 
 
 def differing_rows(a: str, b: str) -> list[Row]:
@@ -55,7 +55,7 @@ def differing_rows(a: str, b: str) -> list[Row]:
     [('渡船', False), ('九', True), ('点开出，风小。', False)]
     """
     start: Span = (0, 0)
-    places = [(start, start), *replacements(a, b, folding(variants=False))]
+    places = [(start, start), *replacements(a, b, folding(with_variants=False))]
     rows: list[_Draft] = []
     for place in places:
         in_a, in_b = around(a, *place[0]), around(b, *place[1])
@@ -101,24 +101,18 @@ def _hidden(begin: int, end: int) -> int:
     return max(end - begin - 2 * _SHOWN, 0)
 
 
-def _side(text: str, shown: Span, differing: list[Span]) -> Side:
+def _side(text: str, shown: Span, differing: list[Span]) -> Excerpt:
     begin, end = shown
     parts = tuple(_parts(text, begin, end, differing))
     words = Stretch(text[begin:end], 1, True, False, parts)
-    return Side((words,), begin > 0, end < len(text))
+    return Excerpt((words,), begin > 0, end < len(text))
 
 
-def _parts(text: str, begin: int, end: int, differing: list[Span]) -> Iterator[tuple[str, bool]]:
-    at = begin
-    for low, high in differing:
-        if at < low:
-            yield text[at:low], False
-        if hidden := _hidden(low, high):
-            yield text[low : low + _SHOWN], True
+def _parts(text: str, begin: int, end: int, differing: list[Span]) -> Iterator[Part]:
+    for part, differs in parts_of(text, begin, end, differing):
+        if differs and (hidden := _hidden(0, len(part))):
+            yield part[:_SHOWN], True
             yield f" … {hidden:,} … ", False
-            yield text[high - _SHOWN : high], True
-        elif low < high:
-            yield text[low:high], True
-        at = high
-    if at < end:
-        yield text[at:end], False
+            yield part[-_SHOWN:], True
+        else:
+            yield part, differs

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from neardup.base import __version__
@@ -13,17 +10,14 @@ from neardup.base.messages import in_language
 from neardup.lab.experiments.labelled_pairs.differences import Row, differing_rows
 from neardup.lab.experiments.labelled_pairs.report import cautions
 from neardup.lab.experiments.labelled_pairs.settings import sentences
-from neardup.papers.report.templating import environment, self_contained
-from neardup.papers.report.words import Words
+from neardup.pages.templating import render
+from neardup.pages.words import load_words
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from neardup.lab.experiments.labelled_pairs import PairsEvaluation
 
 __all__ = ["errors_page"]
 
-_PACKAGE = "neardup.lab.experiments.labelled_pairs"
 #: Errors of each kind that are shown, and differences of one of them.
 _ERRORS, _ROWS = 20, 8
 
@@ -62,24 +56,22 @@ def errors_page(result: PairsEvaluation, *, language: str = "zh") -> str:
         untrusted: all of them are escaped.
     """
     choice = result.choice
-    said = [*sentences(choice), *cautions(result)]
     wrong, missed = (result.mistakes(found=found) for found in (True, False))
-    return (
-        _environment()
-        .get_template("errors.html")
-        .render(
-            w=_words(language),
-            result=result,
-            choice=choice,
-            version=__version__,
-            sentences=[in_language(one, language) for one in said],
-            settings=(("default", choice.default), ("best", choice.best)),
-            kinds=[
-                (name, len(places), [_error(result, at, language) for at in places[:_ERRORS]])
-                for name, places in (("wrong", wrong), ("missed", missed))
-            ],
-            **self_contained("report.css"),
-        )
+    return render(
+        "errors.html",
+        load_words(language, "errors"),
+        files=("report.css",),
+        result=result,
+        choice=choice,
+        version=__version__,
+        sentences=[
+            in_language(message, language) for message in (*sentences(choice), *cautions(result))
+        ],
+        settings=(("default", choice.default), ("best", choice.best)),
+        kinds=[
+            (name, len(places), [_error(result, at, language) for at in places[:_ERRORS]])
+            for name, places in (("wrong", wrong), ("missed", missed))
+        ],
     )
 
 
@@ -98,14 +90,3 @@ def _error(result: PairsEvaluation, at: int, language: str) -> _Error:
         rows=rows[:_ROWS],
         more=max(len(rows) - _ROWS, 0),
     )
-
-
-@lru_cache
-def _words(language: str) -> Words:
-    file = resources.files(_PACKAGE).joinpath("templates", f"{language}.toml")
-    return Words(language, tomllib.loads(file.read_text("utf-8")))
-
-
-@lru_cache
-def _environment() -> Environment:
-    return environment(_PACKAGE)

@@ -1,0 +1,14 @@
+"""What all HTML pages share: the report of a check, the review, the errors page, the service.
+
+| module | contents |
+|---|---|
+| `templating` | renders the files of ``templates/``; safe text |
+| `words` | the words of each page in both languages, from ``words/`` |
+| `excerpts` | the beginning of a text, and the text around a passage |
+| `marking` | a text cut into runs, for passages that overlap |
+| `sides` | two texts beside each other |
+
+What only one page shows is computed by its owner: `neardup.papers.report`, `neardup.review`,
+`neardup.lab.experiments.labelled_pairs.errors_page` and `neardup.server.pages`. Imports go down:
+server, lab, review -> papers -> pages -> base.
+"""

@@ -1,0 +1,275 @@
+"""Marking: a text cut into runs with the same passages.
+
+A sweep over the n bounds of passages, pieces, asides, pages, sections and lines takes
+O(n log n), plus the number of passages on each run. The runs of all blocks form the
+text, without gaps or overlaps.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right, insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+__all__ = [
+    "Block",
+    "Heading",
+    "MarkedAside",
+    "MarkedPassage",
+    "Marks",
+    "Paragraph",
+    "Run",
+    "Span",
+    "mark",
+]
+
+#: Half-open, in code points.
+Span = tuple[int, int]
+
+_LINE_END = re.compile("\r\n|[\n\r\f\x85\u2028\u2029]")
+# A line of more code points is shown as several paragraphs: browsers lay out a
+# paragraph of a million code points slowly.
+_LONGEST = 4000
+_SENTENCE_ENDS = ("。", "！", "？", ". ", "! ", "? ", "；", "; ", " ")
+#: A section's first line is shown as a heading up to this length.
+_LONGEST_HEADING = 200
+
+
+class MarkedPassage(NamedTuple):
+    """A passage to mark, its pieces in the order of the text.
+
+    Among passages at the same place, the one with the lowest number of its source is first.
+    """
+
+    begin: int
+    end: int
+    source: int
+    pieces: Sequence[Span]
+
+
+class MarkedAside(NamedTuple):
+    """A part of the text that is set aside; of overlapping parts, the highest rank is shown."""
+
+    begin: int
+    end: int
+    kind: str
+    rank: int
+
+
+class Heading(NamedTuple):
+    """Where a section begins, and the level of its heading, 0 for none."""
+
+    begin: int
+    level: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stretch of the text with the same passages, aside and page.
+
+    `passages` are positions: first the one whose colour is shown, then the others in the order of
+    their sources. `repeated` is False between the pieces of the first passage. `opens` is whether
+    the colour differs from that of the run before; `first` and `last` are the passages that begin
+    and end with this run; `page` is the page that begins here, from 1, else 0.
+    """
+
+    begin: int
+    end: int
+    passages: tuple[int, ...]
+    repeated: bool
+    aside: str
+    opens: bool
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    page: int
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A line of the text, or part of a very long one; `level` is 0 if it is no heading."""
+
+    runs: tuple[Run, ...]
+    level: int
+    blank: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """The text of a section; `section` is its position, or -1 for no section."""
+
+    section: int
+    paragraphs: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """A marked text.
+
+    `anchors` has for each passage the first passage of the run that it begins with, after which
+    the run is named; `coloured` are the passages whose colour is visible somewhere.
+    """
+
+    blocks: tuple[Block, ...]
+    anchors: dict[int, int]
+    coloured: frozenset[int]
+
+    def runs(self) -> Iterator[Run]:
+        """Yield all runs, in the order of the text."""
+        for block in self.blocks:
+            for paragraph in block.paragraphs:
+                yield from paragraph.runs
+
+
+def mark(
+    text: str,
+    passages: Sequence[MarkedPassage],
+    *,
+    sections: Sequence[Heading] = (),
+    asides: Iterable[MarkedAside] = (),
+    pages: Iterable[int] = (),
+) -> Marks:
+    """Return a text cut into runs; `pages` are the places where pages begin.
+
+    If several passages are at one place, the colour is that of a passage that repeats its source
+    at this place, and among these that of the first source.
+
+    Examples
+    --------
+    >>> marks = mark("a copy", [MarkedPassage(2, 6, 0, [(2, 6)])])
+    >>> [(run.begin, run.end, run.passages) for run in marks.runs()]
+    [(0, 2, ()), (2, 6, (0,))]
+    """
+    lines = [
+        line
+        for span in _spans(text, sections)
+        for whole in _lines(text, *span)
+        for line in _shorter(text, *whole)
+    ]
+    runs = _sweep(text, passages, asides, pages, {begin for begin, _ in lines})
+    starts = {section.begin: number for number, section in enumerate(sections)}
+    blocks: list[tuple[int, list[Paragraph]]] = []
+    position = 0
+    titled = False
+    for begin, end in lines:
+        first = position
+        while position < len(runs) and runs[position].begin < end:
+            position += 1
+        blank = not text[begin:end].strip()
+        if begin in starts or not blocks:
+            blocks.append((starts.get(begin, -1), []))
+            titled = False
+        number, paragraphs = blocks[-1]
+        is_heading = number >= 0 and not titled and not blank and end - begin <= _LONGEST_HEADING
+        level = sections[number].level if is_heading else 0
+        titled |= not blank
+        paragraphs.append(Paragraph(tuple(runs[first:position]), level, blank))
+    return Marks(
+        tuple(Block(section, tuple(paragraphs)) for section, paragraphs in blocks),
+        {number: run.first[0] for run in runs for number in run.first},
+        frozenset(run.passages[0] for run in runs if run.passages),
+    )
+
+
+def _spans(text: str, sections: Iterable[Heading]) -> Iterator[Span]:
+    bounds = sorted(
+        {0, len(text)} | {section.begin for section in sections if section.begin < len(text)}
+    )
+    return pairwise(bounds)
+
+
+def _lines(text: str, begin: int, end: int) -> Iterator[Span]:
+    """Yield the lines with their line ends."""
+    for line_end in _LINE_END.finditer(text, begin, end):
+        yield begin, line_end.end()
+        begin = line_end.end()
+    if begin < end:
+        yield begin, end
+
+
+def _shorter(text: str, begin: int, end: int) -> Iterator[Span]:
+    while end - begin > _LONGEST:
+        least, most = begin + _LONGEST // 2, begin + _LONGEST
+        cut = max(text.rfind(mark, least, most) + len(mark) for mark in _SENTENCE_ENDS)
+        if cut <= least:
+            cut = most
+            # Combining marks stay with their letter, up to a limit.
+            while cut > least and unicodedata.combining(text[cut]):
+                cut -= 1
+        yield begin, cut
+        begin = cut
+    if begin < end:
+        yield begin, end
+
+
+def _sweep(
+    text: str,
+    passages: Sequence[MarkedPassage],
+    asides: Iterable[MarkedAside],
+    pages: Iterable[int],
+    line_begins: set[int],
+) -> list[Run]:
+    begins: defaultdict[int, list[int]] = defaultdict(list)
+    ends: defaultdict[int, list[int]] = defaultdict(list)
+    for number, passage in enumerate(passages):
+        if passage.begin < passage.end:
+            begins[passage.begin].append(number)
+            ends[passage.end].append(number)
+    set_aside: defaultdict[int, Counter[tuple[int, str]]] = defaultdict(Counter)
+    for aside in asides:
+        if aside.begin < aside.end:
+            set_aside[aside.begin][aside.rank, aside.kind] += 1
+            set_aside[aside.end][aside.rank, aside.kind] -= 1
+    page_at = {begin: page for page, begin in enumerate(pages, 1)}
+    places = _bounds(passages) | set_aside.keys() | page_at.keys() | line_begins | {len(text)}
+    bounds = sorted(place for place in places if 0 <= place <= len(text))
+    piece_begins = [[begin for begin, _ in passage.pieces] for passage in passages]
+
+    def repeats(number: int, place: int) -> bool:
+        piece = bisect_right(piece_begins[number], place) - 1
+        return piece >= 0 and place < passages[number].pieces[piece][1]
+
+    runs: list[Run] = []
+    here: list[tuple[int, int]] = []
+    kinds: Counter[tuple[int, str]] = Counter()
+    before = None
+    for begin, end in pairwise(bounds):
+        for number in ends[begin]:
+            here.remove((passages[number].source, number))
+        for number in begins[begin]:
+            insort(here, (passages[number].source, number))
+        if begin in set_aside:
+            kinds.update(set_aside[begin])
+        order = [number for _, number in here]
+        repeating = next((number for number in order if repeats(number, begin)), None)
+        if repeating is not None:
+            order.remove(repeating)
+            order.insert(0, repeating)
+        colour = order[0] if order else None
+        runs.append(
+            Run(
+                begin,
+                end,
+                tuple(order),
+                repeating is not None,
+                max((kind for kind, count in kinds.items() if count > 0), default=(0, ""))[1],
+                colour is not None and colour != before,
+                tuple(begins[begin]),
+                tuple(ends[end]),
+                page_at.get(begin, 0),
+            )
+        )
+        before = colour
+    return runs
+
+
+def _bounds(passages: Iterable[MarkedPassage]) -> set[int]:
+    bounds = set()
+    for passage in passages:
+        bounds |= {passage.begin, passage.end}
+        bounds.update(bound for piece in passage.pieces for bound in piece)
+    return bounds

@@ -1,0 +1,181 @@
+"""Renders templates. All values are escaped, and a missing value is an error.
+
+Untrusted text is shown safely: markup is escaped, and invisible characters with an effect, such as
+controls, changes of writing direction or spaces without width, are shown by their number,
+``U+202E``. So a title cannot reorder the words around it, and characters inserted into a paper to
+evade a comparison become visible.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.pages.words import Words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["COLOURS", "STROKES", "language_of", "look", "plain", "render", "shown", "template"]
+
+#: Numbers of colours and underlines in the style; coprime, so they give forty looks.
+COLOURS, STROKES = 8, 5
+
+# Controls but tab, line feed, form feed and carriage return; line ends that browsers
+# do not know; marks of direction, characters without width, annotation marks, and lone
+# surrogates, which no file can encode. Joiners stay: emoji and several scripts need
+# them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANA = re.compile("[\u3041-\u30ff]")
+#: Number of code points that are used to detect a text's language.
+_DETECTED = 4000
+_HAN_SHARE = 0.1
+
+
+def render(name: str, words: Words, *, files: Sequence[str] = (), **values: Any) -> str:
+    """Return a page: a file of ``templates/``, in which `words` is ``w``.
+
+    `files` are the styles, in their order, and at most one script of a self-contained page: they
+    are ``style`` and ``script`` in the template, and ``policy`` allows only these. For filters
+    and functions see `_environment`.
+    """
+    contained = _contained(*files) if files else {}
+    return _environment().get_template(name).render(w=words, **contained, **values)
+
+
+def template(name: str) -> str:
+    """Return the text of a file of ``templates/``."""
+    return resources.files("neardup.pages").joinpath("templates", name).read_text("utf-8")
+
+
+@lru_cache
+def _environment() -> Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "field": _field,
+        "language_of": language_of,
+        "plain": plain,
+        "shown": shown,
+    }
+    environment.globals |= {"bar": _bar, "look": look}
+    return environment
+
+
+@lru_cache
+def _contained(*names: str) -> dict[str, Markup | str]:
+    from markupsafe import Markup
+
+    texts = dict.fromkeys((".css", ".js"), "")
+    for name in names:
+        texts[Path(name).suffix] += template(name)
+    style, script = texts.values()
+    policy = f"default-src 'none'; style-src {_digest(style)}"
+    if script:
+        policy += f"; script-src {_digest(script)}"
+    return {
+        "style": Markup(style),
+        "script": Markup(script),
+        "policy": f"{policy}; base-uri 'none'; form-action 'none'",
+    }
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _code(match: re.Match[str]) -> str:
+    return f"U+{ord(match[0]):04X}"
+
+
+def shown(text: str) -> Markup:
+    """Return any text, also with lone surrogates, as safe HTML for the inside of an element.
+
+    Its text in a browser is `text`, except for characters shown by their number, which are an
+    ``<i>`` with the number in the attribute ``data-code``.
+
+    Examples
+    --------
+    >>> print(shown("<b>1\\x00</b>"))
+    &lt;b&gt;1<i class="unseen" data-code="U+0000"></i>&lt;/b&gt;
+    """
+    from markupsafe import Markup, escape
+
+    # A browser would turn a literal carriage return into a line feed.
+    safe = escape(text).replace("\r", Markup("&#13;"))
+    return Markup(
+        _UNSEEN.sub(lambda match: f'<i class="unseen" data-code="{_code(match)}"></i>', safe)
+    )
+
+
+def plain(text: str) -> str:
+    """Return a text for attributes and a window's title; see `shown`.
+
+    Examples
+    --------
+    >>> plain("a\\u202eb")
+    'a[U+202E]b'
+    """
+    return _UNSEEN.sub(lambda match: f"[{_code(match)}]", text)
+
+
+def _field(value: str) -> Markup:
+    """Escape the value of a form's field, including line ends."""
+    from markupsafe import Markup, escape
+
+    return Markup(escape(value).replace("\r", Markup("&#13;")).replace("\n", Markup("&#10;")))
+
+
+def language_of(text: str) -> str:
+    """Return 'zh', 'ja' or '' for unknown, by which a browser chooses the font of Han characters.
+
+    Examples
+    --------
+    >>> language_of("渡轮公司说新船下个月试航。"), language_of("A new ferry.")
+    ('zh', '')
+    """
+    head = text[:_DETECTED]
+    han = len(_HAN.findall(head))
+    if han <= _HAN_SHARE * len(head):
+        return ""
+    return "ja" if len(_KANA.findall(head)) > han / 4 else "zh"
+
+
+def look(number: int) -> str:
+    """Return the classes of colour and underline for a source, or for a shared piece.
+
+    Examples
+    --------
+    >>> look(0), look(7), look(40)
+    ('c0 u0', 'c7 u2', 'c0 u0')
+    """
+    return f"c{number % COLOURS} u{number % STROKES}"
+
+
+def _bar(share: float) -> Markup:
+    """Return a bar with the length of a share, 0 to 1."""
+    from markupsafe import Markup
+
+    # SVG attributes, because the policy forbids style attributes.
+    return Markup(
+        '<svg class="bar" aria-hidden="true"><rect width="{:.2f}%" height="100%"/></svg>'
+    ).format(100 * share)

@@ -1,0 +1,109 @@
+"""Evidence: a passage next to its source, with the text around both."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from neardup.pages.excerpts import around
+from neardup.pages.marking import Marks, Span
+from neardup.pages.sides import Excerpt, excerpt
+from neardup.papers.align import moved_pieces
+from neardup.papers.edits import folding, replacements
+from neardup.papers.results import Passage
+
+__all__ = ["Evidence", "evidence_of"]
+
+#: Code points shown of a passage whose colour is not visible anywhere.
+_SHORT = 160
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A passage, prepared for display.
+
+    `anchor` is the passage that the first run is named after; `page` counts from 1, 0 if unknown.
+    A passage that is entirely within passages of other sources is shortened to its beginning.
+    """
+
+    number: int
+    passage: Passage
+    anchor: int
+    page: int
+    paper: Excerpt
+    source: Excerpt
+    moved: bool
+    shortened: bool
+
+
+def evidence_of(
+    text: str,
+    passages: Sequence[Passage],
+    lengths: Sequence[int],
+    pages: Sequence[int],
+    marks: Marks,
+    *,
+    variants: bool,
+) -> Iterator[Evidence]:
+    """Yield the evidence for each passage of a paper, in the order of the paper.
+
+    `lengths` are those of the sources' texts; with `variants`, traditional and simplified
+    characters do not differ.
+    """
+    fold = folding(with_variants=variants)
+    for number, passage in enumerate(passages):
+        if passage.begin >= passage.end:
+            continue
+        moved = moved_pieces(passage.pieces)
+        shortened = number not in marks.coloured
+        begin, end = around(text, passage.begin, passage.end)
+        most = _SHORT if shortened else None
+        # A shortened text cannot be compared with its counterpart.
+        edits, source_edits = ([], []) if shortened else _edits(text, passage, fold)
+        yield Evidence(
+            number,
+            passage,
+            marks.anchors[number],
+            bisect_right(pages, passage.begin),
+            excerpt(
+                text[begin:end],
+                begin,
+                len(text),
+                (passage.begin, passage.end),
+                [(piece.begin, piece.end) for piece in passage.pieces],
+                moved,
+                edits,
+                most,
+            ),
+            excerpt(
+                passage.source_text,
+                passage.source_text_begin,
+                lengths[passage.source],
+                (passage.source_begin, passage.source_end),
+                [(piece.source_begin, piece.source_end) for piece in passage.pieces],
+                moved,
+                source_edits,
+                most,
+            ),
+            bool(moved),
+            shortened and passage.end - passage.begin > _SHORT,
+        )
+
+
+def _edits(
+    text: str, passage: Passage, fold: Callable[[str], str]
+) -> tuple[list[Span], list[Span]]:
+    """Return the edits between the pieces of a passage and those of its source."""
+    edits: list[Span] = []
+    source_edits: list[Span] = []
+    begin = passage.source_text_begin
+    for piece in passage.pieces:
+        first, last = (max(at - begin, 0) for at in (piece.source_begin, piece.source_end))
+        source = passage.source_text[first:last]
+        for edit, source_edit in replacements(text[piece.begin : piece.end], source, fold):
+            edits.append((piece.begin + edit[0], piece.begin + edit[1]))
+            source_edits.append(
+                (piece.source_begin + source_edit[0], piece.source_begin + source_edit[1])
+            )
+    return edits, sorted(source_edits)

@@ -1,0 +1,101 @@
+"""Limits on the evidence that a report shows.
+
+A paper of common sentences shares each of them with hundreds of documents. Rates and
+counts include all passages; the passages shown are limited, so that the size of a report
+depends only on these limits and the paper's length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neardup.base.validation import check_whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.papers.results import Passage
+
+__all__ = ["ReportLimits", "shown_passages"]
+
+
+@dataclass(frozen=True)
+class ReportLimits:
+    """Limits of the evidence that a report shows. No rate depends on them.
+
+    Parameters
+    ----------
+    max_passages : int, default=1000
+        Largest number of passages in a report, at least 1.
+    max_source_passages : int, default=200
+        Largest number of passages of one source, at least 1.
+    max_source_text : int, default=1000000
+        Limit on the source text beside the passages, in code points, at least 1. No passage
+        is added after the limit is reached; the last one is never cut.
+
+    Raises
+    ------
+    ParameterError
+        If a limit is not a whole number, or is below 1.
+
+    Examples
+    --------
+    >>> ReportLimits(max_source_passages=20).max_passages
+    1000
+    """
+
+    max_passages: int = 1000
+    max_source_passages: int = 200
+    max_source_text: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("max_passages", "max_source_passages", "max_source_text"):
+            # JSON cannot represent NumPy numbers.
+            object.__setattr__(self, name, check_whole(getattr(self, name), name, 1))
+
+
+def shown_passages(
+    sources: Sequence[Sequence[Passage]], counts: NDArray[np.bool_], limits: ReportLimits
+) -> list[list[Passage]]:
+    """Return the passages that a report shows of each source, in their original order.
+
+    The sources come largest first; `counts` are the characters of the paper that count. Within a
+    source, larger passages are preferred; among all passages, those with text that no larger
+    source has, so that as much copied text as possible is marked.
+    """
+    if _fits(sources, limits):
+        return [list(passages) for passages in sources]
+    import numpy as np
+
+    covered = np.zeros(len(counts), np.bool_)
+    ranked: list[tuple[bool, int, int, int]] = []
+    for source, passages in enumerate(sources):
+        largest = sorted(range(len(passages)), key=lambda at: (-passages[at].characters, at))
+        for rank, at in enumerate(largest[: limits.max_source_passages]):
+            repeats = True
+            for piece in passages[at].pieces:
+                span = slice(piece.begin, piece.end)
+                repeats &= not (counts[span] & ~covered[span]).any()
+                covered[span] = True
+            ranked.append((repeats, rank, source, at))
+    shown: list[list[int]] = [[] for _ in sources]
+    text = 0
+    # The largest passage of each source comes before the second of any.
+    for _, _, source, at in sorted(ranked)[: limits.max_passages]:
+        if text >= limits.max_source_text:
+            break
+        text += len(sources[source][at].source_text)
+        shown[source].append(at)
+    return [[sources[source][at] for at in sorted(chosen)] for source, chosen in enumerate(shown)]
+
+
+def _fits(sources: Sequence[Sequence[Passage]], limits: ReportLimits) -> bool:
+    return (
+        sum(map(len, sources)) <= limits.max_passages
+        and max(map(len, sources), default=0) <= limits.max_source_passages
+        and sum(len(one.source_text) for passages in sources for one in passages)
+        <= limits.max_source_text
+    )

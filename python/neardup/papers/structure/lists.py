@@ -1,0 +1,212 @@
+"""Tables of contents, lists of figures, and lists of references."""
+
+from __future__ import annotations
+
+import re
+
+from neardup.papers.edits import Span
+from neardup.papers.structure.headings import Line, bare_words, form, is_entry
+
+__all__ = ["contents", "disjoint_from", "is_contents_heading", "lists", "references"]
+
+_CONTENTS = ("contents", "table of contents", "list of figures", "list of tables")
+
+#: Smallest number of entries under a heading, and of entries or works without one.
+_UNDER_HEADING, _ALONE = 2, 3
+
+_REFERENCES = re.compile(
+    "(?:主要|部分|本文)?(?:参考|引用|征引)(?:文献|书目|资料)(?:目录|列表|一览)?|注释[与和]参考文献"
+    "|references?(?: and notes)?|references cited|literature cited|bibliography|works cited"
+)
+#: Styles of headings that end a list; 一、 and 1. may number works and kinds of works.
+_ENDS = ("word", "chapter", "part", "markdown")
+
+#: Largest number of code points between the heading, or a work, and the next work.
+_GAP = 1000
+#: Bounds on the code points of a work in one line, inclusive.
+_LONGEST = 600
+
+_NUMBER = re.compile(r"[\[［【〔]\s?(\d{1,4})\s?[\]］】〕]")
+_WORK = re.compile(
+    # The kind of work in Chinese lists, [J] or [M/OL], and its location.
+    r"[\[［【]\s?(?:[A-Z]|[A-Z]{1,2}\s?[/／]\s?[A-Z]{2}|DB|CP|EB)\s?[\]］】]"
+    r"|(?i:\bdoi\b|\b10\.\d{4,9}/|https?://|\barxiv\b)"
+    # A year with pages, a volume or a publisher.
+    r"|\b(?:1[5-9]|20)\d\d\b.{0,120}?(?:\d{1,5}\s?[-–—~～]\s?\d{1,5}\b|\bPress\b|\bpp?\.|\b[Vv]ol\.)"
+    r"|(?:出版社|书局|书店|印书馆|\bPress\b|学报).{0,60}?(?:1[5-9]|20)\d\d"
+)
+#: Smith, J. and Ng, A. (2015)
+_AUTHORS = re.compile(
+    r"(?:[\[(]?\d{1,4}[\]).]?\s*)?[A-Z][\w'’-]+,\s+(?:[A-Z]\.|[A-Z][a-z]+\b)"
+    r".{0,300}?\b(?:1[5-9]|20)\d\d\b"
+)
+
+
+def lists(all_lines: list[Line]) -> tuple[list[Span], list[Span]]:
+    """Return the tables of contents and the lists of references, as spans of the text."""
+    tables = [(all_lines[a].begin, all_lines[b - 1].end) for a, b in contents(all_lines)]
+    rest = disjoint_from([(line.begin, line.end) for line in all_lines], tables)
+    kept = {begin for begin, _ in rest}
+    outside = [line for line in all_lines if line.begin in kept]
+    works = [(outside[a].begin, outside[b - 1].end) for a, b in references(outside)]
+    return tables, disjoint_from(works, tables)
+
+
+def disjoint_from(spans: list[Span], taken: list[Span]) -> list[Span]:
+    """Return the spans that do not overlap any of the others; both lists are in order."""
+    apart = []
+    at = 0
+    for begin, end in spans:
+        while at < len(taken) and taken[at][1] <= begin:
+            at += 1
+        if at == len(taken) or taken[at][0] >= end:
+            apart.append((begin, end))
+    return apart
+
+
+def contents(all_lines: list[Line]) -> list[tuple[int, int]]:
+    """Return the tables of contents, as spans of positions in the lines of a text.
+
+    A table begins with its heading (目录, Contents) and continues while lines end in a
+    page number; a single line without one is the first half of a long entry. Without a
+    heading, a table has at least three such lines in a row whose page numbers do not
+    decrease, half of them with dots before the number or words that look like a heading,
+    since rows of other tables end in numbers too. Linear.
+    """
+    spans = []
+    at = 0
+    while at < len(all_lines):
+        named = is_contents_heading(all_lines[at].text)
+        end, entries = _run(all_lines, at + named, named)
+        if entries >= (_UNDER_HEADING if named else _ALONE):
+            spans.append((at, end))
+            at = end
+        else:
+            # No table begins later in a run that is too short.
+            at = max(end, at + 1)
+    return spans
+
+
+def is_contents_heading(text: str) -> bool:
+    """Return whether a line is the heading of a table of contents, or of figures."""
+    words = bare_words(text)
+    return (words.endswith(("目录", "目次")) and len(words) <= 4) or words.lower() in _CONTENTS
+
+
+def _run(all_lines: list[Line], begin: int, named: bool) -> tuple[int, int]:
+    """Return the end of the entries from `begin` on, and their number."""
+    if not named:
+        return _run_alone(all_lines, begin)
+    end = begin
+    entries = 0
+    while end < len(all_lines):
+        if is_entry(all_lines[end].text, how="close"):
+            entries += 1
+        elif end + 1 == len(all_lines) or not is_entry(all_lines[end + 1].text, how="spaced"):
+            break
+        end += 1
+    return end, entries
+
+
+def _run_alone(all_lines: list[Line], begin: int) -> tuple[int, int]:
+    end = begin
+    page = telling = 0
+    while end < len(all_lines) and is_entry(all_lines[end].text, how="spaced"):
+        title, number = _halves(all_lines[end].text)
+        if number.isdecimal():
+            if int(number) < page:
+                break
+            page = int(number)
+        # Financial tables have dots before each of several numbers.
+        dotted = is_entry(all_lines[end].text) and "..." not in title.rstrip(". ")
+        telling += dotted or form(title.strip()) is not None
+        end += 1
+    return end, end - begin if 2 * telling >= end - begin else 0
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """Return the title and the page number."""
+    bare = text.rstrip("-–)） ")
+    number = bare[len(bare.rstrip("0123456789ivxlcIVXLC")) :]
+    return bare[: len(bare) - len(number)].rstrip(" \t\u3000-–(（"), number
+
+
+def references(all_lines: list[Line]) -> list[tuple[int, int]]:
+    """Return the lists of references, as spans of positions in the lines outside of contents.
+
+    A list begins with its heading and extends to the next heading that is not a work, or
+    to the end. It ends with the last work before a stretch of more than 1,000 code points
+    without works; without any work, there is no list, so a heading alone does not set
+    aside the text after it. Without a heading, works numbered [1], [2], [3] and so on at
+    the end of the text are a list. Linear.
+    """
+    spans: list[tuple[int, int]] = []
+    at = 0
+    while at < len(all_lines):
+        if _is_name(all_lines[at].text):
+            end = _extent(all_lines, at)
+            if end > at + 1:
+                spans.append((at, end))
+                at = end
+                continue
+        at += 1
+    worked = [
+        span for span in spans if any(_is_work(line.text) for line in all_lines[slice(*span)])
+    ]
+    # Works may have an unknown form; then the last heading decides.
+    return worked or spans[-1:] or _without_heading(all_lines)
+
+
+def _is_name(text: str) -> bool:
+    words = bare_words(text)
+    if words[:1].islower() or is_entry(text, how="spaced"):
+        return False
+    return _REFERENCES.fullmatch(words.lower()) is not None
+
+
+def _is_work(text: str) -> bool:
+    if len(text) > _LONGEST:
+        return False
+    return _WORK.search(text) is not None or _AUTHORS.match(text) is not None
+
+
+def _ends_list(text: str) -> bool:
+    kind = form(text)
+    return kind is not None and kind.style in _ENDS and not _is_work(text)
+
+
+def _extent(all_lines: list[Line], begin: int) -> int:
+    """Return the end of the list with the heading at `begin`; `begin` if there is no list."""
+    end = begin
+    reached = all_lines[begin].end
+    for at in range(begin + 1, len(all_lines)):
+        line = all_lines[at]
+        if _ends_list(line.text):
+            return at
+        if _is_work(line.text) or _NUMBER.match(line.text):
+            end = at + 1
+            reached = line.end
+        elif line.end - reached > _GAP:
+            return end
+    return len(all_lines)
+
+
+def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
+    """Return a numbered list at the end of the text, or before a heading that may follow it."""
+    numbered = [
+        (at, int(match[1]))
+        for at, line in enumerate(all_lines)
+        if (match := _NUMBER.match(line.text)) is not None
+    ]
+    starts = [place for place, (_, number) in enumerate(numbered) if number == 1]
+    if not starts:
+        return []
+    run = numbered[starts[-1] :]
+    in_order = [number for _, number in run] == list(range(1, len(run) + 1))
+    works = sum(_is_work(all_lines[at].text) for at, _ in run)
+    if not in_order or len(run) < _ALONE or 2 * works < len(run):
+        return []
+    begin, last = run[0][0], run[-1][0]
+    end = _extent(all_lines, begin)
+    at_end = end > last and (end == len(all_lines) or _ends_list(all_lines[end].text))
+    return [(begin, end)] if at_end else []

@@ -1,0 +1,81 @@
+"""Edits: the words of a text that another one does not have."""
+
+import time
+
+import pytest
+from hypothesis import example, given
+from tests.hostile import texts
+
+from neardup.papers.edits import folding, replacements
+
+LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"
+
+PLAIN = folding(with_variants=False)
+
+
+def edited(one, other, fold):
+    """Return the words of both texts that the other one does not have."""
+    places = list(replacements(one, other, fold))
+    return [[place[side] for place in places if place[side][0] < place[side][1]] for side in (0, 1)]
+
+
+def parts(one, other, fold=PLAIN):
+    here, there = edited(one, other, fold)
+    return [one[a:b] for a, b in here], [other[a:b] for a, b in there]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("社区图书馆承担着任务。", "社区图书馆，肩负着任务", (["承担"], ["肩负"])),
+        ("离居民最近", "距离居民很近的", (["最"], ["距", "很", "的"])),
+        ("It was mended twice.", "it was REPAIRED twice", (["mended"], ["REPAIRED"])),
+        ("ＡＢ１２，好", "ab12好", ([], [])),
+        ("", "好", ([], ["好"])),
+        ("好", "", (["好"], [])),
+        ("山水", "鸟鱼", (["山水"], ["鸟鱼"])),
+        ("甲。乙丙丁", "戊。己丙丁", (["甲。乙"], ["戊。己"])),
+    ],
+)
+def test_edits(one, other, expected):
+    assert parts(one, other) == expected
+
+
+def test_traditional_characters_are_no_edits():
+    assert parts("漢字之內", "汉字之内", folding(with_variants=True)) == ([], [])
+    assert parts("漢字之內", "汉字之内")[0] == ["漢", "內"]
+
+
+@given(texts(), texts())
+@example("\u3099", "\uff9e")
+def test_what_is_no_edit_is_equal(one, other):
+    here, there = edited(one, other, PLAIN)
+    left = []
+    for text, spans in ((one, here), (other, there)):
+        assert all(0 <= begin < end <= len(text) for begin, end in spans)
+        assert spans == sorted(spans)
+        at, rest = 0, ""
+        for begin, end in spans:
+            assert begin >= at
+            rest += text[at:begin]
+            at = end
+        rest += text[at:]
+        # The sound mark of kana is a letter only in its narrow form.
+        folded = [PLAIN(character) for character in rest if character.isalnum()]
+        left.append("".join(filter(str.isalnum, folded)))
+    assert left[0] == left[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("一二三" * 8_000, "一三二" * 8_000),
+        (LONG * 800, LONG[::-1] * 800),
+        ("一" * 24_000, "二"),
+    ],
+    ids=["repeated", "reversed", "uneven"],
+)
+def test_long_ones_take_no_long_time(one, other):
+    begin = time.process_time()
+    edited(one, other, PLAIN)
+    assert time.process_time() - begin < 4

@@ -1,0 +1,461 @@
+"""A report: all of the paper is on its page and in its JSON, and nothing of it acts."""
+
+import base64
+import datetime
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import hostile
+from tests.papers import reports
+
+from neardup import ParameterError, __version__
+from neardup.base.messages import Message, in_language
+from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
+from neardup.pages.words import LANGUAGES, load_words
+from neardup.papers.report import (
+    VERSION,
+    Report,
+    as_dict,
+    html_report,
+    marks_of,
+    sha256_of,
+    shown_notes,
+)
+from neardup.papers.report_files import split_notes, summary_page
+from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+
+REPORTS = {
+    "zh": reports.small_zh(),
+    "en": reports.small_en(),
+    "hostile": reports.hostile(),
+    "empty": reports.empty(),
+    "long": reports.long(8_000, 30, 12),
+}
+PAGES = [
+    pytest.param(name, language, id=f"{name}-{language}")
+    for name in REPORTS
+    for language in LANGUAGES
+]
+
+
+class Page(HTMLParser):
+    """What a reader sees of the paper: its text, and the text of each passage."""
+
+    VOID = ("meta", "br", "rect", "link")
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.open = []
+        self.text = ""
+        self.all_text = ""
+        self.passages = {}
+        self.tags = []
+        self.inside = {"script": "", "style": ""}
+        self.ids = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag not in self.VOID:
+            self.open.append((tag, attributes))
+        if "data-code" in attributes:
+            self.see(chr(int(attributes["data-code"][2:], 16)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1][0] in self.inside:
+            self.inside[self.open[-1][0]] += data
+        else:
+            self.see(data)
+
+    def see(self, data):
+        self.all_text += data
+        tags = [tag for tag, _ in self.open]
+        if any("paper" in attributes.get("class", "").split() for _, attributes in self.open):
+            # White space between paragraphs is the template's.
+            if not {"p", "h3", "h4", "h5", "h6"} & set(tags):
+                assert data.strip() == ""
+                return
+            self.text += data
+            for tag, attributes in self.open:
+                if tag == "a":
+                    for number in attributes["data-p"].split():
+                        self.passages[int(number)] = self.passages.get(int(number), "") + data
+
+
+def policy_of(page):
+    return next(
+        attributes["content"]
+        for tag, attributes in page.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+
+
+def assert_complete(page, report):
+    """The text and all passages are on the page, and links lead somewhere."""
+    assert len(page.ids) == len(set(page.ids))
+    links = {attributes["href"][1:] for _, attributes in page.tags if "href" in attributes}
+    assert links <= set(page.ids)
+    assert page.text == report.text
+    assert page.passages == {
+        number: report.text[passage.begin : passage.end]
+        for number, passage in enumerate(report.passages, 1)
+    }
+
+
+@pytest.mark.parametrize(("name", "language"), PAGES)
+def test_the_page_has_the_paper_and_its_passages(name, language):
+    report = REPORTS[name]
+    page = Page(html_report(report, language=language))
+    assert_complete(page, report)
+    assert {f"p{number}" for number in range(1, len(report.passages) + 1)} <= set(page.ids)
+
+
+@pytest.mark.parametrize(("name", "language"), PAGES)
+def test_nothing_of_the_paper_acts(name, language):
+    page = Page(html_report(REPORTS[name], language=language))
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("script") == tags.count("style") == tags.count("title") == 1
+    assert not {"img", "iframe", "object", "embed", "form", "base", "link", "b"} & set(tags)
+    for tag, attributes in page.tags:
+        assert not [key for key in attributes if key.startswith("on") or key in ("style", "src")]
+        if "href" in attributes:
+            assert attributes["href"].startswith("#"), tag
+    assert "broken" not in page.inside["script"] + page.inside["style"]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_policy_allows_the_own_script_and_style_only(name):
+    page = Page(html_report(REPORTS[name]))
+    digests = {
+        kind: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for kind, text in page.inside.items()
+    }
+    assert policy_of(page) == (
+        f"default-src 'none'; style-src 'sha256-{digests['style']}'; "
+        f"script-src 'sha256-{digests['script']}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_what_is_hostile_is_shown_as_text():
+    page = Page(html_report(REPORTS["hostile"], language="en"))
+    # Paper and source, title and id, library, notes and settings.
+    assert page.all_text.count("<script>window.broken=1</script>") > 10
+    assert page.all_text.count("{{ 7*7 }}") > 10
+    raw = html_report(REPORTS["hostile"])
+    assert not re.search("[\x00-\x08\x0b\x0e-\x1f\u200b\u202a-\u202e\u2066-\u2069\ufeff]", raw)
+
+
+def test_lone_surrogates_can_be_written():
+    page = html_report(reports.report("a\ud800b", [], [], paper="\udcff.txt", notes=("\udfff",)))
+    assert "U+D800" in page
+    page.encode("utf-8")
+    summary_page([reports.report("a", [], [], paper="\udcff.txt")], ["\udcff.html"]).encode()
+
+
+def test_attributes_and_titles_are_escaped():
+    assert plain('a\u202e"\x00') == 'a[U+202E]"[U+0000]'
+    assert str(shown("a\r\n<\x00")) == ('a&#13;\n&lt;<i class="unseen" data-code="U+0000"></i>')
+    title = '"><script>window.broken=4</script>'
+    text = "雪落在屋顶上，一夜没有停。"
+    page = Page(
+        html_report(reports.report(text, [("x", title, text)], [(0, [(0, 5, 0, 5)])], paper=title))
+    )
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert any(title in attributes.get("title", "") for _, attributes in page.tags)
+
+
+@st.composite
+def random_reports(draw):
+    text = draw(hostile.texts(80))
+    size = len(text)
+
+    def span():
+        begin = draw(st.integers(0, size))
+        return begin, draw(st.integers(begin, size))
+
+    passages = []
+    for _ in range(draw(st.integers(0, 5)) if size else 0):
+        begin = draw(st.integers(0, size - 1))
+        end = draw(st.integers(begin + 1, size))
+        middle = draw(st.integers(begin, end))
+        pieces = tuple(
+            Piece(low, high, low, high)
+            for low, high in ((begin, middle), (middle, end))
+            if low < high
+        )
+        source = draw(st.integers(0, 2))
+        passages.append(
+            Passage(begin, end, source, begin, end, 0.9, 1, pieces, text[begin:end], begin)
+        )
+    passages.sort(key=lambda passage: passage.begin)
+    cuts = sorted({0, *draw(st.lists(st.integers(0, size), max_size=3))})
+    sections = tuple(
+        Section("题" * (at % 2), at, begin, end, 1, 0, 0.0)
+        for at, (begin, end) in enumerate(zip(cuts, [*cuts[1:], size], strict=True))
+    )
+    return Report(
+        "paper", text, 1, 0, Rates(0.5, 0.5, 0.5), None,
+        tuple(Source(name, None, 1, 0.1, 0.5, 0, None, size, 0) for name in "abc"),
+        sections, tuple(passages),
+        tuple(Aside(*span(), kind) for kind in draw(st.lists(st.sampled_from(
+            ("quotation", "references", "contents", "given")), max_size=3))),
+        tuple(sorted(draw(st.lists(st.integers(0, size), max_size=3)))), "library", 3, {}, (),
+    )  # fmt: skip
+
+
+@given(random_reports())
+def test_any_report_has_the_paper_and_its_passages(report):
+    assert_complete(Page(html_report(report, language="en")), report)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_runs_follow_each_other(name):
+    report = REPORTS[name]
+    runs = list(marks_of(report).runs())
+    bounds = [0, *(run.end for run in runs)]
+    assert [run.begin for run in runs] == bounds[:-1]
+    assert bounds[-1] == len(report.text)
+
+
+def test_on_several_sources_the_colour_is_that_of_the_largest():
+    text = "甲乙丙丁戊己庚辛"
+    found = [(0, [(0, 8, 0, 8)]), (1, [(0, 2, 0, 2)]), (1, [(4, 6, 4, 6)])]
+    report = reports.report(text, [("a", None, text), ("b", None, text)], found)
+    runs = list(marks_of(report).runs())
+    assert [(run.begin, run.end, run.passages) for run in runs] == [
+        (0, 2, (0, 1)), (2, 4, (0,)), (4, 6, (0, 2)), (6, 8, (0,)),
+    ]  # fmt: skip
+    assert marks_of(report).coloured == {0}
+
+
+def test_a_source_that_repeats_just_there_goes_before_a_larger_one():
+    text = "甲乙丙丁戊己庚辛"
+    found = [(0, [(0, 3, 0, 3), (5, 8, 5, 8)]), (1, [(3, 5, 3, 5)])]
+    report = reports.report(text, [("a", None, text), ("b", None, text)], found)
+    middle = next(run for run in marks_of(report).runs() if run.begin == 3)
+    assert middle.passages == (1, 0)
+    assert middle.repeated
+    assert middle.opens
+
+
+def test_evidence_says_which_pieces_moved():
+    report = REPORTS["zh"]
+    evidence = reports.evidence(report)
+    assert [item.moved for item in evidence] == [False, False, True, False, False]
+    moved = evidence[2]
+    for side, spans in (
+        (moved.paper, [(piece.begin, piece.end) for piece in moved.passage.pieces]),
+        (moved.source, [(piece.source_begin, piece.source_end) for piece in moved.passage.pieces]),
+    ):
+        whole = report.text if side is moved.paper else reports.ZH_SOURCE_1
+        pieces = {stretch.piece: stretch for stretch in side.stretches if stretch.piece}
+        assert [pieces[number].text for number in (1, 2, 3)] == [whole[a:b] for a, b in spans]
+        assert [pieces[number].moved for number in (1, 2, 3)] == [False, False, True]
+
+
+def test_a_passage_whose_colour_is_nowhere_is_shortened():
+    text = "".join(f"第{at}句话写在这里。" for at in range(100))
+    size = len(text)
+    sources = [("a", None, text), ("b", None, text)]
+    report = reports.report(
+        text, sources, [(0, [(0, size, 0, size)]), (1, [(0, size - 9, 0, size - 9)])]
+    )
+    first, second = reports.evidence(report)
+    assert not first.shortened
+    assert "".join(stretch.text for stretch in first.source.stretches) == text
+    assert second.shortened
+    assert sum(len(stretch.text) for stretch in second.source.stretches) == 160
+    assert load_words("zh", "report")("shortened") in html_report(report)
+
+
+def test_excerpts_begin_and_end_with_whole_words():
+    evidence = reports.evidence(REPORTS["en"])
+    source = evidence[0].source
+    paper = evidence[0].paper
+    assert paper.stretches[0].text.startswith("Few trades")
+    assert paper.stretches[-1].text.endswith("still there.")
+    assert source.stretches[-1].text == " In dry years the village carried its grain to the"
+
+
+def test_a_long_line_is_cut_after_a_sentence():
+    text = "一二三四五六七八九。" * 1000 + "\n" + "x" * 9000
+    report = reports.report(text, [], [])
+    lengths = [
+        sum(run.end - run.begin for run in paragraph.runs)
+        for block in marks_of(report).blocks
+        for paragraph in block.paragraphs
+    ]
+    assert lengths == [4000, 4000, 2001, 4000, 4000, 1000]
+
+
+def test_the_legend_explains_what_the_text_has():
+    gap = load_words("zh", "report")("legend_gap")
+    assert gap in html_report(REPORTS["zh"])
+    assert gap not in html_report(REPORTS["en"], language="zh")
+
+
+def test_equal_reports_give_equal_bytes():
+    assert html_report(reports.hostile()) == html_report(reports.hostile())
+
+
+def test_the_page_is_in_the_language_asked_for():
+    for language, tag, words, page_number in (
+        ("zh", "zh-CN", ("总文字复制比", "去除引用文献复制比", "单篇最大文字复制比"), "第 3 页"),
+        ("en", "en", ("Total rate of copied text",), "p. 3"),
+    ):
+        page = html_report(REPORTS["zh"], language=language)
+        assert f'<html lang="{tag}">' in page
+        assert 'class="paper" lang="zh"' in page
+        assert all(word in page for word in words)
+        assert f'data-page="{page_number}"' in page
+        assert load_words(language, "report")("checked_on") not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("language", "fr"), ("language", None), ("date", "2026-03-09")]
+)
+def test_bad_parameters_are_refused(name, value):
+    with pytest.raises(ParameterError, match=f"'{name}'"):
+        html_report(REPORTS["empty"], **{name: value})
+
+
+def test_the_style_has_all_looks():
+    style = template("report.css")
+    assert len(re.findall(r"\.c\d \{", style)) == COLOURS
+    assert len(re.findall(r"\.u\d \{", style)) == STROKES
+
+
+def rebuilt(values):
+    values = dict(values)
+    assert values.pop("version") == VERSION
+    assert values.pop("neardup") == __version__
+    assert values.pop("sha256") == sha256_of(values["text"])
+    passages = tuple(
+        Passage(**{**one, "pieces": tuple(Piece(**piece) for piece in one["pieces"])})
+        for one in values["passages"]
+    )
+    return Report(
+        **{
+            **values,
+            "rates": Rates(**values["rates"]),
+            "sources": tuple(Source(**one) for one in values["sources"]),
+            "sections": tuple(Section(**one) for one in values["sections"]),
+            "passages": passages,
+            "asides": tuple(Aside(**one) for one in values["asides"]),
+            "pages": tuple(values["pages"]),
+            "notes": tuple(values["notes"]),
+        }
+    )
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_json_has_the_whole_report(name):
+    values = as_dict(REPORTS[name])
+    assert next(iter(values)) == "version"
+    assert rebuilt(json.loads(json.dumps(values))) == REPORTS[name]
+
+
+def test_the_page_of_a_batch_is_sorted_by_rate():
+    some = [REPORTS["empty"], REPORTS["zh"], REPORTS["hostile"], REPORTS["en"]]
+    links = ["empty.html", "报告/论文 1.html", "javascript:alert(1)//.html", None]
+    page = Page(summary_page(some, links, language="en"))
+    hrefs = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert hrefs == [
+        "javascript%3Aalert%281%29//.html",
+        "%E6%8A%A5%E5%91%8A/%E8%AE%BA%E6%96%87%201.html",
+        "empty.html",
+    ]
+    order = [page.all_text.index(report.paper[:7]) for report in (some[2], some[3], some[1])]
+    assert order == sorted(order)
+    assert "河口潮汐与盐度界面的观测" in page.all_text
+    assert [tag for tag, _ in page.tags].count("script") == 0
+    assert "script-src" not in policy_of(page)
+
+
+def test_papers_that_could_not_be_checked_are_named():
+    unread = [
+        (
+            "papers/a<b>.pdf",
+            Message("papers.bad_no_letters", file="papers/a<b>.pdf"),
+        ),
+        ("papers/b.txt", "must be something else."),
+    ]
+    page = Page(summary_page([REPORTS["en"]], [None], unread=unread, language="zh"))
+    words = load_words("zh", "report")
+    assert words("summary_unread_papers", papers=2) in page.all_text
+    assert "papers/a<b>.pdf" in page.all_text
+    assert "文件中没有文字或数字。" in page.all_text
+    assert "papers/a<b>.pdf：" not in page.all_text
+    assert "Must be something else." in page.all_text
+    assert "papers/b.txt" in summary_page([], [], unread=unread)
+
+
+def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
+    said = Message("readers.certainty_likely")
+    notes = (
+        Message("papers.own_file"),
+        Message("readers.read_as", encoding="gb18030", certainty=said),
+    )
+    one, two = (reports.small_en(notes=(f"Mine {at}.", *notes)) for at in range(2))
+    text = Page(summary_page([one, two], [None, None], language="zh")).all_text
+    assert text.count(in_language(notes[0], "zh")) == 1
+    assert "gb18030" not in text
+    assert all(f"Mine {at}." in text for at in range(2))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_made_it_and_of_which_text(language):
+    page = html_report(REPORTS["zh"], language=language, date=datetime.date(2026, 2, 3))
+    assert sha256_of(REPORTS["zh"].text) in page
+    assert f"<td>{__version__}</td>" in page
+    assert "2026-02-03" in page
+    assert "2026-02-03" in summary_page([], [], date=datetime.date(2026, 2, 3))
+    assert REPORTS["zh"].to_html(language=language, date=datetime.date(2026, 2, 3)) == page
+
+
+def test_edits_are_marked_on_both_sides():
+    first = reports.evidence(REPORTS["en"])[0]
+    edits = [
+        [text for stretch in side.stretches for text, is_edit in stretch.parts if is_edit]
+        for side in (first.paper, first.source)
+    ]
+    assert edits == [["repaired"], ["mended"]]
+    for evidence in reports.evidence(REPORTS["hostile"]):
+        for side in (evidence.paper, evidence.source):
+            for stretch in side.stretches:
+                assert "".join(text for text, _ in stretch.parts) == stretch.text
+
+
+def read_as(encoding, certainty):
+    said = Message(f"readers.certainty_{certainty}")
+    return Message("readers.read_as", encoding=encoding, certainty=said)
+
+
+def test_encodings_are_told_of_where_they_were_guessed():
+    guessed = Message("readers.of_file", file="a.txt", said=read_as("gb18030", "guessed"))
+    likely = Message(
+        "readers.of_files", file="a.txt", count=2, more=2, said=read_as("big5", "likely")
+    )
+    notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]
+    notes.append(read_as("utf-16-le", "certain"))
+    assert shown_notes(notes) == [guessed, "It rains."]
+
+
+def test_notes_of_all_reports_are_split_from_those_of_each():
+    assert split_notes([["a", "b"], ["c", "a"]]) == (["a"], [["b"], ["c"]])
+    assert split_notes([["a"]]) == ([], [["a"]])
+    assert split_notes([]) == ([], [])

@@ -1,0 +1,254 @@
+"""A review: what it shows, and that the page and the short representations have it."""
+
+import base64
+import hashlib
+import html
+import json
+import pickle
+import random
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests import hostile
+from tests.browser import Tabs, running, unreadable
+from tests.conftest import ROOT
+from tests.index.written import families
+
+import neardup
+from neardup import ParameterError, dedup, dedup_files
+from neardup.lab import evaluate_pairs
+from neardup.review import LONGEST, REMOVALS
+
+LABELLED = ROOT / "examples" / "evaluate"
+FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐，末班时间推迟到夜里十一点。"
+
+
+def texts_by_id(texts):
+    return {str(at): text for at, text in enumerate(texts)}
+
+
+def collection(seed=3):
+    return families(seed, 150, length=80)
+
+
+def assert_right(evidence, result, own, other=None):
+    """All that a review shows, computed again from the table of removed documents."""
+    rows = result.removed.to_pylist()
+    near = [row for row in rows if row["similarity"] < 1]
+    assert len(evidence.removals) >= min(len(near), REMOVALS) > 5
+    keeper = {"input": own, "against": other}
+    lowest = sorted(row["similarity"] for row in near)[: len(evidence.removals)]
+    assert [one.similarity for one in evidence.removals][: len(lowest)] == lowest
+    known = {(row["id"], row["kept_id"], row["similarity"]) for row in rows}
+    for one in evidence.removals:
+        assert (one.removed.id, one.kept.id, one.similarity) in known
+        assert one.removed.text == own[one.removed.id]
+        side = "against" if one.is_against else "input"
+        assert one.kept.text == keeper[side][one.kept.id]
+    counts = {}
+    for row in rows:
+        key = row["kept_id"], row.get("kept_from", "input")
+        counts[key] = counts.get(key, 0) + 1
+    sizes = sorted((count for count in counts.values() if count > 1), reverse=True)
+    assert [group.count for group in evidence.groups] == sizes[:20]
+    for group in evidence.groups:
+        some = [row for row in rows if row["kept_id"] == group.kept.id]
+        assert group.count in {len(some), counts.get((group.kept.id, "input"))}
+        assert set(group.ids) <= {row["id"] for row in some}
+        assert group.least >= min(row["similarity"] for row in some)
+    near_duplicates = result.summary.near_duplicates
+    assert sum(count for *_, count in evidence.classes) == near_duplicates
+    for begin, end, count in evidence.classes:
+        least = sum(begin + 0.001 <= row["similarity"] < end - 0.001 for row in near)
+        assert count >= least
+
+
+def test_the_least_similar_and_the_largest_groups_are_shown():
+    texts = collection()
+    result = dedup(texts)
+    assert_right(result.review().evidence, result, texts_by_id(texts))
+
+
+@pytest.mark.parametrize("recipe", ["shingle", "news"])
+def test_recipes_that_verify_and_that_do_not(recipe):
+    texts = collection(4)
+    result = dedup(texts, recipe=recipe)
+    evidence = result.review().evidence
+    assert evidence.removals
+    for one in evidence.removals:
+        assert one.removed.text == texts[int(one.removed.id)]
+        assert (one.distance is not None) == (recipe == "news")
+
+
+def test_texts_of_both_sides():
+    texts = collection(5)
+    own, other = texts[::2], texts[1::2]
+    table = pa.table({"body": other, "id": [f"b{at}" for at in range(len(other))]})
+    result = dedup(own, against=table)
+    known = dict(zip(table["id"].to_pylist(), other, strict=True))
+    evidence = result.review().evidence
+    assert {one.is_against for one in evidence.removals} == {True, False}
+    assert_right(evidence, result, texts_by_id(own), known)
+
+
+def test_long_texts_are_cut():
+    long = "".join(random.Random(1).choices(FERRY, k=LONGEST + 500))
+    (one,) = dedup([long, long[:-100]], threshold=0.5).review().evidence.removals
+    assert (len(one.kept.text), one.kept.length) == (LONGEST, len(long))
+    page = dedup([long, long[:-100]], threshold=0.5).review().to_html(language="en")
+    assert f"the first {LONGEST:,} of {len(long):,} characters" in page
+
+
+def test_nothing_removed():
+    result = dedup(["渡船九点开。", "Rain is expected."])
+    review = result.review()
+    assert review.evidence.removals == review.evidence.groups == review.evidence.classes == ()
+    assert "Nothing was removed for similarity." in review.to_html(language="en")
+    assert result.doubtful() == []
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = collection(6)
+    lines = [json.dumps({"id": f"d{at}", "text": text}) for at, text in enumerate(texts)]
+    Path("in.jsonl").write_text("\n".join(lines))
+    return texts
+
+
+def test_files(folder):
+    result = dedup_files(["in.jsonl"], "out.jsonl", review="review.html")
+    known = {f"d{at}": text for at, text in enumerate(folder)}
+    assert_right(result.review().evidence, result, known)
+    page = Path("review.html").read_text("utf-8")
+    assert page == result.review().to_html()
+    for one in result.review().evidence.removals:
+        assert one.removed.id in page
+    with pytest.raises(ParameterError, match="'review' parameter of dedup_files"):
+        dedup_files(["in.jsonl"], "out-2.jsonl").review()
+
+
+def test_against_saved_sketches(folder):
+    known = {f"d{at}": text for at, text in enumerate(folder)}
+    neardup.sketch_files(["in.jsonl"], "in.sketches")
+    result = dedup_files(["in.jsonl"], "out.jsonl", against=["in.sketches"], review="r.html")
+    assert result.summary.exact_duplicates > 100
+    for group in result.review().evidence.groups:
+        # Normalized, which changes nothing but white space here.
+        assert group.kept.text == known[group.kept.id].strip()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_dry_run_writes_what_is_named_only():
+    options = {"removed": "removed.jsonl", "report": "report.json"}
+    wet = dedup_files(["in.jsonl"], "out.jsonl", **options)
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    options = {"removed": "r.jsonl", "report": "report-2.json", "review": "review.html"}
+    dry = dedup_files(["in.jsonl"], "o.jsonl", dry_run=True, **options)
+    assert dry.removed.equals(wet.removed)
+    assert dry.summary.kept == wet.summary.kept
+    names = {path.name for path in Path().iterdir()}
+    assert names - set(before) == {"report-2.json", "review.html"}
+
+
+def test_what_is_on_the_page_is_only_shown():
+    body = "渡船早上九点从老码头开出，下午五点回来，票在码头的窗口卖。" * 3
+    texts = [f"{body}{odd}" for odd in hostile.TEXTS.values()]
+    texts.append(f"{body}</script><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>")
+    table = pa.table({"text": texts, "id": [f"<b>{at}</b>" for at in range(len(texts))]})
+    page = dedup(table, threshold=0.3).review().to_html(language="en")
+    assert "<img" not in page
+    assert "<b>0" not in page
+    assert "\u202e" not in page
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert len(scripts) == len(styles) == 1
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])
+    assert policy.startswith("default-src 'none'")
+    for text in (*scripts, *styles):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in re.findall(r'href="([^"]*)"', page)} <= set(ids)
+
+
+def test_the_page_is_in_both_languages():
+    review = dedup([FERRY, f"{FERRY}完"]).review()
+    assert 'lang="zh-CN"' in review.to_html(language="zh")
+    with pytest.raises(ParameterError, match="language"):
+        review.to_html(language="de")
+
+
+def test_a_notebook_shows_it():
+    review = dedup([FERRY, f"{FERRY}完"]).review()
+    shown = review._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert html.unescape(shown).count(review.to_html()) == 1
+
+
+def test_a_result_is_pickled_without_its_input():
+    result = dedup(collection(8))
+    same = pickle.loads(pickle.dumps(result))
+    assert same.removed.equals(result.removed)
+    assert same.doubtful() == result.doubtful()
+    with pytest.raises(ParameterError, match="review"):
+        same.review()
+
+
+def test_results_are_shown_on_one_screen(tmp_path):
+    texts = collection(7) * 20
+    tests = [FERRY]
+    results = {
+        "DedupResult": dedup(texts),
+        "PairsResult": neardup.pairs(texts[:300]),
+        "RepeatsResult": neardup.repeats(texts),
+        "ContaminationResult": neardup.contamination(texts, tests),
+        "Comparison": neardup.compare(texts[0], texts[1], passages=True),
+        "PairsEvaluation": evaluate_pairs(LABELLED / "documents.jsonl", LABELLED / "pairs.tsv"),
+    }
+    with neardup.Index(tmp_path / "n.db") as index:
+        results["Added"] = index.add_many(
+            [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+        )
+        results["Stats"] = index.stats()
+    for name, result in results.items():
+        shown = repr(result)
+        lines = shown.splitlines()
+        assert lines[0] == name
+        assert len(lines) < 20
+        assert max(map(len, lines)) < 140
+        page = result._repr_html_()
+        assert page.startswith("<table>")
+        assert f">{name}</caption>" in page
+    assert "  kept              " in repr(results["DedupResult"])
+    odd = dedup(pa.table({"text": [FERRY, f"{FERRY}完"], "id": ["<a>", "<b>"]}))
+    assert "&lt;b&gt; repeats &lt;a&gt;" in odd._repr_html_()
+
+
+def test_what_acts_on_a_terminal_is_shown_by_its_number():
+    table = pa.table({"text": [FERRY, f"{FERRY}完"], "id": ["a\x1b[31m", "b\u202e\nc"]})
+    shown = repr(dedup(table))
+    assert r"b\u202e c repeats a\x1b[31m" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.slow
+def test_in_a_browser(tmp_path):
+    path = tmp_path / "review.html"
+    texts = [f"{FERRY * 9}{word}" for word in ("今天", "明天下雨", "后天", "Ferry")]
+    dedup(texts, threshold=0.3).review().save(path, language="en")
+    with running() as browser, Tabs(browser) as tabs:
+        for width in (1280, 400):
+            page = tabs.open(width, lambda url: url.partition("#")[0] == path.as_uri())
+            page.goto(path.as_uri())
+            assert page.locator("article:visible").count() == 3
+            assert unreadable(page) == []
+            page.fill("#search", "下雨")
+            assert page.locator("article:visible").count() == 1
+            assert page.locator("[role=status]").inner_text() == "pairs shown: 1"
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width
+        assert tabs.leave() == []
