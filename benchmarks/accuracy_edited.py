@@ -109,8 +109,8 @@ def page(found):
 ## 2. Edited copies at each rate
 
 {found["documents"]:,} Chinese articles, {found["copies"]:,} of them edited copies of others:
-sentences, words and characters inserted, dropped, replaced and moved until so many characters
-are touched. Every recipe decides by itself.
+sentences, words and characters inserted, dropped, replaced and moved until that share of the
+characters is edited. Each recipe decides by its own rule.
 
 **Recall.**
 
@@ -128,7 +128,7 @@ they count as wrong.
 
 Edits scattered over a text cut many shingles each: at 30 % `general` finds {percent(lost)} of
 the Chinese copies. Chinese copies are found down to a content of .45, where resemblance at .55
-has long given up. In English, {missed["by numbers"]} of the {missed["missed"]} copies that
+finds none. In English, {missed["by numbers"]} of the {missed["missed"]} copies that
 `general` misses at {percent(USUAL)} are refused for their numbers alone, which edits have changed
 or dropped; `minhash` and `characters` do not look at numbers.
 """

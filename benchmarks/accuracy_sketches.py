@@ -51,8 +51,7 @@ def cost():
 ## 8. Verified against unverified
 
 Seconds of `dedup` on the {len(c.documents):,} Chinese news items in memory, the whole call, one
-recipe with three measures; median of {_RUNS} runs (range). Wanted: at most a third more than
-the sketches alone.
+recipe with three measures; median of {_RUNS} runs (range).
 
 {table(["decided by", "seconds", "times the sketches"], lines)}
 
@@ -89,9 +88,6 @@ def estimates():
 (1 − J) / {recipe.sketch.num_perm}).
 
 {table(heading, lines)}
-
-How fast signatures are made is measured by `cargo bench`: 477 MB/s a core for 128 values, with
-AVX-512. Classic permutations were kept: one hash, and a permutation of it for each value.
 """
 
 
