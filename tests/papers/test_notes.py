@@ -64,7 +64,7 @@ def test_why_a_file_is_refused_is_said_beside_its_name(key, data, name):
 
 def test_a_note_is_its_sentence():
     note = Message("papers.more_sources", count=1200)
-    assert note == "1,200 more sources are not listed; their passages count."
+    assert note == "1,200 more sources are not listed; their passages are counted."
     for other in (pickle.loads(pickle.dumps(note)), copy.deepcopy(note)):
         assert (other, other.code, other.values) == (note, note.code, note.values)
         assert in_language(other, "zh") == in_language(note, "zh")

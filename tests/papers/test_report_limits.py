@@ -78,7 +78,7 @@ def test_all_of_the_copied_text_is_marked_first(paper):
 def test_one_passage_more(paper):
     report = check(paper, "library", limits=ReportLimits(max_passages=56))
     assert report.notes == (
-        "1 more passage is neither marked in the text nor shown; the rates count it.",
+        "1 more passage is neither marked in the text nor shown; the rates include it.",
     )
 
 
