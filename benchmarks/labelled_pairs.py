@@ -169,7 +169,7 @@ def measure():
         f"{f1(unseen[part], is_same[part]):.3f}"
         for part in (np.ones_like(english), ~english, english)
     )
-    text = f"""\
+    return f"""\
 ## 3. Pairs that people labelled
 
 {decided.sum()} pairs of news, notices and laws, drawn over all similarities. Only the label
@@ -188,7 +188,6 @@ hindsight:
 
 {of_measures(some, is_same, english)}
 """
-    return text
 
 
 def main():
