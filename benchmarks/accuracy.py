@@ -3,7 +3,7 @@
 Usage: python benchmarks/accuracy.py [--unread]
 
 The program measures on the corpora beside the repository and takes some minutes on two cores. All
-figures are deterministic except the times in sections 8 and 11. With ``--unread`` nothing is
+figures are deterministic except the times in sections 8 and 10. With ``--unread`` nothing is
 written. Instead, the sampled pairs that nobody has read yet are printed as lines for the files in
 benchmarks/readings. Below each one are its differences.
 
@@ -84,7 +84,6 @@ def page():
         done("Reuters", accuracy_found.reuters()),
         done("Chinese news", accuracy_found.chinanews()),
         cost,
-        done("MinHash", accuracy_sketches.estimates()),
         limits(edited),
         accuracy_published.page(published),
         done("streams", accuracy_streams.streams()),
@@ -181,7 +180,7 @@ def limits(edited):
         return f"{one}, {two} and {three}"
 
     return f"""\
-## 10. Where the defaults lose
+## 9. Where the defaults lose
 
 - **Rewritten texts.** A text told in other words shares no shingles: most law versions below .2
   in section 5.

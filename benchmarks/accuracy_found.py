@@ -78,27 +78,11 @@ of .6 reports {sum(s >= 0.6 for s in c.pairs().values()):,} pairs.
 def chinanews():
     """Return the section on Chinese news."""
     c = collection("chinanews")
-    lines = [
-        [name, f"{c.kept(recipe, threshold):,}"]
-        for name, recipe, threshold in (
-            ("content ≥ 0.45, the default", "general", None),
-            ("resemblance ≥ 0.55", "shingle", 0.55),
-            ("resemblance ≥ 0.4", "shingle", 0.4),
-            ("`minhash`", "minhash", None),
-            ("`characters`", "characters", None),
-            ("`shingle-sample`", "shingle-sample", None),
-            ("`classic`", "classic", None),
-        )
-    ]
     strata = [stratum("chinanews", name) for name in ("both", "gained", "rejected", "near")]
     return f"""\
 ## 7. Chinese news
 
 {_counts(c)}
-
-Of {len(c.documents):,} documents are kept:
-
-{table(["by", "documents"], lines)}
 
 {_read(strata)}
 

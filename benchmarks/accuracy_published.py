@@ -75,7 +75,7 @@ def page(found):
     facts = machine.facts()
     said = "\n".join(f"- {line}" for line in findings(found["runs"]))
     return f"""\
-## 11. The published comparison
+## 10. The published comparison
 
 Zhang and He (2020) report a precision of .953 and a recall of .940 for `improved`, better and
 faster than traditional SimHash and than Shingle, which is last. They name no distance; here it is

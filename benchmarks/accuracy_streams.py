@@ -19,7 +19,7 @@ def streams():
     heading = ["collection", "order", "documents"]
     heading += ["kept by both", "by the index only", "by `dedup` only"]
     return f"""\
-## 12. The index against `dedup`
+## 11. The index against `dedup`
 
 `dedup` counts which shingles are common in the whole collection, and then decides. An index decides
 on each document when it arrives, and counts the documents that it has after 100, 200, 400, ... of

@@ -229,13 +229,9 @@ def test_what_points_nowhere(kept_of, expected):
 
 @pytest.mark.parametrize("function", [adjusted_rand_index, b_cubed])
 def test_clusterings_of_two_lengths(function):
-    with pytest.raises(
-        ParameterError, match="'found' parameter must be one label for each document, 1"
-    ):
+    with pytest.raises(ParameterError, match="'found' parameter must be one label for each doc"):
         function([0, 1], [0])
-    with pytest.raises(
-        ParameterError, match="'true' parameter must be one label for each document"
-    ):
+    with pytest.raises(ParameterError, match="'true' parameter must be one label for each"):
         function([0, 1], [[0, 1]])
 
 
