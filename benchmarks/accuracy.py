@@ -3,7 +3,7 @@
 Usage: python benchmarks/accuracy.py [--unread]
 
 The program measures on the corpora beside the repository and takes some minutes on two cores. All
-figures are deterministic except the times in sections 8 and 11. With ``--unread`` nothing is
+figures are deterministic except the times in sections 8 and 10. With ``--unread`` nothing is
 written. Instead, the sampled pairs that nobody has read yet are printed as lines for the files in
 benchmarks/readings. Below each one are its differences.
 
@@ -28,21 +28,6 @@ from accuracy_readings import AGAIN, of_different_days, stratum
 from tables import percent, table, wrapped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
-
-#: What is measured of the default, and its figures before numbers were weighed.
-BEFORE = {
-    "labelled pairs: F1 (section 3)": ".940",
-    "labelled pairs, Chinese": ".937",
-    "labelled pairs, English": ".945",
-    "Chinese copies, 10 % edited: recall / strict precision": "0.957 / 0.889",
-    "English copies, 5 % edited: recall": "0.920",
-    "English copies, 10 % edited: recall": "0.782",
-    "English copies, 20 % edited: recall": "0.223",
-    "bulletins: pairs of different days": "79",
-    "laws: versions of 104 / others": "65 / 70",
-    "Reuters: pairs": "1,249",
-    "Chinese news: pairs": "865",
-}
 
 #: By collection: the samples of pairs that content reports, and the sample that it rejects.
 _REPORTED = {
@@ -90,16 +75,15 @@ def page():
     agreed = done("pairs that people labelled", labelled_pairs.measure())
     sections = [
         _HEAD,
-        done("defaults", defaults(edited, labelled, agreed, published)),
+        done("defaults", defaults(edited, labelled)),
         accuracy_edited.page(edited),
-        agreed["page"],
+        agreed,
         accuracy_labelled.page(labelled),
         done("bulletins", accuracy_found.bulletins()),
         done("laws", accuracy_found.laws()),
         done("Reuters", accuracy_found.reuters()),
         done("Chinese news", accuracy_found.chinanews()),
         cost,
-        done("MinHash", accuracy_sketches.estimates()),
         limits(edited),
         accuracy_published.page(published),
         done("streams", accuracy_streams.streams()),
@@ -111,14 +95,13 @@ _HEAD = """\
 # Accuracy: the evidence for the defaults
 
 Made by `make accuracy` from `benchmarks/accuracy.py` and the corpora beside the repository; do
-not edit. Methods are on the page [methods](methods.md), words in the [glossary](glossary.md),
-speed in [the benchmarks](../benchmarks/README.md). Figures first; where pairs had to be read to
-know what they are, one reader read a seeded sample of them, and the readings are in
-[`benchmarks/readings`](../benchmarks/readings).
+not edit. [Methods](methods.md) defines the measures, the [glossary](glossary.md) the words. Where
+pairs had to be read, one reader read a seeded sample of them
+([`benchmarks/readings`](../benchmarks/readings)).
 """
 
 
-def defaults(edited, labelled, agreed, published):
+def defaults(edited, labelled):
     """Return the first section: the defaults and their alternatives."""
     truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
     own = {**labelled["results"], "general": labelled["results"][accuracy_labelled.CONTENT]}
@@ -149,9 +132,6 @@ def defaults(edited, labelled, agreed, published):
         "Reuters: pairs",
         "Chinese news: pairs",
     ]
-    english = [f"{found['general']:.3f}" for found in edited["english"].values()]
-    now = [*agreed["f1"], lines[0][1], *english, *lines[0][3:]]
-    then_and_now = [[*row, new] for row, new in zip(BEFORE.items(), now, strict=True)]
     wrong = [
         [of, *accuracy_found.wrong(of, reported, rejected)]
         for of, (reported, rejected) in _REPORTED.items()
@@ -166,7 +146,7 @@ def defaults(edited, labelled, agreed, published):
     scores = edited["tallies"][accuracy_edited.NEWS.name, accuracy_edited.USUAL].scores
     many = scores.tp + scores.fp
     return f"""\
-## 1. The defaults, and by how much they win
+## 1. The defaults compared
 
 Each recipe with its own decision. The default is `general`: content of shingles of 5
 characters, or of 8 in texts with spaces between words, at least .45. `shingle`, `minhash` and
@@ -175,38 +155,18 @@ others decide by the distance of fingerprints, at most 3 bits.
 
 {table(heading, lines)}
 
-The default before this one counted every common shingle three tenths, none in texts with spaces
-between words, and refused a pair for its numbers. It is compared with the present one:
-
-{table(["", "before", "now"], then_and_now)}
-
 `news` is left out where texts have white space: it takes spaces for words, and calls {many:,}
 pairs of section 2 duplicates.
 
 How many of the reported pairs are **other events**, estimated from the samples of 20 to 50
-pairs that were read, so give or take .1 or .2:
+pairs that were read, so the error is .1 or .2:
 
 {table(["collection", "content, the default", "resemblance ≥ .55"], wrong)}
 
 In each collection `general` reports the smaller share of other events. On English copies with
-few edits it finds less than resemblance does, as numbers have no say there (section 2). Of the
+few edits it finds less than resemblance does, which ignores numbers (section 2). Of the
 pairs just below the bound, with a content from .35 on, {near} are one text used twice.
 
-Against the figures that were wanted:
-
-- **The published comparison**, precision .953 and recall .940 for `improved`: at distance 3
-  reproduced with re-posts, {accuracy_published.summary(published)}, and ahead of traditional
-  SimHash; that Shingle is last and `improved` fastest is not (section 11). With 2 to 10 % edited
-  `improved` reaches .587 and .738 at its best distance, 7: its weights let a few heavy words decide
-  the bits, so that texts on one subject are near and edited ones far. `general` reaches .993 and
-  .994 there at its own .45 (`neardup evaluate published --copies edits`).
-- **Bulletins**, at most 10 pairs of different days: not reached (section 4).
-- **Laws**, 80 of the {len(truth)} versions with fewer than 100 other pairs: not reached
-  (section 5).
-- **Copies with 5 % edits**, a recall of .99: reached in Chinese, not in English (section 2).
-- **Verified search**, at most a third slower than unverified: reached file to file, 1.8 s against
-  1.4 s on Chinese news ([the benchmarks](../benchmarks/README.md)); not reached in memory
-  (section 8).
 """
 
 
@@ -220,30 +180,31 @@ def limits(edited):
         return f"{one}, {two} and {three}"
 
     return f"""\
-## 10. Where the defaults lose
+## 9. Where the defaults lose
 
-- **Rewritten texts.** The same told in other words shares no shingles: most law versions below
-  .2 in section 5.
+- **Rewritten texts.** A text told in other words shares no shingles: most law versions below .2
+  in section 5.
 - **Heavy scattered edits.** Recall on Chinese copies is {at[0.1]:.2f} at 10 % of characters
   touched, {at[0.15]:.2f} at 15 % and {at[0.2]:.2f} at 20 %.
 - **Edited English.** Recall on copies is {recalls("general")}; `minhash` has
   {recalls("minhash")}. In a short item one number that an edit changed is a large part of its
-  numbers (section 2). `--recipe minhash` finds these, and takes more forms for copies.
-- **Forms with other names.** Two texts of one form whose names differ and whose numbers agree are
-  called duplicates: the dividend notices of two companies, a rule that one city adopted from
-  another (sections 5 and 6).
-- **Forms that the collection has fewer than five of.** A notice that comes once a year in a
-  collection of four years is not common, and passes (section 4).
-- **Texts of one form whose numbers agree**, or that have none: lists of names, series of
+  numbers (section 2). `--recipe minhash` finds these, and reports more texts from one template.
+- **Templates with other names.** Two texts from one template whose names differ and whose
+  numbers agree are called duplicates: the dividend notices of two companies, a rule that one city
+  adopted from another (sections 5 and 6).
+- **Templates with fewer than five texts.** A notice that appears once a year in a collection of
+  four years is not recognized as a template (section 4).
+- **Texts from one template whose numbers agree**, or that have none: lists of names, series of
   commentaries.
-- **Numbers that were corrected.** A repeat of a short notice with a corrected figure is called
-  another text.
-- **Partial copies.** A copied paragraph in a long text is not found, nor a text that another
-  contains with as much again around it: content is symmetric. The recipe `containment` finds the
+- **Numbers that were corrected.** A re-post of a short notice with a corrected figure is not
+  called a duplicate.
+- **Partial copies.** A copied paragraph in a long text is not found, nor is a text that makes
+  up at most half of another: content is symmetric. The recipe `containment` finds the
   latter, and `neardup check` both.
-- **Short texts.** Below 40 letters and digits one word put into the middle makes another text.
-- **A million documents.** The table that counts what is common then holds a smaller sample, and
-  of short texts it knows too few shingles to say what is form: resemblance decides for these.
+- **Short texts.** Below 40 letters and digits, one word inserted in the middle makes two texts
+  different.
+- **A million documents.** The table of common shingles then holds a smaller sample, with too
+  few shingles of short texts to recognize a template: plain resemblance decides for these.
 """
 
 

@@ -33,15 +33,16 @@ def bulletins():
     return f"""\
 ## 4. Bulletins
 
-{len(c.documents):,} items of a daily news programme, markup stripped: one form, other events
-each day. Pairs of different days that are called duplicates:
+{len(c.documents):,} items of a daily news programme, markup stripped: one template, other
+events each day. Pairs of different days that are called duplicates:
 
 {table(["measure", "pairs"], lines)}
 
 {_read([reported, rejected])}
 
-What content still reports wrongly comes once a year or in a small series, fewer than five texts
-of one form. So few texts do not show what the form is, and often no number differs.
+What content still reports wrongly comes once a year or in a small series, with fewer than five
+texts from one template. Five texts are needed to recognize a template, and often no number
+differs.
 {_share(reported, OTHER)} of what it reports is another event. For comparison, resemblance at
 .55 reports {len(counts[1][1]):,} pairs, and of those that content rejects
 {_share(rejected, OTHER)} are.
@@ -60,13 +61,13 @@ def reuters():
 ## 6. Reuters
 
 {len(c.documents):,} English newswire items; dividends, money market reports and exchange news
-have forms. Texts with spaces between words are compared by shingles of 8 characters.
+have templates. Texts with spaces between words are compared by shingles of 8 characters.
 
 {_counts(c)}
 
 {_read([reported, rejected, near])}
 
-Where content is wrong it was misled by short forms whose numbers agree or are few: dividends,
+Content is wrong on short texts from one template whose numbers agree or are few: dividends,
 bill rates, warrant bonds of two companies. {len(flashes):,} of the {len(reported.pairs):,} pairs
 that it reports have a text below {_FLASH} characters: {short[OTHER]} of the {short.total()} of
 these that were read are other events, and {long[OTHER]} of the {long.total()} others. A threshold
@@ -77,34 +78,17 @@ of .6 reports {sum(s >= 0.6 for s in c.pairs().values()):,} pairs.
 def chinanews():
     """Return the section on Chinese news."""
     c = collection("chinanews")
-    lines = [
-        [name, f"{c.kept(recipe, threshold):,}"]
-        for name, recipe, threshold in (
-            ("content ≥ 0.45, the default", "general", None),
-            ("resemblance ≥ 0.55", "shingle", 0.55),
-            ("resemblance ≥ 0.4", "shingle", 0.4),
-            ("`minhash`", "minhash", None),
-            ("`characters`", "characters", None),
-            ("`shingle-sample`", "shingle-sample", None),
-            ("`classic`", "classic", None),
-        )
-    ]
     strata = [stratum("chinanews", name) for name in ("both", "gained", "rejected", "near")]
     return f"""\
 ## 7. Chinese news
 
 {_counts(c)}
 
-Of {len(c.documents):,} documents are kept:
-
-{table(["by", "documents"], lines)}
-
 {_read(strata)}
 
 What content gains over resemblance is the same event told from the same source, by another
-agency or at another length. A labeller who wants re-posts only would not count most of these:
-ask for a higher threshold then. What it gives up are forms: money market notices, case counts
-by day, notices of one office.
+agency or at another length. If only re-posts count as duplicates, use a higher threshold. What
+content rejects are templates: money market notices, case counts by day, notices of one office.
 """
 
 
@@ -169,11 +153,6 @@ def laws():
     others = sorted(c.pairs().keys() - truth)
     read = readings("laws", _LAW_CLASSES)
     classes = [read.get(("others", *pair)) for pair in others]
-    title = [c.of_id[a]["title"] == c.of_id[b]["title"] for a, b in others]
-    listed = [
-        [a, b, f"{c.pairs()[a, b]:.2f}", "yes" if same else "no", kind or UNREAD]
-        for (a, b), same, kind in zip(others, title, classes, strict=True)
-    ]
     counted = ", ".join(f"{classes.count(name)} {name}" for name in _LAW_CLASSES)
     needed = sorted(resemblance, reverse=True)[math.ceil(_WANTED * len(truth)) - 1]
     known = len(loose.keys() & truth)
@@ -193,12 +172,6 @@ resemblance of {needed:.2f}, and at .1 already {len(loose) - known:,} other pair
 The {len(others)} other pairs that content reports at its default were looked at: {counted}. So
 the list of versions is not complete, and rules that one city adopted from another make up most
 of the rest.
-
-<details><summary>All of them</summary>
-
-{table(["a", "b", "content", "same title", "class"], listed)}
-
-</details>
 """
 
 

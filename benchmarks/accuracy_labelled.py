@@ -29,17 +29,14 @@ def measure():
     a, b = (np.array([at[row[key]] for row in labels], np.int64) for key in ("id_a", "id_b"))
     pairs = Pairs(documents, a, b)
     is_true = np.array([row["label"] == "near-duplicate" for row in labels])
-    sure = np.array([row["confidence"] == "high" for row in labels])
     measured, evidence = _measured(pairs, _OF_THE_COLLECTION)
     measured += _sketches_of_one_text(pairs)
     measured += _parts(measured, evidence)
-    results = [_result(one, is_true, sure) for one in measured]
+    results = [_result(one, is_true) for one in measured]
     results.sort(key=lambda r: -r["left_out"])
     return {
         "pairs": len(labels),
         "true": int(is_true.sum()),
-        "sure": int(sure.sum()),
-        "sure_true": int((sure & is_true).sum()),
         "documents": len(documents),
         "results": {r["name"]: r for r in results},
     }
@@ -79,9 +76,8 @@ def _parts(measured, evidence):
     ]
 
 
-def _result(one, is_true, sure):
+def _result(one, is_true):
     whole = sweep(one.values, is_true, by_distance=one.by_distance)
-    some = sweep(one.values[sure], is_true[sure], by_distance=one.by_distance)
     own = one.own_cut_off
     result = {
         "name": one.name,
@@ -89,15 +85,11 @@ def _result(one, is_true, sure):
         "best": whole.best.f1,
         "left_out": whole.left_out.f1,
         "left_out_interval": whole.left_out_interval,
-        "sure_cut": one.bound(some.cut_off),
-        "sure_best": some.best.f1,
-        "sure_left_out": some.left_out.f1,
         "own": "" if own is None else one.bound(own),
         "own_f1": None,
     }
     if own is not None:
-        taken = one.passes(own)
-        result |= _at_own(taken, is_true) | {"own_sure": _at_own(taken[sure], is_true[sure])}
+        result |= _at_own(one.passes(own), is_true)
     return result
 
 
@@ -127,8 +119,6 @@ def page(found):
                 f"{r['left_out']:.2f}",
                 interval(r["left_out_interval"]),
                 *own,
-                f"{r['sure_best']:.2f}",
-                f"{r['sure_left_out']:.2f}",
             ]
         )
     heading = [
@@ -140,27 +130,22 @@ def page(found):
         "own cut",
         "F1 there",
         "95 %",
-        "sure: best F1",
-        "each left out",
     ]
     content, resemblance = results[CONTENT], results[RESEMBLANCE]
     tp, fp, fn = content["own_counts"]
-    sure_tp, sure_fp, sure_fn = content["own_sure"]["own_counts"]
     return f"""\
 ### Every measure on one set of labels
 
 {found["pairs"]} pairs of news items read and labelled by one reader, {found["true"]} of them
-near-duplicates; the rest are texts on the same event, or different ones. {found["sure"]} labels
-are sure ({found["sure_true"]} near-duplicates). What is common is counted in the
-{found["documents"]:,} news items that the pairs are from. A recipe in the list is the distance
-or similarity of its sketches; those that verify decide by resemblance or content.
+near-duplicates; the rest are texts on the same event, or different ones. What is common is counted
+in the {found["documents"]:,} news items that the pairs are from. A recipe in the list is the
+distance or similarity of its sketches; those that verify decide by resemblance or content.
 
 {table(heading, lines)}
 
 The best single cut of resemblance is {resemblance["cut"]}, with an F1 of
 {resemblance["best"]:.2f}; left out, {resemblance["left_out"]:.2f}. Content at its default
-{content["own"]} has {content["own_f1"]:.2f}: {tp} found, {fp} wrong, {fn} missed; on the sure
-pairs {content["own_sure"]["own_f1"]:.2f}: {sure_tp} found, {sure_fp} wrong, {sure_fn} missed.
+{content["own"]} has {content["own_f1"]:.2f}: {tp} found, {fp} wrong, {fn} missed.
 The intervals are wide: {found["true"]} near-duplicates cannot tell measures apart that differ
 by less than a tenth.
 """

@@ -141,7 +141,7 @@ def counts_of(called, is_same):
 
 
 def measure():
-    """Return F1 of all, the Chinese and the English pairs, and the section of the page."""
+    """Return the section of the page."""
     pairs = list(labels())
     evident = evidence(pairs)
     threshold = load_recipe("general").decide.threshold
@@ -152,7 +152,7 @@ def measure():
     groups = {"all": decided, "Chinese": ~english, "English": english}
     groups |= {source: sources == source for source in dict.fromkeys(sources)}
     groups |= {name: names == name for name in dict.fromkeys(names)}
-    lines, scores = [], {}
+    lines = []
     for group, chosen in groups.items():
         chosen = chosen & decided
         counts = counts_of(called[chosen], kinds[chosen] == "same")
@@ -161,7 +161,6 @@ def measure():
         if found + missed:
             score = f"{2 * found / (2 * found + wrong + missed):.3f}"
             bounds = interval(bootstrap_interval(counts, f1_of_sums))
-        scores[group] = score
         lines.append([group, str(chosen.sum()), str(found), str(wrong), str(missed), score, bounds])
     some = [one for one, is_decided in zip(evident, decided, strict=True) if is_decided]
     is_same, english = kinds[decided] == "same", english[decided]
@@ -170,30 +169,31 @@ def measure():
         f"{f1(unseen[part], is_same[part]):.3f}"
         for part in (np.ones_like(english), ~english, english)
     )
-    text = f"""\
+    return f"""\
 ## 3. Pairs that people labelled
 
-{decided.sum()} pairs of news, notices and laws, drawn over all similarities. *Same* is a
-duplicate; one form, one event and different texts are none. The default calls duplicates:
+{decided.sum()} pairs of news, notices and laws, drawn over all similarities. Only the label
+*same* means duplicate; two texts from one template, about one event, or different ones do not. The
+default calls duplicates:
 
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
 Of {(~decided).sum()} pairs of versions, which are left out, {called[~decided].mean():.0%} are
 called duplicates. With the factors of the number penalty and the threshold fitted to all
-collections but one, and the verdicts on that one taken, F1 is {of_all}: Chinese {chinese}, English
+collections but one, and evaluated on that one, F1 is {of_all}: Chinese {chinese}, English
 {of_english}.
 
-By the measures of other recipes, at their own threshold and at the best one in hindsight:
+The same pairs by the measures of other recipes, at their own threshold and at the best one in
+hindsight:
 
 {of_measures(some, is_same, english)}
 """
-    return {"f1": [scores[group] for group in ("all", "Chinese", "English")], "page": text}
 
 
 def main():
     """Print the section and return the exit code."""
     try:
-        print(measure()["page"])
+        print(measure())
     except MissingError as error:
         print(f"labelled_pairs: {error}", file=sys.stderr)
         return 2

@@ -52,7 +52,6 @@ guide/recipes
 guide/evaluate
 guide/segmenters
 guide/cluster
-guide/reliability
 ```
 
 ```{toctree}
@@ -75,14 +74,12 @@ zh/methods
 :caption: Reference
 
 cli-reference
-python
 api
 methods
 formats
 errors
 glossary
 differences
-choices
 accuracy
 benchmarks
 bibliography

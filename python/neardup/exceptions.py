@@ -132,8 +132,8 @@ class MissingDependencyError(NeardupError, ImportError):
 
 
 class ClusterError(NeardupError, RuntimeError):
-    """Spark gave up a job, or ended; the completed stages are in the checkpoint.
+    """Spark aborted a job, or ended; the completed stages are in the checkpoint.
 
-    Example: ``Spark gave the job up: java.lang.OutOfMemoryError: Java heap space. Give it
+    Example: ``Spark aborted the job: java.lang.OutOfMemoryError: Java heap space. Give it
     more memory ...``
     """

@@ -296,7 +296,7 @@ class TestManyPapers:
             found = run(*ALL, "-o", "papers/reports", "--force")
             assert len(found.out.splitlines()) == 4
         assert len(run(*ALL).out.splitlines()) == 4
-        assert "another folder than that of the papers" in run(*ALL, "-o", "papers", code=2).err
+        assert "must not be the folder of the papers" in run(*ALL, "-o", "papers", code=2).err
 
     def test_what_goes_for_all_is_said_once(self, run):
         Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")
@@ -360,7 +360,7 @@ class TestHowItEnds:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "--library must name what the papers are compared with; or give --among"),
+            ((), "--library must name the documents that the papers are compared with"),
             (("-l", "nosuch"), "nosuch: no such file or folder"),
             ((*LIBRARY, "--least", "4"), "--least must be"),
             ((*LIBRARY, "--workers", "-1"), "--workers must be"),
@@ -381,7 +381,7 @@ class TestHowItEnds:
                 ("papers/ben.txt", *LIBRARY, "--json", "r.json"),
                 "--json must be a folder for several",
             ),
-            (("library", *LIBRARY, "-o", "library"), "another folder than that of the papers"),
+            (("library", *LIBRARY, "-o", "library"), "must not be the folder of the papers"),
             ((*LIBRARY, "--exclude", "nosuch.txt"), "nosuch.txt: no such file"),
             ((*LIBRARY, "-o", "nosuch/report.html"), "nosuch"),
         ],

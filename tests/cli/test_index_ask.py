@@ -59,7 +59,7 @@ def test_query_without_an_answer(run, index):
         (["text", "--file", "in.jsonl"], "Give one text"),
         (["text", "-k", "0"], "-k must be a whole number of at least 1"),
         (["text", "--within", "-3d"], "--within must be"),
-        (["text", "--at", "2025-03-09"], "is the end of the period"),
+        (["text", "--at", "2025-03-09"], "sets the end of the period"),
         (["text", "--within", "3d", "--at", "spring"], "--at must be a time such as"),
         (["--file", "nosuch.txt"], "nosuch.txt: cannot be read"),
         (["--file", "gb.txt", "--encoding", "utf-8"], "Name the encoding"),

@@ -162,7 +162,7 @@ def test_duplicates_and_problems_in_the_exit_code(run):
 def test_another_text_under_an_id(run, index):
     Path("other.jsonl").write_text('{"id": "bridge", "text": "另一段文字。"}\n', "utf-8")
     found = run("index", "add", index, "other.jsonl", code=2)
-    assert "'bridge' is there with another text" in found.err
+    assert "'bridge' already belongs to another text" in found.err
 
 
 def test_within(run):

@@ -70,7 +70,7 @@ class TestAdd:
     @pytest.mark.parametrize("again", [PEARS, "", FERRY_AGAIN])
     def test_another_text_under_an_id_is_refused(self, index, again):
         index.add("a", FERRY)
-        with pytest.raises(InputError, match="'a' is there with another text") as told:
+        with pytest.raises(InputError, match="'a' already belongs to another text") as told:
             index.add("a", again)
         assert "Remove that one first, or choose another id." in str(told.value)
         assert index.get("a").text == FERRY
@@ -79,7 +79,7 @@ class TestAdd:
     def test_another_text_under_the_id_of_one_dropped(self, index):
         index.add("a", FERRY)
         index.add("b", FERRY_AGAIN)
-        with pytest.raises(InputError, match="'b' is there with another text"):
+        with pytest.raises(InputError, match="'b' already belongs to another text"):
             index.add("b", PEARS)
         assert len(index) == 2
 
@@ -202,8 +202,8 @@ class TestAddMany:
         places = sorted((one.record, one.field) for one in added.problems)
         assert places == [(6, "id"), (7, "id"), (8, "text")]
         reasons = {one.record: str(one) for one in added.problems}
-        assert "'b' is there with another text" in reasons[6]
-        assert "'old' is there with another text" in reasons[7]
+        assert "'b' already belongs to another text" in reasons[6]
+        assert "'old' already belongs to another text" in reasons[7]
         assert [one.id for one in index.documents()] == ["old", "a", "b", "d"]
 
     @pytest.mark.slow

@@ -103,7 +103,7 @@ class TestWhatIsThere:
         opened(database_url)
 
     @pytest.mark.parametrize(
-        ("found", "way"), [("3", "Upgrade neardup, or export"), ("0", "Go on with that version")]
+        ("found", "way"), [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")]
     )
     def test_another_schema(self, found, way, location, opened):
         database = opened(location)

@@ -110,7 +110,7 @@ def test_a_whole_log_is_taken(copy):
 def test_a_missing_log(copy):
     beside(copy, "-wal").unlink()
     message = refused(copy, "its write-ahead log, n.db-wal, is missing")
-    assert "To go on without the lost changes" in message
+    assert "To continue without the lost changes" in message
     beside(copy, "-commits").unlink()
     with Index(copy, must_exist=True) as index:
         assert len(index) < 15
@@ -247,7 +247,7 @@ def test_a_file_that_is_only_a_header(tmp_path):
     path = tmp_path / "n.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-    message = refused(path, "an index is whose write-ahead log, n.db-wal, is missing")
+    message = refused(path, "like an index whose write-ahead log, n.db-wal, is missing")
     assert "only if there was no index, delete the file" in message
 
 

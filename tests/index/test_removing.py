@@ -132,7 +132,7 @@ class TestReconsider:
         index.remove("a")
         assert index.add("c", BASE + " and fifteen") is None
         assert index.add("b", BASE + " and more").id == "c"
-        with pytest.raises(InputError, match="'d' is there with another text"):
+        with pytest.raises(InputError, match="'d' already belongs to another text"):
             index.add("d", OTHER)
         assert states(index) == {"x": "kept", "c": "kept", "b": "dropped", "d": "freed"}
         added = index.add_many([{"id": "d", "text": BASE + " and more"}] * 2)

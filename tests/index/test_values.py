@@ -70,7 +70,7 @@ def test_times_that_are_not_guessed_at(given):
 
 @pytest.mark.parametrize("given", [1_584_000_000, 1.5e9])
 def test_a_number_is_no_time(given):
-    assert str(time_fault(given)).endswith("; of a number nobody can tell the unit")
+    assert str(time_fault(given)).endswith("; a plain number does not say its unit")
 
 
 def test_a_zone_for_times_without_one(index):

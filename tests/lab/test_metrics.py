@@ -216,10 +216,10 @@ def test_kept_within_true_clusters_loses_nothing(labels):
     ("kept_of", "expected"),
     [
         ([1, 2, 2], "point at kept documents.*chain at document 0"),
-        ([0, 1], "one place a document, 3 of them"),
+        ([0, 1], "one place for each document, 3 in all"),
         ([0, 1, 3], "places from 0 to 2"),
         ([0, 1, -1], "places from 0 to 2"),
-        ([0.0, 1.0, 2.0], "one place a document"),
+        ([0.0, 1.0, 2.0], "one place for each document"),
     ],
 )
 def test_what_points_nowhere(kept_of, expected):
@@ -229,9 +229,9 @@ def test_what_points_nowhere(kept_of, expected):
 
 @pytest.mark.parametrize("function", [adjusted_rand_index, b_cubed])
 def test_clusterings_of_two_lengths(function):
-    with pytest.raises(ParameterError, match="'found' parameter must be one label a document, 1"):
+    with pytest.raises(ParameterError, match="'found' parameter must be one label for each doc"):
         function([0, 1], [0])
-    with pytest.raises(ParameterError, match="'true' parameter must be one label a document"):
+    with pytest.raises(ParameterError, match="'true' parameter must be one label for each"):
         function([0, 1], [[0, 1]])
 
 

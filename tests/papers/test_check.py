@@ -147,7 +147,7 @@ class TestMoreSourcesThanAreListed:
         report = self.report(make, 205)
         assert len(report.sources) == 200
         assert report.copied == 205 * 26
-        assert report.notes == ("5 more sources are not listed; their passages count.",)
+        assert report.notes == ("5 more sources are not listed; their passages are counted.",)
 
     def test_copies_of_what_is_listed_are_not(self, make):
         for at in range(60):
@@ -155,7 +155,7 @@ class TestMoreSourcesThanAreListed:
         report = check(make("paper.txt", OWN + COPIED), "library")
         check_consistent(report)
         assert [one.id for one in report.sources] == [f"{at:02}.txt" for at in range(50)]
-        assert report.notes == ("10 more sources are not listed; their passages count.",)
+        assert report.notes == ("10 more sources are not listed; their passages are counted.",)
 
 
 class TestOwnFile:

@@ -327,7 +327,7 @@ def test_a_file_that_is_too_large_is_not_sent(visit, tmp_path):
     page = visit("/ask")
     page.set_input_files("#text-file", large)
     told = page.evaluate("document.getElementById('text-file').validationMessage")
-    assert told == "This file is too large: at most 16 MB are taken."
+    assert told == "This file is too large: at most 16 MB are accepted."
     page.click("button.main")
     assert page.locator("#result").count() == 0
     # Who types instead is let through.

@@ -77,7 +77,7 @@ def test_compare(client):
     [
         (FERRY, FERRY, "The two texts are the same"),
         (FERRY, FERRY + "！", "The two texts are near-duplicates"),
-        (FERRY, BRIDGE, "The two texts are no duplicates"),
+        (FERRY, BRIDGE, "The two texts are not duplicates"),
         (BULLETIN, BULLETIN.replace("310", "745"), "Alike, but with other numbers"),
         ("北岸的渡口停航三天", "北岸的渡口停航四天", "Alike, but with other numbers"),
     ],

@@ -56,7 +56,7 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
         "type": "urn:neardup:internal-error",
         "title": "Internal error",
         "status": 500,
-        "detail": "The service failed. The log has more.",
+        "detail": "The service failed. The log has the details.",
         "code": "server.failed",
     }
     (record,) = caplog.records

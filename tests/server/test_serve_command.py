@@ -60,7 +60,7 @@ class TestRefusals:
     @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "news.example"])
     def test_another_address_without_keys(self, run, index, host):
         err = self.one_line(run("--index", index, "--host", host, "--port", 0))
-        assert f"A service at {host} can be asked from other machines" in err
+        assert f"A service at {host} can be reached from other machines" in err
         assert "neardup serve key create" in err
 
     def test_a_file_of_keys_without_a_key(self, run, index, tmp_path):
@@ -70,7 +70,7 @@ class TestRefusals:
         create_key(keys, "one", ["read"])
         assert run("key", "revoke", "one", "--keys", keys)[0] == 0
         err = self.one_line(run("--index", index, "--host", "0.0.0.0", "--keys", keys))
-        assert "has no key, so nobody could ask" in err
+        assert "has no key, so nobody could use the service" in err
 
     def test_no_index(self, run, tmp_path):
         err = self.one_line(run("--port", 0))
@@ -87,7 +87,7 @@ class TestRefusals:
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
             err = self.one_line(run("--index", index, "--port", port))
-        assert f"127.0.0.1:{port}: cannot be listened on: Address already in use" in err
+        assert f"127.0.0.1:{port}: cannot listen on this port: Address already in use" in err
 
     @pytest.mark.parametrize(
         "options",
@@ -198,7 +198,7 @@ class TestServing:
         running = serve_process(command=["serve", "--index", index])
         port = running.url.rpartition(":")[2]
         code, _, err = run("--index", index, "--port", port)
-        assert (code, "cannot be listened on" in err) == (2, True)
+        assert (code, "cannot listen on this port" in err) == (2, True)
 
 
 def start_two(folder):

@@ -33,11 +33,11 @@ def test_without_pyspark_the_message_says_what_to_install():
     ("error", "cause"),
     [
         (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
-        (EOFError(), "without a word"),
+        (EOFError(), "no reason given"),
     ],
 )
 def test_a_java_that_has_ended_is_told(error, cause):
-    said = rf"gave the job up: .*{cause}\. .*driver\.memory"
+    said = rf"aborted the job: .*{cause}\. .*driver\.memory"
     with pytest.raises(ClusterError, match=said), translate_errors():
         raise error
 
@@ -45,7 +45,7 @@ def test_a_java_that_has_ended_is_told(error, cause):
 def test_the_last_cause_of_a_long_trace_is_told():
     from py4j.protocol import Py4JError
 
-    said = r"up: java\.lang\.OutOfMemoryError: Java heap space\. "
+    said = r"aborted the job: java\.lang\.OutOfMemoryError: Java heap space\. "
     with pytest.raises(ClusterError, match=said), translate_errors():
         raise Py4JError(LONG)
 

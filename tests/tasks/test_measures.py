@@ -59,9 +59,9 @@ def test_a_pair_has_no_kept_text(many):
 
 def test_compare_says_which_text_lies_in_the_other():
     for texts, lies in (
-        ((NOTICE, REPLY), "A lies in B"),
-        ((REPLY, NOTICE), "B lies in A"),
-        ((REPLY, REPLY + "!"), "each lies in the other"),
+        ((NOTICE, REPLY), "B contains A"),
+        ((REPLY, NOTICE), "A contains B"),
+        ((REPLY, REPLY + "!"), "each contains the other"),
     ):
         found = compare(*texts, recipe="containment")
         assert found.duplicate

@@ -92,7 +92,7 @@ class Message(str):
     --------
     >>> note = Message("papers.more_sources", count=1087)
     >>> print(note)
-    1,087 more sources are not listed; their passages count.
+    1,087 more sources are not listed; their passages are counted.
     >>> note.code, note.values
     ('papers.more_sources', {'count': 1087})
     >>> print(in_language(note, "zh"))

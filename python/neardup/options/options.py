@@ -239,7 +239,7 @@ Exhaustive = Annotated[
     bool,
     Option(
         "Compare all documents that share enough keys, also those that full posting lists leave "
-        "out. Finds what they hide, in time that is quadratic in the documents of one template. "
+        "out. Finds more, but the time is quadratic in the documents of one template. "
         "For recipes that sample shingles or make signatures; other searches are exhaustive.",
         MATCHING,
     ),
@@ -266,7 +266,7 @@ AgainstOnly = Annotated[
 DryRun = Annotated[
     bool,
     Option(
-        "Decide, but write neither kept nor removed records: only --review and --report, if named.",
+        "Decide, but write neither kept nor removed records: only --review and --report, if given.",
         OUTPUT,
     ),
 ]
@@ -281,8 +281,8 @@ Annotate = Annotated[
 ClusterSize = Annotated[
     bool,
     Option(
-        "Add the field cluster_size to each record that is written: how many documents it stands "
-        "for.",
+        "Add the field cluster_size to each record that is written: the number of documents that "
+        "it represents.",
         OUTPUT,
     ),
 ]
@@ -354,14 +354,16 @@ Common = Annotated[
 Unit = Annotated[
     Literal["sentence", "paragraph"],
     Option(
-        "What is repeated: sentence or paragraph, which is a line.", MATCHING, default="sentence"
+        "What is compared: sentence, or paragraph, which is a line.",
+        MATCHING,
+        default="sentence",
     ),
 ]
 LeastUnit = Annotated[
     int,
     Option(
-        "Shortest sentence or paragraph that counts, in Chinese characters; one of another script "
-        "must have twice as many letters. 1 to 10,000.",
+        "Shortest sentence or paragraph that counts, in Chinese characters; in other scripts "
+        "twice as many letters. 1 to 10,000.",
         MATCHING,
         default=10,
         check=_whole(1, 10_000),
@@ -370,7 +372,7 @@ LeastUnit = Annotated[
 LeastDocuments = Annotated[
     int,
     Option(
-        "How many different documents must have it, at least 2.",
+        "Number of different documents that must have a repeat, at least 2.",
         MATCHING,
         default=2,
         check=_whole(2, 2**32 - 1),
@@ -421,8 +423,8 @@ Passages = Annotated[
 Store = Annotated[
     Literal["text", "sketch"] | None,
     Option(
-        "What is kept of a document: text, by default, or sketch. Sketches take less room, but "
-        "the similarity is then an estimate, with more wrong verdicts.",
+        "What is stored of a document: its text, by default, or its sketch. Sketches take less "
+        "space, but the similarity is then an estimate, with more wrong verdicts.",
         TEXT,
     ),
 ]
@@ -459,7 +461,8 @@ MustExist = Annotated[
 AtField = Annotated[
     str | None,
     _field(
-        "Field of the time of arrival: ISO 8601, or as 2024-3-9 8:00:00. By default all arrive now."
+        "Field of the time of arrival: ISO 8601, or such as 2024-3-9 8:00:00. By default the "
+        "current time.",
     ),
 ]
 AtZone = Annotated[

@@ -76,7 +76,7 @@ def published(
     force: bool = False,
     progress: Progress | None = None,
 ) -> PublishedResult:
-    """Run the published experiment and write its tables, figures and report.
+    """Run the published experiment [1]_ and write its tables, figures and report.
 
     Parameters
     ----------
