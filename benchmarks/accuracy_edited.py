@@ -10,7 +10,7 @@ from neardup.lab import EditModel
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method, find
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
+from neardup.lab.experiments.zhang_he_2020.results import Scorer
 from tables import percent, table
 
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)

@@ -4,9 +4,7 @@ import numpy as np
 
 from accuracy_collections import SHINGLE, WORKERS, path_of, read, rows
 from neardup.lab.datasets.collection import Documents, read_documents
-from neardup.lab.experiments.labelled_pairs.evidence import PairJudge
-from neardup.lab.experiments.labelled_pairs.measures import Measured, measure_all
-from neardup.lab.experiments.labelled_pairs.pairs import Pairs
+from neardup.lab.experiments.labelled_pairs.measures import Measured, PairJudge, Pairs, measure_all
 from neardup.lab.metrics import bootstrap_interval, f1_of_sums
 from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe

@@ -9,10 +9,9 @@ import machine
 from accuracy_collections import SHARED, WORKERS, MissingError
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
-from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED, findings
 from neardup.lab.experiments.zhang_he_2020.methods import find, find_timed, paper_methods
-from neardup.lab.experiments.zhang_he_2020.results import PAPER, score_run
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
+from neardup.lab.experiments.zhang_he_2020.report import findings
+from neardup.lab.experiments.zhang_he_2020.results import PAPER, PUBLISHED, Scorer, score_run
 from tables import table
 
 #: The table is made with the first seed; only the recall is shown for the others.

@@ -13,12 +13,10 @@ import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
-from neardup.lab.experiments.labelled_pairs.consequences import implied_clusters
-from neardup.lab.experiments.labelled_pairs.evidence import EVIDENCE
-from neardup.lab.experiments.labelled_pairs.files import FILES
-from neardup.lab.experiments.labelled_pairs.pairs import Pairs, sharing_documents
-from neardup.lab.experiments.labelled_pairs.report import markdown, terminal
-from neardup.lab.experiments.labelled_pairs.tables import as_json
+from neardup.lab.experiments.labelled_pairs import FILES
+from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE, Pairs, sharing_documents
+from neardup.lab.experiments.labelled_pairs.report import as_json, markdown, terminal
+from neardup.lab.experiments.labelled_pairs.result import implied_clusters
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name

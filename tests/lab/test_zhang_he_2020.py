@@ -16,17 +16,20 @@ from neardup import InputError, MissingDependencyError, OutputError, ParameterEr
 from neardup.lab import Method, Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
-from neardup.lab.experiments.zhang_he_2020 import figures as lab_figures
-from neardup.lab.experiments.zhang_he_2020.findings import findings, verdict
+from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, _value, figures
 from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
-from neardup.lab.experiments.zhang_he_2020.report import markdown, tables, terminal
-from neardup.lab.experiments.zhang_he_2020.results import Run, score_run
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer, Tally
+from neardup.lab.experiments.zhang_he_2020.report import (
+    findings,
+    markdown,
+    tables,
+    terminal,
+    verdict,
+)
+from neardup.lab.experiments.zhang_he_2020.results import Run, Scorer, Tally, score_run
 from neardup.lab.figures import draw_apart, render
 
 pytestmark = pytest.mark.slow
 
-FIGURES = lab_figures.FIGURES
 FILES = {
     "as_published.csv",
     "published.csv",
@@ -181,8 +184,8 @@ def as_measured(name, precision, recall, seconds):
     scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
     tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
     method = Method(name, "improved", "max_distance", (3,))
-    halves = (seconds / 2, seconds / 2)
-    return Run(method, "paper", 3, 2000, tallies, tallies, seconds, *halves, seconds, seconds)
+    times = (seconds, seconds / 2, seconds / 2, seconds, seconds)
+    return Run(*times, method, "paper", 3, 2000, tallies, tallies)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +299,7 @@ def drawn_again(result):
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 23, "svg.hashsalt": "mine"}):
-        data = render(lab_figures.figures(result))
+        data = render(figures(result))
         return data, (mpl.rcParams["font.size"], mpl.rcParams["svg.hashsalt"])
 
 
@@ -315,9 +318,9 @@ def test_figures_leave_the_settings_of_the_caller(drawn_again):
 
 
 def test_nothing_found_is_not_drawn_as_precise():
-    assert lab_figures._value(Scores(0, 0, 3), "precision") != 1
-    assert lab_figures._value(Scores(0, 0, 3), "recall") == 0
-    assert lab_figures._value(Scores(1, 1, 0), "precision") == 0.5
+    assert _value(Scores(0, 0, 3), "precision") != 1
+    assert _value(Scores(0, 0, 3), "recall") == 0
+    assert _value(Scores(1, 1, 0), "precision") == 0.5
 
 
 def test_the_same_again_but_for_times(result, collection_folder, drawn_again, monkeypatch):

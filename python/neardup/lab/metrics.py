@@ -77,14 +77,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Scores with their 95 % intervals.
-
-    Parameters
-    ----------
-    scores : Scores
-    precision, recall, f1 : (float, float)
-        Interval of each, in [0, 1].
-    """
+    """Scores with their 95 % intervals."""
 
     scores: Scores
     precision: tuple[float, float]
@@ -281,19 +274,7 @@ def count_scores(found: Flags, true: Flags) -> Scores:
 
 
 def contributions(found: Flags, true: Flags, units: npt.NDArray[np.int64] | None = None) -> Floats:
-    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`.
-
-    Parameters
-    ----------
-    found, true : ndarray of shape (n_pairs,), bool
-    units : ndarray of shape (n_pairs,), dtype int64, optional
-        Number of each pair's unit, from 0. Pairs of one unit are drawn together, such as pairs
-        that share a document: they are not independent. By default each pair is a unit.
-
-    Returns
-    -------
-    ndarray of shape (n_units, 3), float64
-    """
+    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`."""
     rows = np.column_stack([found & true, found & ~true, ~found & true]).astype(np.float64)
     if units is None:
         return rows
@@ -307,14 +288,6 @@ def accuracy(
 ) -> Accuracy:
     """Return precision, recall and F1 with their 95 % bootstrap intervals.
 
-    Parameters
-    ----------
-    found, true, units
-        As in `contributions`.
-    seed : int, default=0
-
-    Examples
-    --------
     >>> found = accuracy(np.ones(4, bool), np.array([True, True, True, False]))
     >>> found.scores, found.recall
     (Scores(tp=3, fp=1, fn=0), (1.0, 1.0))

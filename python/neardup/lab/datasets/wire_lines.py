@@ -63,13 +63,6 @@ _TAIL_REACH = 80
 def head_of(text: str) -> Span:
     """Return the span of the text's own opening line of a source.
 
-    Returns
-    -------
-    (int, int)
-        Begin and end in characters, end exclusive; equal if there is none.
-
-    Examples
-    --------
     >>> head_of("本报讯 渡口关闭。"), head_of("渡口关闭。")
     ((0, 4), (0, 0))
     """
@@ -80,13 +73,6 @@ def head_of(text: str) -> Span:
 def tail_of(text: str) -> Span:
     """Return the span of the text's own closing line of a source.
 
-    Returns
-    -------
-    (int, int)
-        Begin and end in characters, end exclusive; equal if there is none.
-
-    Examples
-    --------
     >>> tail_of("渡口关闭。(完)"), tail_of("渡口关闭。")
     ((5, 8), (5, 5))
     """

@@ -19,7 +19,7 @@ from neardup.papers.report.words import Words
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs.result import PairsEvaluation
 
 __all__ = ["errors_page"]
 
