@@ -1,48 +1,24 @@
-"""Write docs/accuracy.md: the evidence for the defaults.
+"""docs/accuracy.md: the evidence for the defaults, measured on the corpora beside the repository.
 
-Usage: python benchmarks/accuracy.py [--unread]
-
-The program measures on the corpora beside the repository and takes some minutes on two cores. All
-figures are deterministic except the times in sections 8 and 11. With ``--unread`` nothing is
-written. Instead, the sampled pairs that nobody has read yet are printed as lines for the files in
+All figures are deterministic except the times in section 9. With ``--unread`` nothing is written.
+Instead, the sampled pairs that nobody has read yet are printed as lines for the files in
 benchmarks/readings. Below each one are its differences.
-
-Exit codes: 0 done; 2 if the arguments are wrong, the corpora are missing, or sampled pairs are
-unread.
 """
 
 import sys
 import time
 from pathlib import Path
 
-import accuracy_edited
+import accuracy_copies
 import accuracy_found
-import accuracy_labelled
-import accuracy_published
-import accuracy_readings
-import accuracy_sketches
-import accuracy_streams
-import labelled_pairs
-from accuracy_collections import NAMES, SHARED, MissingError, collection, rows
-from accuracy_readings import AGAIN, of_different_days, stratum
+import accuracy_labels
+import readings
+from datasets import SHARED, MissingError, rows
+from harness import Case
+from readings import AGAIN, NAMES, collection, of_different_days, stratum
 from tables import percent, table, wrapped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "accuracy.md"
-
-#: What is measured of the default, and its figures before numbers were weighed.
-BEFORE = {
-    "labelled pairs: F1 (section 3)": ".940",
-    "labelled pairs, Chinese": ".937",
-    "labelled pairs, English": ".945",
-    "Chinese copies, 10 % edited: recall / strict precision": "0.957 / 0.889",
-    "English copies, 5 % edited: recall": "0.920",
-    "English copies, 10 % edited: recall": "0.782",
-    "English copies, 20 % edited: recall": "0.223",
-    "bulletins: pairs of different days": "79",
-    "laws: versions of 104 / others": "65 / 70",
-    "Reuters: pairs": "1,249",
-    "Chinese news: pairs": "865",
-}
 
 #: By collection: the samples of pairs that content reports, and the sample that it rejects.
 _REPORTED = {
@@ -52,24 +28,15 @@ _REPORTED = {
 }
 
 
-def main():
-    """Write the page and return the exit code."""
-    if sys.argv[1:] not in ([], ["--unread"]):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    try:
-        if sys.argv[1:]:
-            accuracy_readings.show()
-            return 0
-        text = page()
-    except MissingError as error:
-        print(f"accuracy: {error}", file=sys.stderr)
-        return 2
+def measure(options):
+    """Write the page; it is not stored."""
+    if options.unread:
+        readings.show()
+        return
+    text = page()
     PAGE.write_text(text, encoding="utf-8", newline="\n")
-    if accuracy_readings.UNREAD in text:
-        print("accuracy: the page says that pairs are unread; see --unread", file=sys.stderr)
-        return 2
-    return 0
+    if readings.UNREAD in text:
+        raise RuntimeError("the page says that pairs are unread; see --unread")
 
 
 def page():
@@ -83,26 +50,22 @@ def page():
     if not SHARED.is_dir():
         raise MissingError("the page cannot be made: it needs the corpora in ../shared/corpora.")
     # Times first, while nothing else is in memory.
-    cost = done("verifying", accuracy_sketches.cost())
-    published = done("published comparison", accuracy_published.measure())
-    edited = done("edited copies", accuracy_edited.measure())
-    labelled = done("measures on one set of labels", accuracy_labelled.measure())
-    agreed = done("pairs that people labelled", labelled_pairs.measure())
+    published = done("published comparison", accuracy_copies.measure_published())
+    edited = done("edited copies", accuracy_copies.measure())
+    labelled = done("measures on one set of labels", accuracy_labels.measure())
     sections = [
         _HEAD,
-        done("defaults", defaults(edited, labelled, agreed, published)),
-        accuracy_edited.page(edited),
-        agreed["page"],
-        accuracy_labelled.page(labelled),
+        done("defaults", defaults(edited, labelled, published)),
+        accuracy_copies.page(edited),
+        done("pairs that people labelled", accuracy_labels.agreement()),
+        accuracy_labels.page(labelled),
         done("bulletins", accuracy_found.bulletins()),
         done("laws", accuracy_found.laws()),
         done("Reuters", accuracy_found.reuters()),
         done("Chinese news", accuracy_found.chinanews()),
-        cost,
-        done("MinHash", accuracy_sketches.estimates()),
         limits(edited),
-        accuracy_published.page(published),
-        done("streams", accuracy_streams.streams()),
+        accuracy_copies.page_published(published),
+        done("streams", accuracy_found.streams()),
     ]
     return wrapped("\n\n".join(section.strip("\n") for section in sections)) + "\n"
 
@@ -110,25 +73,25 @@ def page():
 _HEAD = """\
 # Accuracy: the evidence for the defaults
 
-Made by `make accuracy` from `benchmarks/accuracy.py` and the corpora beside the repository; do
+Made by `make accuracy` and the corpora beside the repository; do
 not edit. Methods are on the page [methods](methods.md), words in the [glossary](glossary.md),
-speed in [the benchmarks](../benchmarks/README.md). Figures first; where pairs had to be read to
+speed in [the benchmarks](benchmarks.md). Figures first; where pairs had to be read to
 know what they are, one reader read a seeded sample of them, and the readings are in
 [`benchmarks/readings`](../benchmarks/readings).
 """
 
 
-def defaults(edited, labelled, agreed, published):
+def defaults(edited, labelled, published):
     """Return the first section: the defaults and their alternatives."""
     truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
-    own = {**labelled["results"], "general": labelled["results"][accuracy_labelled.CONTENT]}
+    own = {**labelled["results"], "general": labelled["results"][accuracy_labels.CONTENT]}
     for name in ("shingle", "minhash", "characters"):
-        own[name] = labelled["results"][accuracy_labelled.RESEMBLANCE]
+        own[name] = labelled["results"][accuracy_labels.RESEMBLANCE]
     lines = []
-    for name in accuracy_edited.RECIPES:
+    for name in accuracy_copies.RECIPES:
         cells = [f"**`{name}`**" if name == "general" else f"`{name}`"]
-        cells += [accuracy_edited.summary(edited, name), f"{own[name]['own_f1']:.2f}"]
-        if name == accuracy_edited.NEWS.name:
+        cells += [accuracy_copies.summary(edited, name), f"{own[name].default.f1:.2f}"]
+        if name == accuracy_copies.NEWS.name:
             lines.append([*cells, *["–"] * len(NAMES)])
             continue
         laws = collection("laws").pairs(name).keys()
@@ -149,9 +112,6 @@ def defaults(edited, labelled, agreed, published):
         "Reuters: pairs",
         "Chinese news: pairs",
     ]
-    english = [f"{found['general']:.3f}" for found in edited["english"].values()]
-    now = [*agreed["f1"], lines[0][1], *english, *lines[0][3:]]
-    then_and_now = [[*row, new] for row, new in zip(BEFORE.items(), now, strict=True)]
     wrong = [
         [of, *accuracy_found.wrong(of, reported, rejected)]
         for of, (reported, rejected) in _REPORTED.items()
@@ -163,7 +123,7 @@ def defaults(edited, labelled, agreed, published):
             (stratum("reuters", "near"), "Reuters"),
         )
     )
-    scores = edited["tallies"][accuracy_edited.NEWS.name, accuracy_edited.USUAL].scores
+    scores = edited["tallies"][accuracy_copies.NEWS.name, accuracy_copies.USUAL].scores
     many = scores.tp + scores.fp
     return f"""\
 ## 1. The defaults, and by how much they win
@@ -174,11 +134,6 @@ characters, or of 8 in texts with spaces between words, at least .45. `shingle`,
 others decide by the distance of fingerprints, at most 3 bits.
 
 {table(heading, lines)}
-
-The default before this one counted every common shingle three tenths, none in texts with spaces
-between words, and refused a pair for its numbers. It is compared with the present one:
-
-{table(["", "before", "now"], then_and_now)}
 
 `news` is left out where texts have white space: it takes spaces for words, and calls {many:,}
 pairs of section 2 duplicates.
@@ -195,8 +150,8 @@ pairs just below the bound, with a content from .35 on, {near} are one text used
 Against the figures that were wanted:
 
 - **The published comparison**, precision .953 and recall .940 for `improved`: at distance 3
-  reproduced with re-posts, {accuracy_published.summary(published)}, and ahead of traditional
-  SimHash; that Shingle is last and `improved` fastest is not (section 11). With 2 to 10 % edited
+  reproduced with re-posts, {accuracy_copies.summary_published(published)}, and ahead of traditional
+  SimHash; that Shingle is last and `improved` fastest is not (section 9). With 2 to 10 % edited
   `improved` reaches .587 and .738 at its best distance, 7: its weights let a few heavy words decide
   the bits, so that texts on one subject are near and edited ones far. `general` reaches .993 and
   .994 there at its own .45 (`neardup evaluate published --copies edits`).
@@ -204,23 +159,20 @@ Against the figures that were wanted:
 - **Laws**, 80 of the {len(truth)} versions with fewer than 100 other pairs: not reached
   (section 5).
 - **Copies with 5 % edits**, a recall of .99: reached in Chinese, not in English (section 2).
-- **Verified search**, at most a third slower than unverified: reached file to file, 1.8 s against
-  1.4 s on Chinese news ([the benchmarks](../benchmarks/README.md)); not reached in memory
-  (section 8).
 """
 
 
 def limits(edited):
     """Return the section on what the defaults miss."""
     tallies, english = edited["tallies"], edited["english"]
-    at = {rate: tallies["general", rate].scores.recall for rate in accuracy_edited.RATES}
+    at = {rate: tallies["general", rate].scores.recall for rate in accuracy_copies.RATES}
 
     def recalls(name):
         one, two, three = (f"{english[rate][name]:.2f} at {percent(rate)}" for rate in english)
         return f"{one}, {two} and {three}"
 
     return f"""\
-## 10. Where the defaults lose
+## 8. Where the defaults lose
 
 - **Rewritten texts.** The same told in other words shares no shingles: most law versions below
   .2 in section 5.
@@ -247,5 +199,4 @@ def limits(edited):
 """
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CASES = (Case("accuracy", "The evidence for the defaults: docs/accuracy.md", measure, str),)
