@@ -13,7 +13,7 @@ import accuracy_copies
 import accuracy_found
 import accuracy_labels
 import readings
-from datasets import SHARED, MissingError, rows
+from corpora import SHARED, MissingError, rows
 from harness import Case
 from readings import AGAIN, NAMES, collection, of_different_days, stratum
 from tables import percent, table, wrapped

@@ -6,7 +6,7 @@ import os
 import pyarrow as pa
 
 import neardup
-from datasets import path_of
+from corpora import path_of
 from neardup.lab import EditModel
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import neardup
-from datasets import rows
+from corpora import rows
 from readings import (
     CLASSES,
     NAMES,

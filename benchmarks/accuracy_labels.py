@@ -12,7 +12,7 @@ that is called duplicates is shown. Document frequencies are counted in the whol
 import numpy as np
 import pyarrow as pa
 
-from datasets import path_of, read, rows
+from corpora import path_of, read, rows
 from neardup import _core
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.experiments.labelled_pairs.measures import PairJudge, Pairs, measure_all

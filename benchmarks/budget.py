@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import datasets
+import corpora
 import neardup
 from harness import Case
 from tables import measured_on, table, wrapped
@@ -37,12 +37,12 @@ OPERATIONS = {
 
 def measure(options):
     """Return what the bench program measured; it must decide as the command does."""
-    path = datasets.pieces()
+    path = corpora.pieces()
     if path is None:
-        raise datasets.MissingError(datasets.NEEDS)
+        raise corpora.MissingError(corpora.NEEDS)
     done = subprocess.run([*BENCH, str(path)], cwd=ROOT, stdout=subprocess.PIPE, check=True)
     found = json.loads(done.stdout)
-    with tempfile.TemporaryDirectory(dir=datasets.WORK) as folder:
+    with tempfile.TemporaryDirectory(dir=corpora.WORK) as folder:
         kept = Path(folder) / "kept.jsonl"
         summary = neardup.dedup_files([path], kept, workers=1).summary
     for name in ("kept", "candidates"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from datasets import read, scattered
+from corpora import read, scattered
 from harness import Case
 from neardup import contamination
 from tables import measured_on, table

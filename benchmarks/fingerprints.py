@@ -9,7 +9,7 @@ import functools
 
 import numpy as np
 
-import datasets
+import corpora
 import truth
 from harness import PRODUCT, Engine, Work, WrongAnswerError, case_of
 
@@ -24,7 +24,7 @@ def planted(count):
     One in 50 is a copy of an earlier one with 1 to 8 bits changed. So for every bound up to 7,
     some pairs are within it and some are beyond it.
     """
-    path = datasets.WORK / f"fingerprints_{count}.npy"
+    path = corpora.WORK / f"fingerprints_{count}.npy"
     truth.cached(path, lambda: distinct(count))
     return path
 
@@ -65,7 +65,7 @@ def queries(count):
 
 def stored_queries(count):
     """Return the queries, which are stored beside the fingerprints."""
-    return truth.cached(datasets.WORK / f"queries_{count}.npy", lambda: queries(count))
+    return truth.cached(corpora.WORK / f"queries_{count}.npy", lambda: queries(count))
 
 
 def planted_beside_queries(count):
@@ -77,7 +77,7 @@ def planted_beside_queries(count):
 def true_pairs(count, max_distance):
     """Return (a, b) of all pairs within the distance, by an exact join."""
     return truth.cached(
-        datasets.WORK / f"near_{count}_{max_distance}.npy",
+        corpora.WORK / f"near_{count}_{max_distance}.npy",
         lambda: truth.near_pairs(np.load(planted(count)), max_distance),
     )
 
@@ -93,7 +93,7 @@ def true_hits(count, max_distance):
             found += [(number, document) for document in near.tolist()]
         return np.array(found, dtype=np.int64)
 
-    return truth.cached(datasets.WORK / f"hits_{count}_{max_distance}.npy", scan)
+    return truth.cached(corpora.WORK / f"hits_{count}_{max_distance}.npy", scan)
 
 
 def exact_judge(count, columns, kind, expected):
@@ -152,10 +152,7 @@ def neardup(max_distance):
 
 
 def pybind(max_distance, blocks, repetitions=None):
-    """Return simhash-pybind as an engine.
-
-    `blocks`: the number of blocks that was fastest here.
-    """
+    """Return simhash-pybind as an engine. `blocks`: the number of blocks that was fastest here."""
     options = {"max_distance": max_distance, "blocks": blocks}
     return Engine(
         f"simhash-pybind, {blocks} blocks", "simhash_pybind", "near_pairs", options, repetitions
@@ -163,10 +160,7 @@ def pybind(max_distance, blocks, repetitions=None):
 
 
 def faiss(tables, bits, flips, repetitions=3, **options):
-    """Return FAISS MultiHash as an engine.
-
-    Its plan is exact by the pigeonhole principle.
-    """
+    """Return FAISS MultiHash as an engine. Its plan is exact by the pigeonhole principle."""
     label = f"FAISS MultiHash, {tables} x {bits} bits, {flips} flips"
     function = "near_pairs" if options else "lookup"
     plan = {"tables": tables, "bits": bits, "flips": flips}
@@ -223,7 +217,7 @@ def ours(label, **options):
 
 def sketch_work(name, title, notes, *engines):
     """Return the work for one kind of feature."""
-    return Work(name, title, datasets.sample, judge_sketches, engines, notes, needs=datasets.NEEDS)
+    return Work(name, title, corpora.sample, judge_sketches, engines, notes, needs=corpora.NEEDS)
 
 
 WORKS = (

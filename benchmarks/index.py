@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-import datasets
+import corpora
 import harness
 import neardup
 import plots
@@ -64,8 +64,8 @@ INDEXES = (
 
 def measure(options):
     """Grow all indexes; they must answer alike."""
-    if not datasets.NEWS.exists():
-        raise datasets.MissingError(datasets.NEEDS)
+    if not corpora.NEWS.exists():
+        raise corpora.MissingError(corpora.NEEDS)
     largest = TRIAL if options.trial else max(index.largest for index in INDEXES)
     found = [grown_apart(index, min(largest, index.largest)) for index in INDEXES]
     check_agreement(found)
@@ -76,11 +76,11 @@ def measure(options):
 
 def grown_apart(index, largest):
     """Grow an index in a new process, and return its figures."""
-    parts = datasets.parts(largest)
-    with tempfile.TemporaryDirectory(dir=datasets.WORK) as folder:
+    parts = corpora.parts(largest)
+    with tempfile.TemporaryDirectory(dir=corpora.WORK) as folder:
         # The files of the tests' server are elsewhere.
         disk = folder if index.database == "sqlite" else tempfile.gettempdir()
-        datasets.check_space(disk, _BYTES * largest, "an index and its log")
+        corpora.check_space(disk, _BYTES * largest, "an index and its log")
         with location(index.database, Path(folder)) as (where, server):
             order = {
                 "location": where,
@@ -274,7 +274,7 @@ def grow(order):
     """
     recounts, rows = Recounts(), []
     for size in order["sizes"]:
-        rows.append(grown(order, datasets.Part(size)))
+        rows.append(grown(order, corpora.Part(size)))
         measured = {"rows": rows, "recounts": recounts}
         (Path(order["folder"]) / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
 
@@ -303,13 +303,13 @@ def grown(order, part):
 
 def many(index, path):
     """Add a file, and return the speed and the copies found."""
-    planted, megabytes = datasets.copies(path), path.stat().st_size / 1e6
+    planted, megabytes = corpora.copies(path), path.stat().st_size / 1e6
     begun = time.perf_counter()
     added = index.add_files([path])
     seconds = time.perf_counter() - begun
     if added.new != len(added.keep):
         raise RuntimeError(f"{path}: {added.new} of {len(added.keep)} documents were added")
-    found = sum(map(datasets.is_copy, added.removed["id"].to_pylist()))
+    found = sum(map(corpora.is_copy, added.removed["id"].to_pylist()))
     return {
         "documents": added.new,
         "megabytes": megabytes,
@@ -326,11 +326,11 @@ def one_by_one(path, ask):
     Return the times in milliseconds and how many copies had an answer.
     """
     seconds, found = [], []
-    for record in list(datasets.lines_of(path)):
+    for record in list(corpora.lines_of(path)):
         begun = time.perf_counter()
         answer = ask(record["id"], record["text"])
         seconds.append(time.perf_counter() - begun)
-        if datasets.is_copy(record["id"]):
+        if corpora.is_copy(record["id"]):
             found.append(bool(answer))
     return {"all": spread(seconds), "planted": len(found), "found": sum(found)}
 

@@ -10,11 +10,11 @@ import functools
 
 import numpy as np
 
-import datasets
+import corpora
 from harness import PRODUCT, Engine, Work, WrongAnswerError, case_of
 from limits import Limits
 
-THRESHOLD = datasets.THRESHOLD
+THRESHOLD = corpora.THRESHOLD
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
 #: The truth is by resemblance, so resemblance must also decide here.
@@ -50,7 +50,7 @@ def judge(answer, engine):
 
     An engine answers with pairs or with removed documents.
     """
-    pairs = datasets.exact_pairs(datasets.pieces(), THRESHOLD)
+    pairs = corpora.exact_pairs(corpora.pieces(), THRESHOLD)
     count = int(answer["documents"])
     if count != 55_000:
         raise WrongAnswerError(f"55,000 documents in, {count} read")
@@ -133,8 +133,8 @@ def judge_across(answer, engine):
     Recall is the share of the documents of A which resemble one of B that is removed; precision is
     the share of removed documents that resemble one.
     """
-    path = datasets.pieces()
-    pairs = datasets.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
+    path = corpora.pieces()
+    pairs = corpora.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
     across = pairs[pairs[:, 0] % 2 != pairs[:, 1] % 2].ravel()
     wanted = np.unique(across[across % 2 == 1])
     removed, documents = np.unique(answer["removed"]), int(answer["documents"])
@@ -166,10 +166,10 @@ ENGINES = (
 @functools.cache
 def expected(documents):
     """Return the similar pairs of the growing collection: (earlier, later, resemblance)."""
-    path = datasets.clauses(documents)
-    pairs = np.load(datasets.truth_path(path))
+    path = corpora.clauses(documents)
+    pairs = np.load(corpora.truth_path(path))
     if documents <= 10_000:
-        exact = datasets.exact_pairs(path, THRESHOLD)
+        exact = corpora.exact_pairs(path, THRESHOLD)
         if not np.array_equal(pairs[:, :2], exact[np.lexsort((exact[:, 1], exact[:, 0])), :2]):
             raise WrongAnswerError("the exact join has other pairs than were planted")
     return pairs
@@ -183,7 +183,7 @@ def judge_growth(documents, answer, engine):
     both = row["recall"] + row["precision"]
     return checked(row, engine, 0.99) | {
         "f1": 2 * row["recall"] * row["precision"] / both if both else 0.0,
-        "megabytes": datasets.clauses(documents).stat().st_size / 1e6,
+        "megabytes": corpora.clauses(documents).stat().st_size / 1e6,
     }
 
 
@@ -194,9 +194,9 @@ def growth_work(documents, name):
     return Work(
         name=name,
         title=f"Near-duplicates of {documents:,} short documents, file to file",
-        prepare=functools.partial(datasets.clauses, documents),
+        prepare=functools.partial(corpora.clauses, documents),
         judge=functools.partial(judge_growth, documents),
-        needs=datasets.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         documents=documents,
         limits=LIMITS,
@@ -207,12 +207,12 @@ def growth_work(documents, name):
 
 def recombined(documents):
     """Return the path of N pieces of all Chinese corpora, of which most repeat sentences."""
-    return datasets.filed(f"recombined_{documents}", lambda: datasets.news(documents))
+    return corpora.filed(f"recombined_{documents}", lambda: corpora.news(documents))
 
 
 def judge_copies(documents, answer, engine):
     """Return the share of the planted pairs at the threshold of which not both were kept."""
-    planted = np.load(datasets.truth_path(recombined(documents)))
+    planted = np.load(corpora.truth_path(recombined(documents)))
     a, b = planted[planted[:, 2] >= THRESHOLD, :2].astype(np.int64).T
     gone = np.zeros(documents, bool)
     gone[answer["removed"]] = True
@@ -227,7 +227,7 @@ def recombined_work(documents):
         "220,000 on, file to file",
         prepare=functools.partial(recombined, documents),
         judge=functools.partial(judge_copies, documents),
-        needs=datasets.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         documents=documents,
         limits=LIMITS,
@@ -242,9 +242,9 @@ WORKS = (
     Work(
         name="news",
         title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
-        prepare=datasets.pieces,
+        prepare=corpora.pieces,
         judge=judge,
-        needs=datasets.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         limits=LIMITS,
         notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
@@ -268,9 +268,9 @@ WORKS = (
     Work(
         name="across",
         title="Which of 27,500 Chinese news items resemble one of 27,500 others, file to file",
-        prepare=datasets.pieces,
+        prepare=corpora.pieces,
         judge=judge_across,
-        needs=datasets.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         limits=LIMITS,
         notes="The input of the work before, cut in two: A has the odd numbers, B the even ones. "

@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 
 import neardup
-from datasets import WORK, read
+from corpora import WORK, read
 from harness import Case
 from neardup.lab import Case as Passage
 from neardup.lab import passage_scores, plant
@@ -397,10 +397,7 @@ def largest(passages):
 
 
 def show_unread(one, texts):
-    """Print a passage as a line of the readings, with its class left open.
-
-    Both texts follow.
-    """
+    """Print a passage as a line of the readings, with its class left open. Both texts follow."""
     print(*(one.paper, one.source, one.begin, one.end, one.characters), "?", sep="\t")
     places = ((one.paper, one.begin, one.end), (one.source, one.source_begin, one.source_end))
     for name, begin, end in places:

@@ -49,10 +49,7 @@ def time_against_size(rows, limit, figure):
 
 
 def f1_against_time(rows, figure):
-    """Draw F1 against seconds, with one panel for each size.
-
-    Up and to the left is better.
-    """
+    """Draw F1 against seconds, with one panel for each size. Up and to the left is better."""
     sizes = sorted({size for row in rows for size in row.done})
     lines = max(1, math.ceil(len(sizes) / 2))
     grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False)

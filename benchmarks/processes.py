@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-import datasets
+import corpora
 from harness import Case
 from neardup import _core
 from neardup.readers import open_sources
@@ -102,13 +102,13 @@ def of_machine(result):
 
 def bounded(options):
     """Return the figures of `neardup dedup` of more text than memory."""
-    if not datasets.NEWS.exists():
-        raise datasets.MissingError(datasets.NEEDS)
+    if not corpora.NEWS.exists():
+        raise corpora.MissingError(corpora.NEEDS)
     size = _SMALL if options.trial else _LARGE
-    path = datasets.WORK / f"reposts_{size:.0e}.jsonl"
+    path = corpora.WORK / f"reposts_{size:.0e}.jsonl"
     if not path.exists():
-        datasets.check_space(datasets.WORK, 3 * size, "the input and its temporary files")
-        datasets.write(path, datasets.reposts(), size)
+        corpora.check_space(corpora.WORK, 3 * size, "the input and its temporary files")
+        corpora.write(path, corpora.reposts(), size)
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         folder = Path(name)
         removed, report = folder / "removed.jsonl", folder / "report.json"
@@ -116,7 +116,7 @@ def bounded(options):
         command += ["-o", folder / "kept.jsonl", "--removed", removed, "--report", report]
         seconds, processor = timed([*map(str, command), "--memory", _MEMORY, "--quiet"])
         summary = json.loads(report.read_text(encoding="utf-8"))["summary"]
-        gone = {record["id"] for record in datasets.lines_of(removed)}
+        gone = {record["id"] for record in corpora.lines_of(removed)}
     size = path.stat().st_size
     return {
         "bytes": size,
@@ -135,10 +135,10 @@ def bounded(options):
 
 def recall(path, gone):
     """Return how many sampled re-posts are duplicates, and how many of these were removed."""
-    planted = {r["id"]: r["of"] for r in datasets.lines_of(path) if "of" in r}
+    planted = {r["id"]: r["of"] for r in corpora.lines_of(path) if "of" in r}
     sample = random.Random(_SEED).sample(sorted(planted), min(_SAMPLE, len(planted)))
     wanted = {*sample, *(planted[copy] for copy in sample)}
-    texts = {r["id"]: r["text"] for r in datasets.lines_of(path) if r["id"] in wanted}
+    texts = {r["id"]: r["text"] for r in corpora.lines_of(path) if r["id"] in wanted}
     similar = duplicates(path, sample, planted, texts)
     similar = [copy for copy in similar if planted[copy] not in gone]
     return {

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import neardup
-from datasets import read
+from corpora import read
 from neardup import _core
 from neardup.recipe.assets import compiled
 

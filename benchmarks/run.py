@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import page
-from datasets import WORK, MissingError
+from corpora import WORK, MissingError
 from results import machine, store
 
 MODULES = (

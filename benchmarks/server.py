@@ -23,7 +23,7 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
-import datasets
+import corpora
 import neardup
 from harness import Case
 from results import memory
@@ -56,8 +56,8 @@ SENT = {
 
 def measure(options):
     """Send all loads to a service, one after the other."""
-    if not datasets.NEWS.exists():
-        raise datasets.MissingError(datasets.NEEDS)
+    if not corpora.NEWS.exists():
+        raise corpora.MissingError(corpora.NEEDS)
     location = made()
     runs = {}
     with Server(location) as server:
@@ -89,8 +89,8 @@ def show(result):
 
 def documents():
     """Yield all documents in order: the stored ones, then those to be sent."""
-    for part in datasets.parts(300_000):
-        yield from itertools.chain(datasets.lines_of(part.many), datasets.lines_of(part.single))
+    for part in corpora.parts(300_000):
+        yield from itertools.chain(corpora.lines_of(part.many), corpora.lines_of(part.single))
 
 
 def made():
@@ -104,7 +104,7 @@ def made():
         rows = list(itertools.islice(documents(), STORED + sum(s.documents for s in SENT.values())))
         begin = STORED
         for name, sent in SENT.items():
-            datasets.write(input_of(name), rows[begin : begin + sent.documents])
+            corpora.write(input_of(name), rows[begin : begin + sent.documents])
             begin += sent.documents
         making = FOLDER / "making.db"
         with neardup.Index(making, background=rows, must_exist=False) as index:

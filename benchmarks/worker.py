@@ -21,10 +21,7 @@ PEERS = Path(__file__).resolve().parent / "peers"
 
 
 def main(order):
-    """Run an order.
-
-    Write measured.json and answer.npz to its folder.
-    """
+    """Run an order. Write measured.json and answer.npz to its folder."""
     if order["one_core"]:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     started = time.perf_counter()

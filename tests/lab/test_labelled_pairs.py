@@ -261,12 +261,6 @@ def test_json_has_intervals_and_the_evidence_of_each_pair(result):
         assert "uplicates" in pair["why"][0]
 
 
-def test_mistakes_are_all_that_the_advised_setting_is_wrong_about(result):
-    scores = result.choice.advised.accuracy.scores
-    assert len(result.mistakes(found=True)) == scores.fp
-    assert len(result.mistakes(found=False)) == scores.fn == 1
-
-
 @pytest.mark.slow
 def test_the_same_again_with_other_threads(result, tmp_path):
     again = evaluate_pairs([DOCS], PAIRS, tmp_path / "again", recipes=RECIPES, workers=2)

@@ -239,10 +239,7 @@ def clauses(documents):
 
 
 def pieces():
-    """Return the path of 55,000 pieces of news.
-
-    5,000 of them are edited copies of others.
-    """
+    """Return the path of 55,000 pieces of news. 5,000 of them are edited copies of others."""
 
     def make():
         rng = random.Random(SEED)
@@ -291,10 +288,7 @@ class Planted:
         self.texts.append(text)
 
     def shuffled(self, rng):
-        """Return the same texts in random order.
-
-        A copy may then come before its original.
-        """
+        """Return the same texts in random order. A copy may then come before its original."""
         order = list(range(len(self.texts)))
         rng.shuffle(order)
         places = np.argsort(order).tolist()
@@ -350,10 +344,7 @@ def cut_of(texts, rng):
 
 
 def recombined(sentences, rng):
-    """Return a text of random sentences of different documents.
-
-    It has 200 to 400 characters.
-    """
+    """Return a text of random sentences of different documents. It has 200 to 400 characters."""
     text = ""
     while len(text) < 200:
         text += rng.choice(sentences)
@@ -521,10 +512,7 @@ class Part(NamedTuple):
 
     @property
     def single(self) -> Path:
-        """The last thousand, to be added one by one.
-
-        A tenth are copies of documents of any age.
-        """
+        """The last thousand, to be added one by one. A tenth are copies of documents of any age."""
         return WORK / f"index_{self.size}_single.jsonl"
 
     @property
@@ -541,10 +529,7 @@ class Part(NamedTuple):
 
 
 def parts(largest):
-    """Return the parts up to a size, in ascending order.
-
-    Missing files are made.
-    """
+    """Return the parts up to a size, in ascending order. Missing files are made."""
     found = [Part(size) for size in SIZES if size <= largest]
     if not all(part.is_there() for part in found):
         WORK.mkdir(exist_ok=True)
@@ -649,10 +634,7 @@ def ciphered(texts):
 
 
 def reposts():
-    """Yield stories and re-posts of them, without end.
-
-    Characters are replaced in both.
-    """
+    """Yield stories and re-posts of them, without end. Characters are replaced in both."""
     rng = np.random.default_rng(SEED)
     base = [np.frombuffer(text.encode("utf-32-le"), np.uint32) for text in articles()]
     letters = np.concatenate(base[:2000])
