@@ -117,10 +117,6 @@ def evaluate_pairs(
         If scikit-learn is not installed, or matplotlib is not and results are to be
         written.
 
-    See Also
-    --------
-    published : methods compared on near-duplicates of known origin.
-
     Notes
     -----
     The documents are held in memory. Deterministic. Values of a pair are exact;

@@ -11,13 +11,6 @@ import numpy as np
 
 import neardup
 from neardup.base.reprs import ReprMixin
-from neardup.lab.cluster_metrics import (
-    BCubed,
-    KeptScores,
-    adjusted_rand_index,
-    b_cubed,
-    kept_scores,
-)
 from neardup.lab.datasets.collection import Documents, Places, places_of
 from neardup.lab.datasets.labels import Truth
 from neardup.lab.experiments.labelled_pairs.measures import Evidence, Pairs, components
@@ -27,7 +20,14 @@ from neardup.lab.experiments.labelled_pairs.settings import (
     Setting,
     sentences,
 )
-from neardup.lab.metrics import Flags
+from neardup.lab.metrics import (
+    BCubed,
+    Flags,
+    KeptScores,
+    adjusted_rand_index,
+    b_cubed,
+    kept_scores,
+)
 from neardup.recipe import NAMES, load_recipe
 
 __all__ = ["Consequence", "PairsEvaluation", "consequence", "implied_clusters"]

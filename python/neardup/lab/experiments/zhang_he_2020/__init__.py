@@ -127,10 +127,6 @@ def published(
     MissingDependencyError
         If results are to be written and matplotlib is not installed.
 
-    See Also
-    --------
-    RepostModel, EditModel : how the copies are made.
-
     Notes
     -----
     Deterministic except for the times. Each method runs about twenty times over all
