@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 
 from neardup.base.messages import Message, system_words
@@ -105,9 +104,9 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         names = [name.strip() for name in next(lines, [])]
         missing = [name for name in _NEEDED if name not in names]
         if missing:
-            named = reduce(
-                lambda some, last: Message("lab.names_or", names=some, last=last), missing
-            )
+            named: str | Message = missing[0]
+            for name in missing[1:]:
+                named = Message("lab.names_or", names=named, last=name)
             raise InputError(Message("lab.no_columns", file=source, names=named))
         for row in lines:
             if any(cell.strip() for cell in row):
