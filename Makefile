@@ -87,9 +87,7 @@ wheels: .venv/wheels
 # row that says so, and the page is made all the same.
 bench: .venv/test
 	-$(BIN)/python benchmarks/run.py --large
-	$(BIN)/python benchmarks/rates.py
-	$(BIN)/python benchmarks/budget.py
-	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/run.py budget
 
 # Six minutes: shown, not stored.
 bench-short: .venv/test
@@ -97,7 +95,7 @@ bench-short: .venv/test
 
 # Needs the corpora in ../shared; rapidfuzz comes with what the tests need.
 accuracy: .venv/test
-	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/run.py accuracy
 
 clean:
 	rm -rf .venv target dist .site $(DEMO) benchmarks/.envs benchmarks/.inputs

@@ -2,26 +2,21 @@
 
 Beside it the rule of most papers on language models: a document has an item if it has a run of 13
 words of it (Brown et al. 2020), here 13 characters in Chinese.
-
-Prints tables and writes results/contamination.json. ``--show`` prints what neardup
-finds in documents into which nothing was planted. It needs the corpora beside the repository.
 """
 
 import random
 import re
 import statistics
-import sys
 import time
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-import machine
-import results
-from accuracy_collections import MissingError, read
-from corpus import scattered
+from corpora import read, scattered
+from harness import Case
 from neardup import contamination
-from tables import table
+from tables import measured_on, table
+from tables import wrapped as filled
 
 SEED = 20261123
 PLANTED = 100
@@ -44,19 +39,9 @@ class Language:
     documents: list
 
 
-def main():
-    """Measure, print, and return the exit code."""
-    try:
-        inputs = [english(), chinese()]
-    except MissingError as error:
-        print(f"contamination: {error}", file=sys.stderr)
-        return 2
-    result = {"machine": machine.facts(), "seed": SEED, "languages": {}}
-    for one in inputs:
-        result["languages"][one.name] = figures = measured(one)
-        show(one.name, figures)
-    results.store("contamination", result)
-    return 0
+def measure(options):
+    """Return the figures of both languages."""
+    return {"seed": SEED, "languages": {one.name: measured(one) for one in (english(), chinese())}}
 
 
 def english():
@@ -159,10 +144,6 @@ def measured(language):
         for place, (form, rate, at) in truth.items():
             found_of[f"{form} {rate}"] = found_of.get(f"{form} {rate}", 0) + ((place, at) in found)
         clean = {place for place, _ in found if place not in truth}
-        if name == "neardup" and "--show" in sys.argv:
-            for place, at in sorted(found):
-                if place in clean:
-                    print(f"{language.items[at][:100]!r} in {documents[place][:100]!r}")
         rows[name] = {
             "found": found_of,
             "seconds": round(seconds, 2),
@@ -206,20 +187,30 @@ def runs_of(text, language):
         yield tuple(found[at : at + RUN])
 
 
-def show(name, figures):
-    """Print the table of a language."""
-    print(
-        f"{name}: {figures['items']:,} items, {figures['documents']:,} documents, "
-        f"{figures['megabytes']:.0f} MB"
-    )
+def show(result):
+    """Return the section of the page."""
     forms = [f"{form} {rate}" for rate in RATES for form in FORMS]
-    rows = [
-        [engine, *(row["found"][form] for form in forms), row["others"], row["megabytes_a_second"]]
-        for engine, row in figures["engines"].items()
-    ]
     heads = [f"{form}, {rate:.0%} edits" if rate else form for rate in RATES for form in FORMS]
-    print(table(["", *heads, "other documents", "MB/s"], rows), end="\n\n")
+    rows = []
+    for name, figures in result["languages"].items():
+        for engine, row in figures["engines"].items():
+            found = (row["found"][form] for form in forms)
+            rows.append([f"{name}, {engine}", *found, row["others"], row["megabytes_a_second"]])
+    sizes = "; ".join(
+        f"{name}: {its['items']:,} items, {its['documents']:,} documents, {its['megabytes']:.0f} MB"
+        for name, its in result["languages"].items()
+    )
+    text = f"""Test items planted into real text, {PLANTED} of each form ({sizes}): how many
+    `contamination` finds, in how many documents without a planted item it reports one, and how
+    fast, on one core. Beside it the usual rule: a run of {RUN} words, or characters in Chinese."""
+    return "\n\n".join(
+        [
+            "## Contamination",
+            filled(text),
+            table(["", *heads, "other documents", "MB/s"], rows),
+            f"*{measured_on(result)}*",
+        ]
+    )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CASES = (Case("contamination", "Test items planted into documents", measure, show),)

@@ -17,6 +17,8 @@ import numpy as np
 
 import environments
 from limits import LimitError, Limits, limited
+from results import stored
+from tables import table_of
 
 HERE = Path(__file__).resolve().parent
 PRODUCT = "neardup"
@@ -66,6 +68,34 @@ class Work:
     #: The names of this work at a tenth and at a hundredth of the size. If an engine exceeded
     #: a limit there, it is not run here.
     smaller: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark by name.
+
+    `measure` takes the options of the run and returns plain data; `show` makes Markdown of them.
+    A case that is neither `usual` nor `large` only runs if it is named.
+    """
+
+    name: str
+    title: str
+    measure: Callable
+    show: Callable[[dict], str]
+    usual: bool = False
+    large: bool = False
+
+
+def case_of(work, **kind):
+    """Return a work as a case."""
+
+    def measure(options):
+        peers = sorted({engine.peer for engine in work.engines})
+        environments.install_all(p for p in peers if p in (options.engines or peers))
+        smaller = [found for name in work.smaller if (found := stored(name))]
+        return run(work, options.repetitions, options.engines, smaller)
+
+    return Case(work.name, work.title, measure, table_of, **kind)
 
 
 def run(work, repetitions, only=None, smaller=()):

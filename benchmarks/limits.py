@@ -35,10 +35,7 @@ class Limits:
 
 
 def limited(arguments, environment, folder, limits=None):
-    """Run a command in a folder.
-
-    Return (exit code, standard error, peak MB of its processes).
-    """
+    """Run a command in a folder. Return (exit code, standard error, peak MB of its processes)."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
             arguments,
@@ -90,10 +87,7 @@ def members(session):
 
 
 def held_mb(processes):
-    """Return the memory of processes in MB.
-
-    Memory that several of them share is counted once.
-    """
+    """Return the memory of processes in MB. Memory that several of them share is counted once."""
     resident = [memory_of(process, "rss") for process in processes]
     if sum(size > LARGE_MB for size in resident) < 2:
         return sum(resident)

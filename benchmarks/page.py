@@ -1,175 +1,218 @@
-"""Makes the page docs/benchmarks.md from the files in results/.
+"""The page docs/benchmarks.md, made of all stored results."""
 
-Usage: python benchmarks/page.py
-"""
+from dataclasses import dataclass
 
-import bench_growth
-import budget
-import cost_model
-import growth_results
-import page_words
+import news
 import plots
-import tables
-from growth_results import f1
 from results import RESULTS, stored
+from tables import digits, provenance, table, wrapped
 
 PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
-
-#: Works of run.py in the order of the page: name, and title with the unit.
-WORKS = (
-    ("words", "words and parts of speech to SimHash, MB/s"),
-    ("characters", "characters to SimHash, MB/s"),
-    ("near_pairs_1m_3", "all pairs within 3 bits of 10^6 fingerprints, seconds"),
-    ("near_pairs_1m_6", "all pairs within 6 bits of 10^6 fingerprints, seconds"),
-    ("near_pairs_10m_3", "all pairs within 3 bits of 10^7 fingerprints, seconds"),
-    ("lookup_1m", "one look-up within 3 bits of 10^6, microseconds"),
-    ("lookup_10m", "one look-up within 3 bits of 10^7, microseconds"),
-    ("news", "near-duplicates of 55,000 news items, seconds"),
-)
+PRODUCT = "neardup"
+SPARK = ("neardup on Spark, bands", "Spark MLlib MinHashLSH")
+SIZES = {**news.GROWTH, **news.LARGEST}
 
 
-def write():
+@dataclass(frozen=True)
+class Row:
+    """An engine on the growing collection: by size its figures, or why there are none."""
+
+    label: str
+    cells: dict
+
+    @property
+    def ours(self):
+        """Return whether this engine is neardup."""
+        return self.label.startswith(PRODUCT)
+
+    @property
+    def done(self):
+        """Return the cells that have figures, by size."""
+        return {size: cell for size, cell in self.cells.items() if "seconds" in cell}
+
+
+def write(cases):
     """Draw the plots and write the page."""
-    results = growth_results.stored()
-    rows = growth_results.rows(results)
-    if results:
-        plots.draw_growth(rows, bench_growth.LIMITS.seconds, RESULTS)
-    others = [(what, found) for name, what in WORKS if "rows" in (found := stored(name) or {})]
-    parts = [
-        HEAD,
-        page_words.finding(rows),
-        PLOTS,
-        size_table(rows, results),
-        quality_table(rows, results),
-        "## Where a peer is better",
-        "\n".join(page_words.better(rows) + page_words.better_elsewhere(others)),
-        "## Other works",
-        works_table(others),
-        HOW.format(
-            seconds=bench_growth.LIMITS.seconds, gigabytes=bench_growth.LIMITS.megabytes / 1000
-        ),
-        machines(results),
-        budget.section(),
-        "## 10^9 documents on a cluster",
-        "A reckoning, not a measurement, by `benchmarks/cost_model.py`: hours of the whole job, "
-        "and of its parts.",
-        "\n".join(cost_model.table()),
+    found = {documents: stored(name) for documents, name in SIZES.items()}
+    growth = {size: result for size, result in found.items() if result and "rows" in result}
+    rows = [
+        Row(
+            engine.label,
+            {
+                size: row
+                for size, result in growth.items()
+                for row in result["rows"]
+                if row["engine"] == engine.label
+            },
+        )
+        for engine in news.ENGINES
     ]
-    PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    parts = [HEAD, HOW.format(news.LIMITS.seconds, news.LIMITS.megabytes / 1000)]
+    others = {name: stored(name) for name in cases if name not in SIZES.values()}
+    works = [result for result in others.values() if result and "rows" in result]
+    if growth:
+        plots.draw_growth(rows, news.LIMITS.seconds, RESULTS)
+        last = growth[max(growth)]
+        parts += ["## Short documents, as they grow", finding(rows), PLOTS, size_table(rows)]
+        parts += [quality_table(rows), f"*{provenance(last)}*", "### Where a peer is better"]
+        parts += ["\n".join([*better(rows), *better_elsewhere(works)])]
+    parts += ["## Other works", *(cases[result["name"]].show(result) for result in works)]
+    sections = ("startup", "bounded", "index", "server", "passages", "subjects", "thesis")
+    for name in (*sections, "contamination", "budget"):
+        if others[name]:
+            parts.append(cases[name].show(others[name]))
+    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def size_table(rows, results):
-    """Return a table of seconds and memory by engine and size.
+def finding(rows):
+    """Return the sentence on F1 and time of neardup and its peers."""
+    sizes = sorted({size for row in rows for size in row.done})
+    least = min(f1(cell) for row in rows if row.ours for cell in row.done.values())
+    most = max((f1(cell), row.label) for row in rows if not row.ours for cell in row.done.values())
+    winners = {}
+    for size in sizes:
+        done = [row for row in rows if size in row.done]
+        first = min(done, key=lambda row: row.done[size]["seconds"])
+        winners.setdefault(PRODUCT if first.ours else first.label, []).append(f"{size:,}")
+    told = "; ".join(f"{label} at {', '.join(at)}" for label, at in winners.items())
+    return wrapped(
+        f"neardup's F1 is {int(least * 1e4) / 1e4:.4f} or more at every size, the best of a peer "
+        f"{most[0]:.4f} ({most[1]}). The fastest, by number of documents: {told}."
+    )
 
-    An engine without figures has the reason instead.
-    """
-    sizes = sorted(results)
+
+def size_table(rows):
+    """Return a table of seconds and memory by engine and size, or of why there are none."""
+    sizes = sorted({size for row in rows for size in row.cells})
     lines = [
         [row.label, *(short(row.cells[size]) if size in row.cells else "–" for size in sizes)]
         for row in rows
     ]
-    heading = ["seconds · peak GB", *(f"{size:,}" for size in sizes)]
-    sizes_mb = ", ".join(
-        f"{size:,} are {megabytes(result):,.0f} MB" for size, result in sorted(results.items())
-    )
-    return f"{tables.table(heading, lines)}\n\nDocuments: {sizes_mb}."
-
-
-def megabytes(result):
-    """Return the size of a work's input in MB."""
-    return next(row["quality"]["megabytes"] for row in result["rows"] if "seconds" in row)
+    return table(["seconds · peak GB", *(f"{size:,}" for size in sizes)], lines)
 
 
 def short(cell):
     """Return a cell of the table of sizes."""
     if "seconds" not in cell:
         return cell.get("stopped", "failed")
-    return f"{tables.digits(cell['seconds'])} · {cell['peak_mb'] / 1000:.2f}"
+    return f"{digits(cell['seconds'])} · {cell['peak_mb'] / 1000:.2f}"
 
 
-def quality_table(rows, results):
-    """Return a table of recall, precision and speed.
-
-    It has the three largest sizes, and the engines that finished them.
-    """
+def quality_table(rows):
+    """Return a table of what the engines found at the two sizes where most finished."""
     lines = []
-    for size in sorted(results)[-3:]:
+    for size in (100_000, 1_000_000):
         done = [row for row in rows if size in row.done]
         for row in sorted(done, key=lambda row: -round(f1(row.done[size]), 3)):
-            cell, found = row.done[size], row.done[size]["quality"]
-            lines.append(
-                [
-                    f"{size:,}",
-                    row.label,
-                    *(f"{found[key]:.4f}" for key in ("recall", "precision", "f1")),
-                    tables.digits(found["megabytes"] / cell["seconds"]),
-                    tables.digits(cell["seconds"]),
-                    f"{cell['peak_mb']:,.0f}",
-                ]
-            )
-    heading = ["documents", "engine", "recall", "precision", "F1", "MB/s", "seconds", "peak MB"]
-    return tables.table(heading, lines, text=2)
+            found = row.done[size]["quality"]
+            shares = (f"{found[key]:.4f}" for key in ("recall", "precision", "f1"))
+            rate = digits(found["megabytes"] / row.done[size]["seconds"])
+            lines.append([f"{size:,}", row.label, *shares, rate])
+    return table(["documents", "engine", "recall", "precision", "F1", "MB/s"], lines, text=2)
 
 
-def works_table(others):
-    """Return a table of all other works: neardup and the best peer."""
+def f1(cell):
+    """Return the harmonic mean of recall and precision."""
+    return cell["quality"]["f1"]
+
+
+def better(rows):
+    """Return lines on where a peer is better than every way of neardup, as collections grow."""
     lines = []
-    for what, result in others:
-        ours, theirs = page_words.best_of(result, own=True), page_words.best_of(result, own=False)
-        cells = [page_words.figure(row) if row else "–" for row in (ours, theirs)]
-        lines.append([what, *cells, theirs["engine"] if theirs else ""])
-    record = "All engines, with memory: [the full record](../benchmarks/README.md#results)."
-    return f"{tables.table(['work', 'neardup', 'best peer', ''], lines)}\n\n{record}"
+    for size in sorted({size for row in rows for size in row.done}):
+        ours = [row.done[size] for row in rows if row.ours and size in row.done]
+        for row in rows:
+            if not row.ours and size in row.done and ours:
+                cell = row.done[size]
+                if won := wins(cell, ours, ("recall", "precision")):
+                    lines.append(f"- {size:,} documents, {row.label} (F1 {f1(cell):.3f}): {won}.")
+    ours, theirs = (next(row for row in rows if row.label == label) for label in SPARK)
+    for size in sorted(set(ours.done) & set(theirs.done)):
+        both = [row.done[size]["seconds"] for row in (theirs, ours)]
+        if both[0] < both[1]:
+            told = f"{digits(both[0])} against {digits(both[1])} s"
+            lines.append(f"- {size:,} documents, on Spark with two cores, {theirs.label}: {told}.")
+    return lines
 
 
-def machines(results):
-    """Return a line on when and where the growing collection was measured."""
-    if not results:
-        return ""
-    return "*" + tables.provenance(results[max(results)]) + "*"
+def better_elsewhere(results):
+    """Return lines on where peers are faster or leaner than every way of neardup elsewhere."""
+    lines = []
+    for result in results:
+        done = [row for row in result["rows"] if "seconds" in row]
+        ours = [row for row in done if row["engine"].startswith(PRODUCT)]
+        won = [(row["engine"], wins(row, ours)) for row in done if row not in ours]
+        if told := ". ".join(f"{engine}: {what}" for engine, what in won if what):
+            lines.append(f"- {result['title']}. {told}.")
+    return lines
+
+
+def wins(cell, ours, shares=()):
+    """Return in words the figures in which a peer is better than neardup, or nothing."""
+    found = []
+    mine, best = slowness(cell), min(map(slowness, ours))
+    if mine < best:
+        found.append(f"time, {best / mine:.1f} times as fast")
+    memory = min(row["peak_mb"] for row in ours)
+    if cell["peak_mb"] < memory:
+        found.append(f"memory, {cell['peak_mb']:,.0f} MB against {memory:,.0f}")
+    for key in shares:
+        value, most = cell["quality"][key], max(row["quality"][key] for row in ours)
+        if value > most:
+            found.append(f"{key}, {value:.4f} against {most:.4f}")
+    return "; ".join(found)
+
+
+def slowness(row):
+    """Return the time that a work takes, for the same amount of work."""
+    quality = row["quality"]
+    if "microseconds" in quality:
+        return quality["microseconds"]
+    return row["seconds"] / quality.get("megabytes", 1)
 
 
 HEAD = """# Benchmarks: neardup and its peers
 
-Made by `make bench` from `benchmarks/results/`; do not edit. All works, engines and single runs are
-in [the full record](../benchmarks/README.md). No speed stands without recall and precision against
-an exact truth, and the peak memory."""
+Made by `make bench` from `benchmarks/results/`, which has every run; do not edit. `python
+benchmarks/run.py --list` names the cases, and `python benchmarks/run.py NAME ...` measures some.
+No speed stands without recall and precision against an exact truth, and the peak memory."""
 
 PLOTS = """![Seconds against documents](../benchmarks/results/growth_time.svg)
 
 ![F1 against seconds](../benchmarks/results/growth_f1.svg)"""
 
-HOW = """## How it was measured
+HOW = """## How it is measured
 
-- **The work**: read a file of JSON lines, write the lines to keep, at a resemblance of character
-  5-shingles of .8. Two cores. Each engine has an environment and a process of its own; reading and
-  writing are in the time, importing a library is not. neardup runs as a command, so starting Python
-  is in its time, which shows at 10,000 documents.
-- **The texts** are synthetic growth from real text: clauses of 5 to 16 characters of 210 MB of
-  Chinese news, articles, laws and bulletins, drawn at random and put together to 80 characters or a
-  little more. What is inside a clause recurs as the collection grows; what stands where two meet is
-  new. Every tenth document is a copy of an earlier one: as it is, with one to four characters
-  replaced, with a clause replaced, added, or cut off. Six in ten of them reach .8, the others come
-  near it, and those are what unverified engines take for duplicates. Such texts have no templates
-  and no long documents; for real news see *Other works*.
-- **The truth** is the exact resemblance of all pairs that can reach .8: within a family of copies
-  all, between families all that have two clauses in a row in common. At 10,000 documents each run
-  checks it against an exact join of all pairs.
-- **Recall**: of similar pairs, those of which not both were kept. **Precision**: of removed
-  documents, those that resemble one that was kept. So it does not matter which of two stays, but a
-  chain A~B~C that drops C for a B that is not there counts as lost.
-- **Limits**: {seconds:g} s and {gigabytes:g} GB a run. What the times at two smaller sizes, drawn
-  on as a line, show to be too slow by a quarter was not run.
-- **Peers** do what their users would write, at their own default number of permutations and at the
-  threshold .8: datasketch and rensa keep what no kept one resembles by signature; gaoya takes what
-  its index gives; text-dedup, datatrove and data-juicer run their own programs, with characters for
-  words, since words of Chinese are clauses to them. datatrove has 16 buckets of 12, the best of
-  five plans. Spark MLlib joins by 3 hash tables, exact distances on 2^20 hashed features.
-  simhash-pybind and FAISS search the same 64-bit fingerprints within 8 bits, the distance with the
-  best F1; FAISS makes none itself.
-- data-juicer and text-dedup are installed without what their method does not use (data-juicer else
-  fetches torch and CUDA while it runs)."""
-
-
-if __name__ == "__main__":
-    write()
+- Each engine runs in an environment and a process of its own, on one machine, in turn with the
+  others. The tables have the median and the range. The work is timed; importing a library, loading
+  a dictionary and reading the input are not, except where a title says *file to file*. neardup then
+  runs as a command, so starting Python is in its time. *Before the work* is the memory at that
+  point.
+- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of the
+  largest process; of engines that work in several it is that of all, what they share counted once.
+- Inputs are made with fixed seeds. Those of news need corpora that are no part of the repository.
+- **Short documents** are clauses of 5 to 16 characters of 210 MB of Chinese news, laws and
+  bulletins, drawn at random and put together to 80 characters or a little more. What is inside a
+  clause recurs as the collection grows; what stands where two meet is new. Every tenth document is
+  a copy of an earlier one: as it is, with one to four characters replaced, with a clause replaced,
+  added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by character
+  5-shingles.
+- **The truth** is an exact join, or for the larger sizes the exact resemblance of all pairs that
+  can reach .8, which is checked against the join at 10,000 documents. **Recall** of removals: of
+  similar pairs, those of which not both were kept. **Precision**: of removed documents, those that
+  resemble one that was kept. So it does not matter which of two stays, but a chain A~B~C that drops
+  C for a B that is not there counts as lost. An engine of neardup, or one that claims to be exact,
+  whose answer is wrong has failed and has no time.
+- **Limits**: {:g} s and {:g} GB a run. What the times at two smaller sizes, drawn on as a line,
+  show to be too slow by a quarter was not run.
+- *Copies found* compares fingerprints of any width: every tenth text is followed by a copy with
+  2-10 % of its characters edited. The cut is the largest distance within which at most one in 10^4
+  pairs of unrelated texts lies; the figure is the share of copies within the cut.
+- **Peers** do what their users would write, at their own default number of permutations: datasketch
+  and rensa keep what no kept one resembles by signature; gaoya takes what its index gives;
+  text-dedup, datatrove and data-juicer run their own programs, with characters for words, since
+  words of Chinese are clauses to them. datatrove has 16 buckets of 12, the best of five plans.
+  Spark MLlib joins by 3 hash tables, exact distances on 2^20 hashed features. simhash-pybind and
+  FAISS search the same 64-bit fingerprints within 8 bits, the distance with the best F1.
+  data-juicer and text-dedup are installed without what their method does not use. cppjieba is
+  measured through its Python binding, which spends most of its time handing words to Python."""

@@ -1,11 +1,10 @@
-"""The plots of the benchmarks, in the style of the lab's figures."""
+"""The plots of the page, in the style of the lab's figures."""
 
 import functools
 import math
 
 from matplotlib.ticker import StrMethodFormatter
 
-from growth_results import f1
 from neardup.lab.figures import COLOURS, MARKERS, render
 
 COUNT, PLAIN = StrMethodFormatter("{x:,.0f}"), StrMethodFormatter("{x:g}")
@@ -15,11 +14,6 @@ def draw_growth(rows, limit, folder):
     """Draw time against size, and F1 against time, as two files."""
     save(folder / "growth_time.svg", 4.6, time_against_size, rows, limit)
     save(folder / "growth_f1.svg", 5.4, f1_against_time, rows)
-
-
-def draw_schemes(results, path):
-    """Draw seconds against documents for each task and threshold."""
-    save(path, 6.2, seconds_by_scheme, [one for one in results if "_news_" in one["name"]])
 
 
 def draw_index(results, path):
@@ -34,10 +28,7 @@ def save(path, height, draw, *arguments):
 
 
 def plot(axes, at, label, x, y, **others):
-    """Draw a line with the colour and marker of the engine's place.
-
-    There are 64 different combinations.
-    """
+    """Draw a line in one of 64 combinations of colour and marker, by the engine's place."""
     marker = MARKERS[(at + at // len(COLOURS)) % len(MARKERS)]
     look = {"color": COLOURS[at % len(COLOURS)], "marker": marker, "markersize": 5}
     axes.plot(x, y, label=label, **look | others)
@@ -58,17 +49,14 @@ def time_against_size(rows, limit, figure):
 
 
 def f1_against_time(rows, figure):
-    """Draw F1 against seconds, with one panel for each size.
-
-    Up and to the left is better.
-    """
+    """Draw F1 against seconds, with one panel for each size. Up and to the left is better."""
     sizes = sorted({size for row in rows for size in row.done})
     lines = max(1, math.ceil(len(sizes) / 2))
     grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False)
     for axes, size in zip(grid.flat, sizes, strict=False):
         for at, row in enumerate(rows):
             cell = row.done.get(size)
-            point = (cell["seconds"], f1(cell)) if cell else (math.nan, math.nan)
+            point = (cell["seconds"], cell["quality"]["f1"]) if cell else (math.nan, math.nan)
             plot(axes, at, row.label, *point, linestyle="none", markersize=7)
         axes.set(xscale="log", title=f"{size:,} documents")
         axes.xaxis.set_major_formatter(PLAIN)
@@ -77,30 +65,6 @@ def f1_against_time(rows, figure):
     figure.supxlabel("seconds, file to file")
     figure.supylabel("F1")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside right upper")
-
-
-def seconds_by_scheme(results, figure):
-    """Draw seconds against documents.
-
-    There is one panel for each task and threshold, and one line for each way to find candidates.
-    """
-    panels = figure.subplots(2, 2, sharex=True, sharey=True)
-    cases = [(task, threshold) for task in ("pairs", "dedup") for threshold in ("0.55", "0.8")]
-    for (task, threshold), axes in zip(cases, panels.flat, strict=True):
-        for at, scheme in enumerate(("prefix", "bands", "postings", "near")):
-            points = [
-                (result["documents"], row["seconds"])
-                for result in results
-                for row in result["rows"]
-                if row["engine"] == f"{scheme}, {task}, {threshold}" and "seconds" in row
-            ]
-            plot(axes, at, scheme, *zip(*sorted(points), strict=True))
-        axes.set(title=f"{task}, threshold {threshold}", xscale="log", yscale="log")
-        axes.xaxis.set_major_formatter(COUNT)
-        axes.yaxis.set_major_formatter(PLAIN)
-    panels[0, 0].legend()
-    figure.supxlabel("documents")
-    figure.supylabel("seconds")
 
 
 def index_growth(results, figure):

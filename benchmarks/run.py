@@ -1,11 +1,11 @@
 """Run the benchmarks.
 
-Usage: python benchmarks/run.py [work ...]
+Usage: python benchmarks/run.py [case ...]
 
 neardup and its peers do the same works in the same run. Each engine has its own process, and
-engines take turns. Results are written to benchmarks/results/, one file for each work. The tables
-of benchmarks/README.md are made from them. Works that compare neardup's own ways to find
-candidates only run if they are named.
+engines take turns. Each result is written to benchmarks/results/, and docs/benchmarks.md is made
+from all of them. `accuracy` writes docs/accuracy.md instead. Cases that take long, or need no
+peer, only run if they are named.
 """
 
 import argparse
@@ -13,88 +13,76 @@ import importlib
 import sys
 from pathlib import Path
 
-import environments
-import harness
-import machine
-import plots
-import tables
-from results import RESULTS, store, stored
+import page
+from corpora import WORK, MissingError
+from results import machine, store
 
-HERE = Path(__file__).resolve().parent
-#: Names of lists of works: by default, of 10^7 documents, and only if named.
-KINDS = ("WORKS", "LARGE", "NAMED")
 MODULES = (
-    "bench_sketches",
-    "bench_fingerprints",
-    "bench_news",
-    "bench_growth",
-    "bench_schemes",
+    "fingerprints",
+    "news",
+    "processes",
+    "index",
+    "server",
+    "papers",
+    "contamination",
+    "budget",
+    "accuracy",
 )
 
 
-def works(*kinds):
-    """Return all works of some kinds, in the order of the table."""
+def cases():
+    """Return all cases in the order of the list, by name."""
     modules = map(importlib.import_module, MODULES)
-    return [work for module in modules for kind in kinds for work in getattr(module, kind, ())]
+    return {case.name: case for module in modules for case in module.CASES}
 
 
 def main(arguments=None):
-    """Run the chosen works; the exit code is 1 if an engine failed."""
+    """Run the chosen cases; the exit code is 1 if one failed, 2 if the corpora are missing."""
+    sys.path.append(str(Path(__file__).resolve().parent.parent))
     options = parse(arguments)
-    everything = works(*KINDS)
-    unknown = set(options.works) - {work.name for work in everything}
+    known = cases()
+    unknown = set(options.cases) - set(known)
     if unknown:
-        sys.exit(f"run.py: no work named {', '.join(sorted(unknown))}")
-    chosen = [work for work in everything if work.name in options.works]
-    chosen = chosen or works(*(KINDS[:2] if options.large else KINDS[:1]))
+        sys.exit(f"run.py: no case named {', '.join(sorted(unknown))}")
     if options.list:
-        print("\n".join(f"{work.name:18} {work.title}" for work in everything))
+        print("\n".join(f"{case.name:18} {case.title}" for case in known.values()))
         return 0
-    failed = False
-    if not options.tables:
-        (HERE / ".inputs").mkdir(exist_ok=True)
-        peers = sorted({engine.peer for work in chosen for engine in work.engines})
-        environments.install_all(p for p in peers if not options.engines or p in options.engines)
-        for work in chosen:
-            smaller = [found for name in work.smaller if (found := stored(name))]
-            result = harness.run(work, options.repetitions, options.engines, smaller)
-            result["machine"] = machine.facts()
-            failed |= any("failure" in row for row in result["rows"])
-            if options.engines or options.trial:
-                # An incomplete comparison is shown but not stored.
-                print(tables.table_of(result))
-                continue
-            store(work.name, result)
-    if not (options.engines or options.trial):
-        write_tables()
+    chosen = [known[name] for name in options.cases]
+    if not chosen and not options.page:
+        chosen = [c for c in known.values() if c.usual or (c.large and options.large)]
+    WORK.mkdir(exist_ok=True)
+    failed, is_partial = False, bool(options.engines or options.trial or options.seed)
+    for case in chosen:
+        try:
+            result = case.measure(options)
+        except (MissingError, RuntimeError) as error:
+            print(f"{case.name}: {error}", file=sys.stderr)
+            return 2
+        if result is None:
+            continue
+        result["machine"] = machine()
+        failed |= any("failure" in row for row in result.get("rows", ()))
+        print(case.show(result))
+        # An incomplete comparison is shown but not stored.
+        if not (is_partial or "missing" in result):
+            store(case.name, result)
+    if not is_partial:
+        page.write(known)
     return int(failed)
-
-
-def write_tables():
-    """Write all tables from the stored results.
-
-    They are in the README, and for the ways to find candidates in results/schemes.md.
-    """
-    compared = [found for work in works(*KINDS[:2]) if (found := stored(work.name))]
-    tables.replace_section("results", "\n\n".join(map(tables.table_of, compared)))
-    schemes = [found for work in works(KINDS[2]) if (found := stored(work.name))]
-    text = "\n\n".join(["# Ways to find candidates: every run", *map(tables.table_of, schemes)])
-    (RESULTS / "schemes.md").write_text(f"{text}\n", encoding="utf-8")
-    plots.draw_schemes(schemes, RESULTS / "schemes.svg")
 
 
 def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("works", nargs="*", help="names of works; all by default")
-    parser.add_argument(
-        "--large", action="store_true", help="also 10^7 fingerprints, and 10^7 documents"
-    )
+    parser.add_argument("cases", nargs="*", help="names of cases; by default all with peers")
+    parser.add_argument("--large", action="store_true", help="also those of 10^7")
     parser.add_argument("--repetitions", type=int, default=5, help="runs of each engine")
     parser.add_argument("--engines", nargs="+", help="only these peers; nothing is stored")
-    parser.add_argument("--trial", action="store_true", help="show the tables; nothing is stored")
-    parser.add_argument("--tables", action="store_true", help="only make the tables again")
-    parser.add_argument("--list", action="store_true", help="list the works")
+    parser.add_argument("--trial", action="store_true", help="smaller, if it can be; not stored")
+    parser.add_argument("--page", action="store_true", help="only make the page again")
+    parser.add_argument("--unread", action="store_true", help="print samples that nobody has read")
+    parser.add_argument("--seed", type=int, help="another sample of `subjects`; not stored")
+    parser.add_argument("--list", action="store_true", help="list the cases")
     return parser.parse_args(arguments)
 
 

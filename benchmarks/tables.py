@@ -1,27 +1,14 @@
-"""Markdown tables and text: for the README and the pages in docs/."""
+"""Markdown tables and text of the pages."""
 
 import textwrap
-from pathlib import Path
 
-README = Path(__file__).resolve().parent / "README.md"
 _WIDTH = 100
 
 
 def table(heading, rows, text=1):
-    """Return a Markdown table.
-
-    The first `text` columns are text, the others are figures.
-    """
+    """Return a Markdown table; its first `text` columns are text, the others are figures."""
     lines = [heading, ["---"] * text + ["---:"] * (len(heading) - text), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def replace_section(name, body):
-    """Replace the text between two markers of the README."""
-    begin, end = f"<!-- {name}: made by a program -->", f"<!-- end of {name} -->"
-    head, rest = README.read_text("utf-8").split(begin, 1)
-    tail = rest.split(end, 1)[1]
-    README.write_text(f"{head}{begin}\n\n{body}\n\n{end}{tail}", encoding="utf-8")
 
 
 def table_of(result):
@@ -29,39 +16,22 @@ def table_of(result):
     lines = [f"### {result['title']}", ""]
     if "missing" in result:
         return "\n".join([*lines, f"Not run: {result['missing']}."])
-    columns = columns_of(result["rows"]) or [("seconds", seconds)]
+    done = [row for row in result["rows"] if "seconds" in row]
+    columns = [
+        (heading, read) for heading, read in COLUMNS if any(read(row) is not None for row in done)
+    ] or [("seconds", seconds)]
     rows = []
     for row in result["rows"]:
-        cells = [cell(row, read) for _, read in columns]
-        if "stopped" in row:
-            cells = [row["stopped"], *[""] * (len(columns) - 1)]
-        if "failure" in row:
-            cells = [f"failed: {row['failure']}".replace("|", "/"), *[""] * (len(columns) - 1)]
+        reason = row.get("stopped") or f"failed: {row.get('failure')}".replace("|", "/")
+        cells = [reason, *[""] * (len(columns) - 1)]
+        if "seconds" in row:
+            values = [read(row) for _, read in columns]
+            cells = ["–" if value is None else value for value in values]
         rows.append([row["engine"], *cells])
     lines.append(table(["engine", *(name for name, _ in columns)], rows))
     if result["notes"]:
-        lines += ["", result["notes"]]
+        lines += ["", wrapped(result["notes"])]
     return "\n".join([*lines, "", "*" + provenance(result) + "*"])
-
-
-def columns_of(rows):
-    """Return (heading, reader) of the columns that have a value in a row."""
-    return [
-        (heading, read)
-        for heading, read in COLUMNS
-        if any("seconds" in row and read(row) is not None for row in rows)
-    ]
-
-
-def cell(row, read):
-    """Return the value of a row in a column.
-
-    A dash if there is none, or an empty string if the engine has no figures.
-    """
-    if "failure" in row or "seconds" not in row:
-        return ""
-    value = read(row)
-    return "–" if value is None else value
 
 
 def of(key, form):
@@ -103,8 +73,6 @@ COLUMNS = (
     ("expected", of("expected", "{:,}")),
     ("pairs", of("pairs", "{:,}")),
     ("hits", of("hits", "{:,}")),
-    ("candidates", of("candidates", "{:,}")),
-    ("kept", of("kept", "{:,}")),
     ("removed", of("removed", "{:,}")),
     ("recall", of("recall", "{:.4f}")),
     ("precision", of("precision", "{:.4f}")),
@@ -155,7 +123,7 @@ def wrapped(text):
 
 
 def _filled(block):
-    if block.lstrip().startswith(("|", "#", "<")):
+    if block.lstrip().startswith(("|", "#", "<", "!")):
         return block
     items = block.strip("\n").split("\n- ")
     lines = [items[0], *(f"- {item}" for item in items[1:])]

@@ -52,10 +52,7 @@ def resemblance_pairs(texts, threshold):
 
 
 def shingle_hashes(text):
-    """Return a 64-bit hash of each 5-shingle.
-
-    A shorter text is one shingle.
-    """
+    """Return a 64-bit hash of each 5-shingle. A shorter text is one shingle."""
     points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
     k = min(K, len(points))
     if not k:

@@ -15,31 +15,28 @@ from pathlib import Path
 
 import numpy as np
 
-import machine
+import results
 
 PEERS = Path(__file__).resolve().parent / "peers"
 
 
 def main(order):
-    """Run an order.
-
-    Write measured.json and answer.npz to its folder.
-    """
-    if order["one_core"] and hasattr(os, "sched_setaffinity"):
+    """Run an order. Write measured.json and answer.npz to its folder."""
+    if order["one_core"]:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     started = time.perf_counter()
     peer = load(order["peer"])
     folder = Path(order["folder"])
     job = getattr(peer, order["function"])(Path(order["input"]), folder, **order["options"])
     loaded = time.perf_counter()
-    base = own_peak()
+    base = results.memory()["peak"]
     begun = time.perf_counter()
     answer = job()
     ended = time.perf_counter()
     measured = {
         "seconds": ended - begun,
         "load_seconds": loaded - started,
-        "peak_mb": max(own_peak(), peak_of_children()),
+        "peak_mb": max(results.memory()["peak"], peak_of_children()),
         "base_mb": base,
         "versions": {name: importlib.metadata.version(name) for name in peer.PACKAGES},
         "facts": answer.pop("facts", {}),
@@ -62,25 +59,9 @@ def load(name):
     return module
 
 
-def own_peak():
-    """Return the peak memory of this process in MB."""
-    memory = machine.memory()
-    return (
-        memory["peak"] if memory else megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    )
-
-
 def peak_of_children():
     """Return the peak memory in MB of the largest command that has ended."""
-    return megabytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-
-
-def megabytes(maxrss):
-    """Return ru_maxrss in MB.
-
-    It is in bytes on macOS and in kilobytes elsewhere.
-    """
-    return maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -87,10 +87,7 @@ def dedup_file(path, folder, *, buckets, hashes):
 
 
 def cut(path, folder, parts):
-    """Cut a file into one file for each worker.
-
-    A task of datatrove reads whole files.
-    """
+    """Cut a file into one file for each worker. A task of datatrove reads whole files."""
     folder.mkdir()
     size = path.stat().st_size // parts + 1
     with path.open("rb") as file:

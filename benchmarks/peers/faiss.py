@@ -39,10 +39,7 @@ def near_pairs(path, folder, *, max_distance, tables, bits, flips):
 
 
 def dedup_file(path, folder, *, max_distance, tables, bits, flips):
-    """Search fingerprints that simhash-pybind made.
-
-    FAISS makes no fingerprints of texts.
-    """
+    """Search fingerprints that simhash-pybind made. FAISS makes no fingerprints of texts."""
     from simhash_pybind import fingerprints_of
 
     faiss.omp_set_num_threads(int(os.environ["OMP_NUM_THREADS"]))

@@ -9,10 +9,7 @@ PACKAGES = ["gaoya"]
 
 
 def characters(path, folder, *, mb):
-    """Sketch character 2-grams.
-
-    gaoya only makes SimHash fingerprints inside an index.
-    """
+    """Sketch character 2-grams. gaoya only makes SimHash fingerprints inside an index."""
     texts, size = inputs.beginning(path, mb)
     index = SimHashStringIndex(64, 4, 3, analyzer="char", ngram_range=(2, 2))
 

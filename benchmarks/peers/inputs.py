@@ -58,10 +58,7 @@ def dropped(a, folder, similar):
 
 
 def batches(path, size=10_000):
-    """Yield (raw lines, texts) of `size` lines each.
-
-    The file may be larger than memory.
-    """
+    """Yield (raw lines, texts) of `size` lines each. The file may be larger than memory."""
     with path.open(encoding="utf-8") as file:
         while raw := list(itertools.islice(file, size)):
             yield raw, [json.loads(line)["text"] for line in raw]

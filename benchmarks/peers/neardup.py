@@ -19,10 +19,7 @@ PACKAGES = ["neardup", "numpy"]
 
 
 def fingerprints(path, folder, *, recipe, mb, idf=None):
-    """Fingerprint texts on one core.
-
-    `idf` replaces the recipe's own.
-    """
+    """Fingerprint texts on one core. `idf` replaces the recipe's own."""
     recipe = load_recipe(recipe)
     if idf is not None:
         recipe = recipe.replace(weigh={"idf": idf})
@@ -131,10 +128,7 @@ def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
 
 
 def rule(folder, threshold, recipe, decide):
-    """Return the options for recipe and threshold.
-
-    `decide` changes settings of the recipe.
-    """
+    """Return the options for recipe and threshold. `decide` changes settings of the recipe."""
     if decide is not None:
         path = folder / "recipe.toml"
         path.write_text(load_recipe(recipe).replace(decide=decide).to_toml())

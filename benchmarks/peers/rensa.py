@@ -10,10 +10,7 @@ NUM_PERM, BANDS, SEED = 128, 16, 42
 
 
 def pairs_file(path, folder, *, threshold):
-    """Find candidates by LSH.
-
-    A pair is kept if the signatures' estimate reaches the threshold.
-    """
+    """Find candidates by LSH. A pair is kept if the signatures' estimate reaches the threshold."""
 
     def job():
         _, texts = inputs.lines(path)

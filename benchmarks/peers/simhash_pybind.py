@@ -10,10 +10,7 @@ MASK = 2**64 - 1
 
 
 def characters(path, folder, *, mb):
-    """Sketch character 2-grams.
-
-    They are hashed with Python's hash(), the fastest one available.
-    """
+    """Sketch character 2-grams. They are hashed with Python's hash(), the fastest one available."""
     texts, size = inputs.beginning(path, mb)
 
     def job():

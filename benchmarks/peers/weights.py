@@ -4,10 +4,7 @@ BY_TAG = {"n": 4, "v": 3}
 
 
 def of(units):
-    """Return word -> count times the factor of its part of speech.
-
-    Punctuation is left out.
-    """
+    """Return word -> count times the factor of its part of speech. Punctuation is left out."""
     weights = {}
     for word, tag in units:
         if tag[:1] not in ("x", "w"):

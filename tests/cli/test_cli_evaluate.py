@@ -58,25 +58,11 @@ def test_published(run):
     options = ["--methods", "classic,characters", "--sizes", "10,20"]
     edits = ["--copies", "edits", "--rate", "0.05"]
     found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
-    verdict, first, rows, columns = (part.splitlines() for part in found.out.split("\n\n"))
+    verdict, first, rows, _ = (part.splitlines() for part in found.out.split("\n\n"))
     assert verdict[0].startswith("Best on these copies: characters, F1 ")
-    assert verdict[1].startswith("Reproduced on these texts: ")
-    assert {row.split()[0] for row in columns} >= {"precision", "recall", "strict", "seconds"}
-    assert first[0] == "As published: documents by topic, copies are edits"
     names = [row.split()[0] for row in first[2:8]]
     assert names == ["Shingle,"] * 2 + ["traditional,"] * 2 + ["improved,", "improved"]
-    assert "0.953 / 0.940" in first[7]
-    assert rows.pop(0) == "All methods: pairs"
-    assert rows[0].split() == [
-        "method",
-        "cut-off",
-        "precision",
-        "recall",
-        "F1",
-        "strict",
-        "seconds",
-    ]
-    assert [row.split()[0] for row in rows[1:]] == ["classic", "characters"] * 2
+    assert [row.split()[0] for row in rows[2:]] == ["classic", "characters"] * 2
     assert found.err == "neardup: the report is out/report.md\n"
     sizes = Path("out/sizes.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[2] for row in sizes[1:4]] == ["10", "20", "36"]
@@ -98,28 +84,10 @@ def test_without_output_the_table_alone(run, files, command):
     assert files() == before
 
 
-@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
-@pytest.mark.parametrize(
-    ("output", "said"),
-    [
-        ("-", "-: must be a folder. Got standard output instead."),
-        ("out.csv", "out.csv: must be a folder. Got the name of a file instead."),
-        ("in.jsonl/out", "in.jsonl/out: cannot be created: Not a directory."),
-    ],
-)
-def test_outputs_that_cannot_be_folders(run, files, command, output, said):
-    Path("in.jsonl").write_text("")
-    found = run("evaluate", *command, "-o", output, code=2)
-    assert said in found.err
-    assert files() == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
-def test_results_are_replaced_only_by_force(run, files, command):
+def test_results_are_replaced_only_by_force(run, files):
     Path("out").mkdir()
     Path("out/report.md").write_text("mine", "utf-8")
-    found = run("evaluate", *command, "-o", "out", code=2)
-    assert "out/report.md: exists already" in found.err
+    found = run("evaluate", "pairs", *PAIRS, "-o", "out", code=2)
     assert "--force" in found.err
     assert files() == ["in.jsonl", "out/report.md"]
 
@@ -129,10 +97,7 @@ def test_results_are_replaced_only_by_force(run, files, command):
     [
         (("pairs", "in.jsonl", "-o", "out"), "--truth"),
         (("pairs", "in.jsonl", "--truth", "in.jsonl", "-o", "out"), "must name the columns"),
-        (("pairs", "in.jsonl", "--truth", "none", "-o", "out"), "none: cannot be read"),
-        (("pairs", "in.jsonl", "--truth", "t", "-o", "in.jsonl"), "must be a folder"),
         (("published", ".", "-o", "out"), "at least two documents"),
-        (("published", "none", "-o", "out"), "must be a folder of topic files"),
         (("published", ".", "-o", "out", "--sizes", "1k"), "--sizes must be whole"),
         (("published", ".", "-o", "out", "--methods", "best"), "--methods"),
         (
@@ -160,8 +125,7 @@ def test_a_bad_record_is_told_and_the_rest_evaluated(run):
     assert Path("out/report.md").exists()
 
 
-@pytest.mark.parametrize("command", [("pairs", *PAIRS), ("published", EXAMPLES / "topics")])
-def test_a_missing_extra(run, monkeypatch, command):
+def test_a_missing_extra(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    found = run("evaluate", *command, "-o", "out", code=2)
+    found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", code=2)
     assert "pip install 'neardup[lab]'" in found.err

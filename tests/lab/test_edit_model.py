@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from neardup import ParameterError
 from neardup.lab import EditModel
+from neardup.lab.datasets.edit_model import head_of, tail_of
 from neardup.lab.datasets.sentences import sentences, words
-from neardup.lab.datasets.wire_lines import head_of, tail_of
 
 ENGLISH = (
     "The harbour master counted the boats twice on Monday. Nobody had seen the grey one leave. "

@@ -12,11 +12,11 @@ FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture
-def growing(monkeypatch):
+def corpora(monkeypatch):
     """The module, which imports its neighbours by their bare names."""
     monkeypatch.syspath_prepend(FOLDER)
     before = set(sys.modules)
-    yield importlib.import_module("growing")
+    yield importlib.import_module("corpora")
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(FOLDER)):
             del sys.modules[name]
@@ -27,30 +27,30 @@ def pool(count):
     return ["".join(map(chr, range(at, at + 16))) for at in range(0x4E00, 0x4E00 + 16 * count, 16)]
 
 
-def test_the_beginning_of_a_larger_collection_is_the_smaller_one(growing):
-    small, large = (list(growing.Clauses(pool(50), count).records()) for count in (150, 400))
+def test_the_beginning_of_a_larger_collection_is_the_smaller_one(corpora):
+    small, large = (list(corpora.Clauses(pool(50), count).records()) for count in (150, 400))
     assert large[:150] == small
 
 
-def test_the_truth_of_clauses_is_that_of_an_exact_join(growing):
+def test_the_truth_of_clauses_is_that_of_an_exact_join(corpora):
     # So few clauses that texts of different families resemble each other, or are equal.
-    collection = growing.Clauses(pool(4), 200)
+    collection = corpora.Clauses(pool(4), 200)
     texts = [record["text"] for record in collection.records()]
-    expected = growing.truth.resemblance_pairs(texts, growing.THRESHOLD)
+    expected = corpora.truth.resemblance_pairs(texts, corpora.THRESHOLD)
     within_families = len(collection.pairs)
     found = np.array(collection.truth())
     assert within_families < len(found)
     assert [tuple(pair) for pair in found[:, :2]] == sorted(tuple(p) for p in expected[:, :2])
 
 
-def test_planted_pairs_have_the_resemblance_of_their_texts(growing):
+def test_planted_pairs_have_the_resemblance_of_their_texts(corpora):
     draw = random.Random(0)
     texts = ["".join(draw.choices("船到码头货物上岸。", k=250)) for _ in range(40)]
-    collection = growing.with_copies(texts, 10, draw)
+    collection = corpora.with_copies(texts, 10, draw)
     assert [record["text"] for record in collection.records()] == collection.texts
     assert len(collection.truth()) == 10
     assert {collection.texts[text] for _, text in collection.planted} <= set(texts)
     for copy, text, value in collection.truth():
-        sets = (growing.shingles(collection.texts[place]) for place in (copy, text))
-        assert value == growing.resemblance(*sets)
+        sets = (corpora.shingles(collection.texts[place]) for place in (copy, text))
+        assert value == corpora.resemblance(*sets)
         assert value > 0.3

@@ -9,7 +9,7 @@ from neardup.lab import METHODS, Method, Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020.methods import Found, find, select_methods
-from neardup.lab.experiments.zhang_he_2020.scoring import ASIDE, RIGHT, WRONG, Scorer
+from neardup.lab.experiments.zhang_he_2020.results import ASIDE, RIGHT, WRONG, Scorer
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
-    found = Found(a, b, np.zeros(len(a)), *(0.0,) * 5)
+    found = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
     one, two, every = scorer.tallies(found)
     assert (one.topic, one.scores, one.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
@@ -173,7 +173,7 @@ def test_documents_count_once(judged):
     repeat = natural[(natural == split.base[second]).any(axis=1)][0]
     rows = [(first, own), (first, other[0]), (own, far[0]), (other[0], other[1]), repeat]
     a, b = np.array(rows).T
-    found = Found(a, b, np.zeros(len(a)), *(0.0,) * 5)
+    found = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
     one, two, every = scorer.document_tallies(found)
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (one.topic, one.scores, one.aside) == ("one", Scores(2, 2, 2), 2)
@@ -184,7 +184,7 @@ def test_documents_count_once(judged):
 
 def test_only_copies_that_were_searched_with_their_originals_count(judged):
     split, _, scorer = judged
-    nothing = Found(*(np.array([], np.int64),) * 2, np.array([]), *(0.0,) * 5)
+    nothing = Found(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
     copy = places(split, 0, copies=True)[0]
     some = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
     documents = [tally.scores for tally in scorer.document_tallies(nothing, some)]
@@ -224,10 +224,10 @@ def test_a_sweep_filters_inclusively(judged):
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
     by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
-    found = Found(a, b, np.array([4.0, 5.0]), *(0.0,) * 5)
+    found = Found(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
     assert [(c, s.tp) for c, s in scorer.sweep(found, by_distance)] == [(3, 0), (4, 1), (5, 2)]
     by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
-    found = Found(a, b, np.array([0.5, 0.4]), *(0.0,) * 5)
+    found = Found(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
     swept = [(c, s.tp) for c, s in scorer.sweep(found, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 

@@ -84,8 +84,7 @@ def pairs(
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
-    from neardup.lab.experiments.labelled_pairs.report import terminal
-    from neardup.lab.experiments.labelled_pairs.tables import as_json
+    from neardup.lab.experiments.labelled_pairs.report import as_json, terminal
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(

@@ -7,13 +7,6 @@ into others, and `passage_scores` measures how well they were found. The metrics
 result. Figures need the extra: ``pip install 'neardup[lab]'``.
 """
 
-from neardup.lab.cluster_metrics import (
-    BCubed,
-    KeptScores,
-    adjusted_rand_index,
-    b_cubed,
-    kept_scores,
-)
 from neardup.lab.datasets.edit_model import EditedCopy, EditModel
 from neardup.lab.datasets.planted import KINDS, Planted, exchange_words, plant
 from neardup.lab.datasets.reposts import Repost, RepostModel
@@ -22,9 +15,14 @@ from neardup.lab.experiments.zhang_he_2020 import published
 from neardup.lab.experiments.zhang_he_2020.methods import METHODS, Method
 from neardup.lab.experiments.zhang_he_2020.results import PublishedResult
 from neardup.lab.metrics import (
+    BCubed,
+    KeptScores,
     Scores,
+    adjusted_rand_index,
     average_precision,
+    b_cubed,
     bootstrap_interval,
+    kept_scores,
     pair_scores,
     precision_recall_curve,
 )

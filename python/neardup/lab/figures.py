@@ -73,13 +73,7 @@ _FILLED = 0.82
 
 
 def render(figures: Figures) -> dict[str, bytes]:
-    """Return figures by file name, each as ``.svg`` and ``.png``.
-
-    Raises
-    ------
-    MissingDependencyError
-        If matplotlib is not installed.
-    """
+    """Return figures by file name, each as ``.svg`` and ``.png``."""
     require("lab.figures", "lab", "matplotlib")
     import matplotlib as mpl
     from matplotlib import font_manager
@@ -131,8 +125,6 @@ def draw_apart(
 ) -> dict[str, list[tuple[float, float]]]:
     """Return the points of all lines, with equal points drawn apart.
 
-    Examples
-    --------
     >>> draw_apart({"a": [(1, 0.5), (2, 1.0)], "b": [(1, 0.25), (2, 1.0)]}, 0, 1)
     {'a': [(1, 0.5), (2, 1.0)], 'b': [(1, 0.25), (2, 0.98)]}
     """
@@ -159,21 +151,7 @@ def draw_bars(
     ticks: Iterable[Sequence[float]] = (),
     ticks_label: str | None = None,
 ) -> None:
-    """Draw a bar for each series in each group, and black ticks across the bars.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    measure : str
-        What the vertical axis shows, in [0, 1].
-    groups : sequence of str
-    series : mapping of str to sequence of float
-        One value per group, by label.
-    ticks : iterable of sequence of float, default=()
-        As the values of `series`, in its order.
-    ticks_label : str, optional
-        Of all ticks.
-    """
+    """Draw a bar for each series in each group, and black ticks across the bars."""
     width = _FILLED / len(series)
     places = [
         [group - _FILLED / 2 + width * (at + 0.5) for group in range(len(groups))]

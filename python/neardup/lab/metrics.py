@@ -1,11 +1,13 @@
-"""Metrics of found pairs: precision, recall, their curve, and intervals.
+"""Metrics of found pairs, of clusterings and of kept sets, and their intervals.
 
-The curve is scikit-learn's. Empty cases have one rule: a share of nothing is 1. If nothing was
-found, nothing is wrong and precision is 1; if there is nothing to find, recall is 1.
+The curve and the adjusted Rand index are scikit-learn's. Empty cases have one rule: a share of
+nothing is 1. If nothing was found, nothing is wrong and precision is 1; if there is nothing to
+find, recall is 1.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,25 +16,32 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.base.extras import require
+from neardup.base.messages import Message
 from neardup.base.validation import bad, check_whole
+from neardup.exceptions import ParameterError
 
 __all__ = [
     "Accuracy",
+    "BCubed",
+    "KeptScores",
     "Scores",
     "accuracy",
+    "adjusted_rand_index",
     "average_precision",
+    "b_cubed",
     "bootstrap_interval",
     "contributions",
     "count_scores",
     "f1_of_sums",
+    "kept_scores",
     "pair_scores",
     "precision_recall_curve",
-    "scikit_learn",
     "share",
 ]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -77,14 +86,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Scores with their 95 % intervals.
-
-    Parameters
-    ----------
-    scores : Scores
-    precision, recall, f1 : (float, float)
-        Interval of each, in [0, 1].
-    """
+    """Scores with their 95 % intervals."""
 
     scores: Scores
     precision: tuple[float, float]
@@ -149,10 +151,6 @@ def precision_recall_curve(
     ParameterError
         If the lengths differ, or a similarity is not a number.
 
-    See Also
-    --------
-    average_precision : the area under it.
-
     Notes
     -----
     O(n log n) for n pairs.
@@ -175,7 +173,7 @@ def precision_recall_curve(
         nothing = np.zeros(len(distinct))
         return nothing, nothing + (not missed), distinct[::-1]
     # Ranks, since scikit-learn refuses infinite scores.
-    precision, recall, _ = scikit_learn().precision_recall_curve(labels, rank)
+    precision, recall, _ = _scikit_learn().precision_recall_curve(labels, rank)
     # The last entry belongs to no threshold.
     return precision[-2::-1], recall[-2::-1] * (true / (true + missed)), distinct[::-1]
 
@@ -281,19 +279,7 @@ def count_scores(found: Flags, true: Flags) -> Scores:
 
 
 def contributions(found: Flags, true: Flags, units: npt.NDArray[np.int64] | None = None) -> Floats:
-    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`.
-
-    Parameters
-    ----------
-    found, true : ndarray of shape (n_pairs,), bool
-    units : ndarray of shape (n_pairs,), dtype int64, optional
-        Number of each pair's unit, from 0. Pairs of one unit are drawn together, such as pairs
-        that share a document: they are not independent. By default each pair is a unit.
-
-    Returns
-    -------
-    ndarray of shape (n_units, 3), float64
-    """
+    """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`."""
     rows = np.column_stack([found & true, found & ~true, ~found & true]).astype(np.float64)
     if units is None:
         return rows
@@ -307,14 +293,6 @@ def accuracy(
 ) -> Accuracy:
     """Return precision, recall and F1 with their 95 % bootstrap intervals.
 
-    Parameters
-    ----------
-    found, true, units
-        As in `contributions`.
-    seed : int, default=0
-
-    Examples
-    --------
     >>> found = accuracy(np.ones(4, bool), np.array([True, True, True, False]))
     >>> found.scores, found.recall
     (Scores(tp=3, fp=1, fn=0), (1.0, 1.0))
@@ -342,6 +320,190 @@ def f1_of_sums(sums: Floats) -> Floats:
     return f1
 
 
+def adjusted_rand_index(found: npt.ArrayLike, true: npt.ArrayLike) -> float:
+    """Return the adjusted Rand index of two clusterings.
+
+    Parameters
+    ----------
+    found, true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    float
+        In [-0.5, 1]: 1 for equal clusterings, 0 as expected by chance. 1 for
+        no document, and where both clusterings are all single documents, or both
+        one cluster.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> adjusted_rand_index([0, 0, 1, 1], [5, 5, 7, 7])
+    1.0
+    """
+    ours, theirs = _two_clusterings(found, true)
+    return float(_scikit_learn().adjusted_rand_score(theirs, ours))
+
+
+@dataclass(frozen=True)
+class BCubed:
+    """B-cubed precision and recall, means over documents.
+
+    Parameters
+    ----------
+    precision, recall : float
+        In [0, 1].
+    f1 : float
+        Their harmonic mean, in [0, 1].
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def b_cubed(found: npt.ArrayLike, true: npt.ArrayLike) -> BCubed:
+    """Return B-cubed precision, recall and F1 of two clusterings.
+
+    Parameters
+    ----------
+    found, true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    BCubed
+        All 1 for no document.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ.
+
+    Notes
+    -----
+    For a document, precision is the share of its found cluster, itself
+    included, that is in its true cluster; recall the share of its true cluster
+    that is in its found one [1]_. O(n log n) for n documents.
+
+    References
+    ----------
+    .. [1] Bagga, Baldwin. Entity-based cross-document coreferencing using the
+       vector space model. COLING-ACL 1998.
+
+    Examples
+    --------
+    >>> b_cubed([0, 0, 0], [0, 0, 1]).recall
+    1.0
+    """
+    ours, theirs = _two_clusterings(found, true)
+    if not len(ours):
+        return BCubed(1.0, 1.0, 1.0)
+    cells = _scikit_learn().cluster.contingency_matrix(theirs, ours, sparse=True).tocoo()
+    squares = cells.data.astype(np.float64) ** 2
+    # Rounded once, so that the order of labels does not matter.
+    precision = math.fsum(squares / np.bincount(ours)[cells.col]) / len(ours)
+    recall = math.fsum(squares / np.bincount(theirs)[cells.row]) / len(ours)
+    return BCubed(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+@dataclass(frozen=True)
+class KeptScores:
+    """How good a kept set is.
+
+    Parameters
+    ----------
+    to_drop : int
+        Documents that should be dropped: all but one of each true cluster.
+    dropped : int
+        Documents that were dropped.
+    rightly : int
+        Dropped documents that point to a kept document of their own true cluster.
+    lost : int
+        True clusters of which no document was kept.
+    """
+
+    to_drop: int
+    dropped: int
+    rightly: int
+    lost: int
+
+    @property
+    def recall(self) -> float:
+        """Rightly dropped share of the documents to drop, in [0, 1]; 1 if there are none."""
+        return share(self.rightly, self.to_drop)
+
+    @property
+    def precision(self) -> float:
+        """Rightly dropped share of the dropped documents, in [0, 1]; 1 if there are none."""
+        return share(self.rightly, self.dropped)
+
+
+def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
+    """Return the scores of a kept set.
+
+    Parameters
+    ----------
+    kept_of : array-like of shape (n_documents,), whole numbers
+        Index of the kept document that each document points to; its own index if it was kept.
+    true : array-like of shape (n_documents,)
+        A label a document, of any kind; equal labels are one cluster.
+
+    Returns
+    -------
+    KeptScores
+        It does not matter which document of a cluster was kept.
+
+    Raises
+    ------
+    ParameterError
+        If the lengths differ, or a document points at one that was not kept.
+
+    Examples
+    --------
+    >>> kept_scores([0, 0, 0, 3], ["a", "a", "b", "b"])
+    KeptScores(to_drop=2, dropped=2, rightly=1, lost=0)
+    """
+    points = np.asarray(kept_of)
+    labels = _labels(true, "true")
+    if points.shape != labels.shape or (points.size and points.dtype.kind not in "iu"):
+        raise bad("kept_of", "lab.place_a_document", kept_of, count=labels.size)
+    points = points.astype(np.int64)
+    if points.size and not (points.min() >= 0 and points.max() < points.size):
+        raise bad("kept_of", "lab.places", kept_of, most=points.size - 1)
+    if not np.array_equal(points[points], points):
+        document = int(np.flatnonzero(points[points] != points)[0])
+        raise ParameterError(Message("lab.chain_of_kept", parameter="kept_of", document=document))
+    dropped = points != np.arange(points.size)
+    rightly = dropped & (labels[points] == labels)
+    clusters = int(labels.max()) + 1 if labels.size else 0
+    kept = np.bincount(labels[~dropped], minlength=clusters)
+    return KeptScores(
+        to_drop=labels.size - clusters,
+        dropped=int(dropped.sum()),
+        rightly=int(rightly.sum()),
+        lost=int((kept == 0).sum()),
+    )
+
+
+def _labels(values: npt.ArrayLike, name: str) -> Labels:
+    labels: npt.NDArray[Any] = np.asarray(values)
+    if labels.ndim != 1:
+        raise bad(name, "lab.label_a_document", values)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _two_clusterings(found: npt.ArrayLike, true: npt.ArrayLike) -> tuple[Labels, Labels]:
+    ours, theirs = _labels(found, "found"), _labels(true, "true")
+    if ours.shape != theirs.shape:
+        raise bad("found", "lab.labels_of_documents", found, count=theirs.size)
+    return ours, theirs
+
+
 def share(part: int, whole: int) -> float:
     """Return a part of a whole, in [0, 1]; 1 if the whole is nothing."""
     return part / whole if whole else 1.0
@@ -359,7 +521,7 @@ def _pairs(values: npt.ArrayLike, name: str) -> set[tuple[int, int]]:
     return set(zip(ordered[:, 0].tolist(), ordered[:, 1].tolist(), strict=True))
 
 
-def scikit_learn() -> Any:
+def _scikit_learn() -> Any:
     """Return the metrics of scikit-learn, which takes a second to import."""
     require("lab.metrics", "lab", "sklearn")
     from sklearn import metrics

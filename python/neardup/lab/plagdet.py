@@ -128,10 +128,6 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
         If an item is not a tuple of six, a bound is not a whole number >= 0, or a span is
         empty.
 
-    See Also
-    --------
-    neardup.lab.plant : texts with passages whose cases are known.
-
     Notes
     -----
     The measures are those of Potthast et al. [1]_; PlagDet of the macro-averages

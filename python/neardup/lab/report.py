@@ -1,7 +1,7 @@
-"""Shared parts of the reports of all experiments: tables, files and their folder.
+"""What all experiments share: a report with its tables and figures, written to one folder.
 
-A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it in one
-folder. The files appear together or not at all.
+A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it. The files
+appear together or not at all.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from neardup.base.extras import require
 from neardup.base.messages import Message, system_words
+from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 from neardup.lab.figures import Figures, render
 
 __all__ = [
+    "Report",
     "Tables",
-    "check_output",
     "file_names",
-    "files_of",
     "image",
     "markdown_table",
-    "open_folder",
     "plain_table",
+    "run_experiment",
 ]
 
 #: Header and rows by the name of a file, without ``.csv``.
@@ -34,66 +37,58 @@ Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
 #: Extensions of result files and other outputs; a folder with one of them is probably a mistake.
 _FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
-Write = Callable[[Mapping[str, bytes]], None]
+_Result = TypeVar("_Result")
 
 
-def check_output(folder: Path) -> None:
-    """Raise if a path is probably not meant as a folder.
+@dataclass(frozen=True)
+class Report:
+    """What is written about a result: Markdown, tables, figures, and other files by name."""
 
-    Raises
-    ------
-    OutputError
-        If the path is ``-``, an existing file, or has a file's ending and is not
-        an existing folder.
-    """
-    if str(folder) == "-":
-        raise OutputError(Message("lab.standard_output_is_no_folder"))
-    if folder.is_dir():
-        return
-    if os.path.lexists(folder):
-        raise OutputError(Message("lab.file_is_no_folder", folder=str(folder)))
-    if folder.name.lower().endswith(_FILES):
-        raise OutputError(
-            Message(
-                "lab.name_of_file_is_no_folder",
-                folder=str(folder),
-                example=str(folder.with_suffix("")),
-            )
-        )
+    markdown: str
+    tables: Tables
+    figures: Figures
+    others: Mapping[str, bytes] = field(default_factory=dict)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the content of each file by its name; CSV is UTF-8 with line feeds."""
+        files = {"report.md": self.markdown.encode(), **self.others}
+        for name, (header, rows) in self.tables.items():
+            lines = io.StringIO()
+            writer = csv.writer(lines, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(rows)
+            files[f"{name}.csv"] = lines.getvalue().encode()
+        return files | render(self.figures)
 
 
-@contextlib.contextmanager
-def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> Iterator[Write]:
-    """Open all files of a folder before the results are computed.
+def file_names(
+    tables: Iterable[str], figures: Iterable[str], others: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of all files of a report."""
+    drawn = (f"{name}.{kind}" for name in figures for kind in ("svg", "png"))
+    return ("report.md", *(f"{name}.csv" for name in tables), *drawn, *others)
 
-    Parameters
-    ----------
-    folder : Path or None
-        Created if it is missing, and removed again if an error ends the block.
-        None ignores what is written.
-    names : iterable of str
-        The files.
-    force : bool
-        Replace files that exist.
 
-    Yields
-    ------
-    callable
-        Takes the contents by name, once. The files get their names at the end of
-        the block, all of them or none.
+def run_experiment(
+    output: str | Path | None,
+    names: Iterable[str],
+    measure: Callable[[Path | None], _Result],
+    report: Callable[[_Result], Report],
+    *,
+    force: bool,
+) -> _Result:
+    """Return what `measure` returns for a folder, and write the report about it there.
 
-    Raises
-    ------
-    OutputError
-        If `folder` is not a folder or cannot be written to, or one of the files
-        exists and `force` is false.
+    The files called `names` are opened before anything is measured. None for `output` writes
+    nothing. A folder that is created here is removed again if an error ends the experiment.
     """
     from neardup.writers import OutputSet
 
-    if folder is None:
-        yield lambda _: None
-        return
-    check_output(folder)
+    if output is None:
+        return measure(None)
+    folder = Path(check_path(output, "output"))
+    require("lab.figures", "lab", "matplotlib")
+    _check_folder(folder)
     names = list(names)
     taken = [name for name in names if (folder / name).exists()]
     if taken and not force:
@@ -108,12 +103,11 @@ def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> It
             ) from error
         with OutputSet() as outputs:
             opened = {name: outputs.open_text(folder / name, force=force) for name in names}
-
-            def write(files: Mapping[str, bytes]) -> None:
-                for name, output in opened.items():
-                    output.write(files[name])
-
-            yield write
+            result = measure(folder)
+            files = report(result).files()
+            for name, file in opened.items():
+                file.write(files[name])
+        return result
     except BaseException:
         # Only folders that this call created, and only if nothing else is in them by now.
         for path in missing:
@@ -122,32 +116,22 @@ def open_folder(folder: Path | None, names: Iterable[str], *, force: bool) -> It
         raise
 
 
-def file_names(tables: Iterable[str], figures: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of all files of a report."""
-    drawn = (f"{name}.{kind}" for name in figures for kind in ("svg", "png"))
-    return ("report.md", *(f"{name}.csv" for name in tables), *drawn)
-
-
-def files_of(text: str, tables: Tables, figures: Figures) -> dict[str, bytes]:
-    """Return a report, its tables and its figures by file name.
-
-    Parameters
-    ----------
-    text : str
-        The report as Markdown.
-    tables : mapping
-        CSV is UTF-8 with a header line and line feeds.
-    figures : mapping
-        See :data:`neardup.lab.figures.Figures`.
-    """
-    files = {"report.md": text.encode()}
-    for name, (header, rows) in tables.items():
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-        files[f"{name}.csv"] = lines.getvalue().encode()
-    return files | render(figures)
+def _check_folder(folder: Path) -> None:
+    """Raise if a path is probably not meant as a folder."""
+    if str(folder) == "-":
+        raise OutputError(Message("lab.standard_output_is_no_folder"))
+    if folder.is_dir():
+        return
+    if os.path.lexists(folder):
+        raise OutputError(Message("lab.file_is_no_folder", folder=str(folder)))
+    if folder.name.lower().endswith(_FILES):
+        raise OutputError(
+            Message(
+                "lab.name_of_file_is_no_folder",
+                folder=str(folder),
+                example=str(folder.with_suffix("")),
+            )
+        )
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

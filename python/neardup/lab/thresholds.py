@@ -42,29 +42,7 @@ _NOTHING = 1 << 62
 
 @dataclass(frozen=True)
 class Sweep:
-    """Scores of a measure at all its cut-offs.
-
-    Parameters
-    ----------
-    precision, recall, at : ndarray of shape (n_values,), float64
-        The curve: one place for each distinct value, the most similar first.
-    average_precision : float
-        Area under the curve, in [0, 1].
-    cut_off : float
-        Best one on these pairs; inclusive. Of equals the strictest.
-    interval : (float, float)
-        95 % of the best cut-offs of resampled pairs.
-    best : Scores
-        At `cut_off`, on the pairs that chose it.
-    best_interval : (float, float)
-        95 % interval of its F1.
-    left_out : Scores
-        Each pair judged by the cut-off chosen on the others.
-    left_out_interval : (float, float)
-        95 % interval of that F1.
-    judged : ndarray of shape (n_pairs,), bool
-        Whether each pair was called a duplicate when it was left out.
-    """
+    """Scores of a measure at all its cut-offs."""
 
     precision: Floats
     recall: Floats
@@ -87,16 +65,7 @@ def best_cut_off(values: Floats, is_true: Flags, *, by_distance: bool = False) -
 
 
 def leave_out(folds: Numbers, most: int, *, seed: int = 0) -> Iterator[Flags]:
-    """Yield which pairs are left out: one fold at a time, or seeded groups of them.
-
-    Parameters
-    ----------
-    folds : ndarray of shape (n_pairs,), dtype int64
-        Numbers from 0.
-    most : int
-        With more folds than this, as many groups of folds are left out.
-    seed : int, default=0
-    """
+    """Yield which pairs are left out: one fold at a time, or seeded groups of them."""
     count = int(folds.max()) + 1
     groups = folds
     if count > most:
@@ -115,29 +84,7 @@ def sweep(
     units: Numbers | None = None,
     seed: int = 0,
 ) -> Sweep:
-    """Return the scores of a measure at all cut-offs, and the best cut-off.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        Similarities, or distances; NaN for a pair that no cut-off may find.
-    is_true : ndarray of shape (n_pairs,), bool
-        Both kinds must occur.
-    by_distance : bool, default=False
-        Less is more similar; cut-offs are whole numbers.
-    folds : ndarray of shape (n_pairs,), dtype int64, optional
-        Numbers from 0: pairs of one number are left out together. By default each by itself.
-    units : ndarray of shape (n_pairs,), dtype int64, optional
-        The same for resamples: pairs of one number are drawn together.
-    seed : int, default=0
-        Of the resamples.
-
-    Notes
-    -----
-    A cut-off lies about half-way between the last value that it includes and the
-    next one; of the numbers there, the one with the fewest digits. Up to 1,000 folds are left
-    out one by one; more of them in 1,000 seeded groups.
-    """
+    """Return the scores of a measure at all cut-offs, and the best cut-off."""
     likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
     precision, recall, at = precision_recall_curve(likeness, is_true)
     table = _Table(likeness, is_true, by_distance)

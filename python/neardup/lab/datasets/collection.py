@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import InputError
 
 if TYPE_CHECKING:
-    from neardup.base.progress import Progress
+    import pyarrow as pa
 
 __all__ = [
     "DISTRACTORS",
     "OVERALL",
     "Collection",
     "Documents",
+    "Places",
+    "places_of",
     "read_collection",
     "read_documents",
 ]
+
+#: Of documents in a collection.
+Places = npt.NDArray[np.int64]
 
 #: Name of the file with documents of no topic.
 DISTRACTORS = "distractors"
@@ -31,55 +40,52 @@ _EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 @dataclass(frozen=True)
 class Documents:
-    """Some documents, in file order.
-
-    Parameters
-    ----------
-    ids, titles, texts : tuple of length n_documents
-        Titles are None where a document has none.
-    """
+    """Some documents, in file order."""
 
     ids: tuple[str, ...]
     titles: tuple[str | None, ...]
     texts: tuple[str, ...]
 
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str | None, str]]) -> Documents:
+        """Return documents of rows of id, title and text."""
+        ids, titles, texts = tuple(zip(*rows, strict=True)) or ((), (), ())
+        return cls(ids, titles, texts)
+
     def __len__(self) -> int:
         return len(self.ids)
+
+    def table(self, texts: Sequence[str] | None = None) -> pa.Table:
+        """Return the documents, perhaps with other texts; the id of each one is its place."""
+        import pyarrow as pa
+
+        columns = {
+            "id": map(str, range(len(self))),
+            "title": self.titles,
+            "text": self.texts if texts is None else texts,
+        }
+        return pa.table({name: pa.array(c, pa.large_string()) for name, c in columns.items()})
+
+
+def places_of(ids: pa.ChunkedArray[Any]) -> Places:
+    """Return the places that ids of `Documents.table` are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places: Places = pc.cast(ids, pa.int64()).to_numpy()
+    return places
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The texts of an experiment.
-
-    Parameters
-    ----------
-    topics : dict of str to Documents
-        By topic, in the order of the names.
-    distractors : Documents
-        Documents of no topic; may be none.
-    """
+    """The texts of an experiment."""
 
     topics: dict[str, Documents]
     distractors: Documents
 
 
 def read_collection(folder: str | Path, *, progress: Progress | None = None) -> Collection:
-    """Return the collection in a folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Its files ``*.jsonl``, plain or compressed (.gz, .zst), with the fields
-        ``id``, ``title`` and ``text``; each but ``distractors`` is a topic of
-        the file's name.
-    progress : Progress or None, default=None
-        Reports records without a usable text, which are left out.
-
-    Raises
-    ------
-    InputError
-        If there is no topic, or a topic has less than two documents.
-    """
+    """Return the collection in a folder."""
     where = Path(folder)
     if not where.is_dir():
         raise InputError(Message("lab.no_topic_folder", folder=str(where)))
@@ -119,42 +125,23 @@ def read_documents(
     title_field: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Documents, int]:
-    """Return the documents of files that have a text, and the number of problems met.
-
-    Parameters
-    ----------
-    inputs, format, text_field, id_field, title_field
-        As in :func:`neardup.dedup_files`.
-    progress : Progress or None, default=None
-        Reports each problem.
-
-    Raises
-    ------
-    InputError
-        If an input cannot be read.
-    """
-    from neardup.base.progress import Progress
+    """Return the documents of files that have a text, and the number of problems met."""
     from neardup.readers import open_sources
     from neardup.readers.batch import strings
 
     sources = open_sources(
         inputs, format=format, text_field=text_field, id_field=id_field, title_field=title_field
     )
-    ids: list[str] = []
-    titles: list[str | None] = []
-    texts: list[str] = []
+    rows: list[tuple[str, str | None, str]] = []
     problems = 0
     progress = progress or Progress()
     for batch in sources.batches(titles=True):
         problems += len(batch.problems)
         for problem in batch.problems:
             progress.problem(problem)
-        found = batch.texts.to_pylist()
-        named = [None] * len(found) if batch.titles is None else batch.titles.to_pylist()
-        for its_id, its_title, its_text in zip(strings(batch.ids), named, found, strict=True):
-            if its_text is not None:
-                ids.append(its_id)
-                titles.append(its_title)
-                texts.append(its_text)
+        texts = batch.texts.to_pylist()
+        titles = [None] * len(texts) if batch.titles is None else batch.titles.to_pylist()
+        of_batch = zip(strings(batch.ids), titles, texts, strict=True)
+        rows += ((id, title, text) for id, title, text in of_batch if text is not None)
     problems += sources.report_to(progress)
-    return Documents(tuple(ids), tuple(titles), tuple(texts)), problems
+    return Documents.of(rows), problems

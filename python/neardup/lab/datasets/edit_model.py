@@ -25,6 +25,7 @@ upper bound of its Levenshtein distance from the text.
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,6 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string, check_whole
 from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
-from neardup.lab.datasets import wire_lines
 from neardup.lab.datasets.draws import Draws
 
 __all__ = ["EditModel", "EditedCopy"]
@@ -53,6 +53,57 @@ _TRIES = 60
 
 _LEVELS = ("sentence", "word", "character")
 _OPERATIONS = ("insertion", "deletion", "replacement", "reordering")
+
+
+#: Lines that a re-post puts around a text; all names in them are made up.
+_HEADS = {
+    True: (
+        "（本报记者 林一舟）",
+        "本报讯　",
+        "（通讯员 何青 本报记者 周禾）",
+        "本网综合报道：",
+        "【转载】",
+        "来源：晨江在线\n",
+        "据晨江日报消息，",
+    ),
+    False: (
+        "By a staff reporter\n",
+        "(Harbour Wire) - ",
+        "Source: The Daily Harbour\n",
+        "Reposted from our partner site.\n",
+        "UPDATED: ",
+    ),
+}
+_TAILS = {
+    True: (
+        "（完）",
+        "\n来源：晨江在线",
+        "\n编辑：许知远",
+        "\n（责任编辑：何青）",
+        "\n本文转自晨江日报，版权归原作者所有。",
+        "\n更多内容请关注本站。",
+    ),
+    False: (
+        "\nSource: The Daily Harbour",
+        "\nEditing by J. Mill",
+        "\n(c) Harbour Wire. All rights reserved.",
+        "\nRead more on our site.",
+        "\n-- END --",
+    ),
+}
+
+#: Forms of such lines in texts as they come, at the very begin and end.
+_HAS_HEAD = re.compile(
+    r"[（(【]?(?:本报|本网|本刊|[^\s，。,.]{2,8}(?:社|网))[^\n。]{0,24}?(?:电|讯|报道|记者[^\n，。)）]{0,8})"
+    r"[】)）]?[\s:：]*"
+    r"|(?:作者|来源|记者)[:：][^\n]{1,20}\n"
+    r"|[A-Z][A-Z .,]{2,30}(?:\([^)\n]{2,20}\))? ?[-–—]{1,2} "
+)
+_HAS_TAIL = re.compile(
+    r"(?:\s*(?:[（(]完[）)]|[【（(]?(?:责任编辑|编辑|来源|稿件来源)[:：][^\n】)）]{1,20}[】)）]?))+\s*\Z"
+)
+#: A tail is searched in this many last characters.
+_TAIL_REACH = 80
 
 
 @dataclass(frozen=True)
@@ -96,11 +147,6 @@ class EditModel:
     ------
     ParameterError
         If the pool has no word, or a parameter is out of bounds.
-
-    See Also
-    --------
-    RepostModel : the same article with a line added.
-    neardup.lab.published : the experiment that uses both.
 
     Notes
     -----
@@ -216,9 +262,8 @@ class _Edits:
     def line(self, limit: int) -> None:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
-        begin, end = (wire_lines.head_of if at_head else wire_lines.tail_of)(self._text)
-        lines = (wire_lines.heads if at_head else wire_lines.tails)(self._text)
-        line = self._draw.one(lines)
+        begin, end = (head_of if at_head else tail_of)(self._text)
+        line = self._draw.one((_HEADS if at_head else _TAILS)[spans.is_chinese(self._text)])
         if begin == end:
             if len(line) <= limit:
                 if at_head:
@@ -319,3 +364,24 @@ class _Edits:
         kind = f"{level} {operation}"
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.touched += cost
+
+
+def head_of(text: str) -> spans.Span:
+    """Return the span of the text's own opening line of a source.
+
+    >>> head_of("本报讯 渡口关闭。"), head_of("渡口关闭。")
+    ((0, 4), (0, 0))
+    """
+    found = _HAS_HEAD.match(text)
+    return (0, 0) if found is None else found.span()
+
+
+def tail_of(text: str) -> spans.Span:
+    """Return the span of the text's own closing line of a source.
+
+    >>> tail_of("渡口关闭。(完)"), tail_of("渡口关闭。")
+    ((5, 8), (5, 5))
+    """
+    begin = max(0, len(text) - _TAIL_REACH)
+    found = _HAS_TAIL.search(text, begin)
+    return (len(text), len(text)) if found is None else found.span()

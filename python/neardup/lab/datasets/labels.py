@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 
 from neardup.base.messages import Message, system_words
@@ -22,22 +21,7 @@ _CONFIDENCE, _GROUP = "confidence", "group"
 
 @dataclass(frozen=True)
 class LabelledPair:
-    """Two documents and their label.
-
-    Parameters
-    ----------
-    id_a, id_b : str
-    label : str
-        As written in the file.
-    duplicate : bool
-        Whether the label means duplicate.
-    confidence : str
-        As written in the file; empty without.
-    group : str
-        Where the pair is from, as written in the file; empty without.
-    line : int
-        Line of the pair in the file, from 1.
-    """
+    """Two documents and their label."""
 
     id_a: str
     id_b: str
@@ -50,17 +34,7 @@ class LabelledPair:
 
 @dataclass(frozen=True)
 class Truth:
-    """Labelled pairs, each once.
-
-    Parameters
-    ----------
-    source : str
-        The file, as it was named.
-    pairs : tuple of LabelledPair
-        In file order.
-    repeated : int
-        Lines left out because they repeat an earlier one.
-    """
+    """Labelled pairs, each once."""
 
     source: str
     pairs: tuple[LabelledPair, ...]
@@ -77,24 +51,7 @@ class Truth:
 
 
 def read_truth(path: str | Path) -> Truth:
-    """Return the labelled pairs of a file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A table in UTF-8 with a header line, separated by tabs or commas:
-        ``id_a``, ``id_b``, ``label`` and, if they are there, ``confidence`` and
-        ``group``; further columns are not looked at. The labels ``near-duplicate``,
-        ``duplicate``, ``1``, ``true`` and ``yes`` mean duplicate, in any case;
-        every other label means that it is none.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has no pair, lacks a column or a value, pairs a document
-        with itself, gives one pair two labels, or does not have both duplicates and other
-        pairs. The error names the file and the line.
-    """
+    """Return the labelled pairs of a file."""
     from neardup.readers.batch import show
 
     source = str(path)
@@ -147,9 +104,9 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         names = [name.strip() for name in next(lines, [])]
         missing = [name for name in _NEEDED if name not in names]
         if missing:
-            named = reduce(
-                lambda some, last: Message("lab.names_or", names=some, last=last), missing
-            )
+            named: str | Message = missing[0]
+            for name in missing[1:]:
+                named = Message("lab.names_or", names=named, last=name)
             raise InputError(Message("lab.no_columns", file=source, names=named))
         for row in lines:
             if any(cell.strip() for cell in row):

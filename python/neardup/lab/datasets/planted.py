@@ -142,10 +142,6 @@ def plant(
         If a source is a host, a host has not enough sentences, too few sources
         have a passage of that length, or a parameter is out of bounds.
 
-    See Also
-    --------
-    passage_scores : how much of it was found.
-
     Notes
     -----
     The draws come from PCG64, seeded by a hash of seed and host: a paper depends

@@ -102,11 +102,6 @@ class RepostModel:
     ParameterError
         If the seed is not a whole number of at least 0.
 
-    See Also
-    --------
-    EditModel : copies whose words and sentences were changed.
-    neardup.lab.published : the experiment that uses both.
-
     Notes
     -----
     On the news of five topics that the published comparison is repeated with

@@ -25,14 +25,6 @@ _SHORTEST_SENTENCE = 4
 def words(text: str) -> list[Span]:
     """Return the words of a text, in order.
 
-    Returns
-    -------
-    list of (int, int)
-        Begin and end in characters, end exclusive. They do not overlap;
-        punctuation belongs to none.
-
-    Examples
-    --------
     >>> [text[b:e] for text in ["灯塔修好了 on Monday"] for b, e in words(text)]
     ['灯塔', '修好', '了', 'on ', 'Monday']
     """
@@ -42,14 +34,6 @@ def words(text: str) -> list[Span]:
 def sentences(text: str) -> list[Span]:
     """Return the sentences of a text, in order.
 
-    Returns
-    -------
-    list of (int, int)
-        Begin and end in characters, end exclusive, of sentences of at least 4
-        characters; line breaks belong to none.
-
-    Examples
-    --------
     >>> [text[b:e] for text in ["渡口关闭了。请走大桥！"] for b, e in sentences(text)]
     ['渡口关闭了。', '请走大桥！']
     """
@@ -58,12 +42,6 @@ def sentences(text: str) -> list[Span]:
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether a fifth of a text's first 200 characters are Chinese.
-
-    Returns
-    -------
-    bool
-        False for an empty text.
-    """
+    """Return whether a fifth of a text's first 200 characters are Chinese."""
     begin = text[:200]
     return len(_CHINESE.findall(begin)) * 5 > len(begin)

@@ -14,7 +14,7 @@ from neardup.pages.templating import render
 from neardup.pages.words import load_words
 
 if TYPE_CHECKING:
-    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
+    from neardup.lab.experiments.labelled_pairs.result import PairsEvaluation
 
 __all__ = ["errors_page"]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from neardup.lab.experiments.labelled_pairs.result import PairsEvaluation
 from neardup.lab.figures import COLOURS, MARKERS, Figures
-
-if TYPE_CHECKING:
-    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
 
 __all__ = ["FIGURES", "figures"]
 

@@ -1,4 +1,4 @@
-"""Measures of labelled pairs: of their texts, and of their sketches.
+"""Labelled pairs within their collection: what is measured of their texts and sketches, and why.
 
 ========================  =====================================================
 measure                   value of a pair
@@ -16,40 +16,206 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup.lab.experiments.labelled_pairs.evidence import Evidence, PairJudge
-from neardup.lab.experiments.labelled_pairs.pairs import Pairs
+from neardup.base.messages import Message
+from neardup.base.progress import Progress
+from neardup.compare import Comparison, compare_documents
+from neardup.lab.datasets.collection import Documents
+from neardup.lab.metrics import Flags, Floats
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name
 from neardup.recipe.text_inputs import prepared
 
-if TYPE_CHECKING:
-    from neardup.base.progress import Progress
+__all__ = [
+    "EVIDENCE",
+    "Decider",
+    "Evidence",
+    "Measured",
+    "PairJudge",
+    "Pairs",
+    "components",
+    "measure_all",
+    "own_cut_off",
+    "sharing_documents",
+]
 
-__all__ = ["Decider", "Measured", "measure_all", "own_cut_off"]
+Numbers = npt.NDArray[np.int64]
 
-Floats = npt.NDArray[np.float64]
+#: Fields of a comparison that are evidence, in the order of the tables.
+EVIDENCE = (
+    "resemblance",
+    "containment_a",
+    "containment_b",
+    "weighted_resemblance",
+    "aligned",
+    "numbers_agree",
+    "numbers_differ",
+    "numbers_replaced",
+    "number_penalty",
+    "short",
+    "edit_similarity",
+)
+#: A smaller discount for common text explains nothing.
+_NOTABLE = 0.05
+#: From this containment on, one text is said to lie in the other.
+_CONTAINED = 0.8
+#: Below this resemblance, two texts of which one lies in the other differ in length.
+_MUCH_LONGER = 0.7
+#: From this share on, texts are said to align; and if their resemblance is so much lower, the
+#: edits are scattered.
+_ALIGNED, _SCATTERED = 0.5, 0.3
+#: Names of measures that look at sketches alone.
+_OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Labelled pairs of documents of a whole collection: `a` and `b` are their places in it."""
+
+    documents: Documents
+    a: Numbers
+    b: Numbers
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def compared(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the documents that occur, and each pair as two places among them."""
+        places, inverse = np.unique(np.concatenate([self.a, self.b]), return_inverse=True)
+        a, b = np.split(inverse, 2)
+        return places.tolist(), list(zip(a.tolist(), b.tolist(), strict=True))
+
+
+def components(pairs: Pairs, is_joined: Flags) -> tuple[Numbers, Numbers]:
+    """Return the places of the documents that occur, and a number of each.
+
+    Documents that some pairs join, directly or over others, have the same number.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    places, compared = pairs.compared()
+    a, b = np.array(compared, np.int64).reshape(-1, 2)[is_joined].T
+    joined = coo_array((np.ones(len(a)), (a, b)), (len(places), len(places)))
+    numbers = connected_components(joined, directed=False)[1].astype(np.int64)
+    return np.array(places, np.int64), numbers
+
+
+def sharing_documents(pairs: Pairs) -> Numbers:
+    """Return a number for each pair, from 0: pairs that share documents have the same one.
+
+    If more than half of the pairs hang together, there is too little left to learn from
+    without them, or to resample: then each pair has its own number.
+    """
+    places, numbers = components(pairs, np.ones(len(pairs), np.bool_))
+    of_pairs = numbers[np.searchsorted(places, pairs.a)]
+    if 2 * np.bincount(of_pairs).max() > len(pairs):
+        return np.arange(len(pairs))
+    return of_pairs
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A pair compared by a recipe, with text discounted that many documents share.
+
+    `undiscounted` is the weighted resemblance without that discount.
+    """
+
+    comparison: Comparison
+    undiscounted: float
+
+    def reasons(self) -> list[Message]:
+        """Return why the verdict is as it is: the verdict, then what was found in the texts."""
+        found = self.comparison
+        reasons = [found.verdict] if isinstance(found.verdict, Message) else []
+        if self.undiscounted - found.weighted_resemblance >= _NOTABLE:
+            shares = (self.undiscounted, found.weighted_resemblance)
+            shared, left = (f"{share:.0%}" for share in shares)
+            reasons.append(Message("lab.because_common", shared=shared, left=left))
+        reasons.append(Message("lab.because_aligned", share=f"{found.aligned:.0%}"))
+        contained = max(found.containment_a, found.containment_b)
+        if contained >= _CONTAINED and found.resemblance < _MUCH_LONGER:
+            share = f"{contained:.0%}"
+            if found.containment_a >= found.containment_b:
+                reasons.append(Message("lab.because_contained_a", share=share))
+            else:
+                reasons.append(Message("lab.because_contained_b", share=share))
+        elif found.aligned >= _ALIGNED and found.aligned - self.undiscounted >= _SCATTERED:
+            share = f"{self.undiscounted:.0%}"
+            reasons.append(Message("lab.because_scattered", share=share))
+        return [*reasons, *self._numbers()]
+
+    def _numbers(self) -> list[Message]:
+        found = self.comparison
+        counts = {"agree": found.numbers_agree, "differ": found.numbers_differ}
+        if found.numbers_replaced:
+            counts["replaced"] = found.numbers_replaced
+            return [Message("lab.because_numbers_replaced", **counts)]
+        if found.numbers_differ:
+            return [Message("lab.because_numbers_differ", **counts)]
+        if found.numbers_agree:
+            return [Message("lab.because_numbers_agree", agree=found.numbers_agree)]
+        return []
+
+
+class PairJudge:
+    """Compares labelled pairs within their collection, which says what is common text.
+
+    The texts are held in memory a second time.
+    """
+
+    def __init__(self, documents: Documents, recipe: Recipe, *, workers: int = 0) -> None:
+        self._texts = documents.texts
+        self._core = compiled(recipe)
+        self._shingle = recipe.decide.shingle
+        self._corpus = _corpus(
+            recipe, documents.texts, documents.titles, shingle=self._shingle, workers=workers
+        )
+
+    def similarities(self, pairs: Pairs, measure: str) -> Floats:
+        """Return the similarity of each pair by a measure of texts, such as ``content``."""
+        both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
+        return np.array([self._judge(a, b, measure)["similarity"] for a, b in both], np.float64)
+
+    def evidence(self, pairs: Pairs, recipe: Recipe) -> tuple[Evidence, ...]:
+        """Return each pair's evidence by the recipe of this object, perhaps with other bounds."""
+        both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
+        return tuple(self._evidence(a, b, recipe) for a, b in both)
+
+    def _judge(self, a: int, b: int, measure: str) -> dict[str, Any]:
+        from neardup import _core
+
+        found: dict[str, Any] = _core.judge(
+            self._corpus, a, b, measure=measure, shingle=self._shingle
+        )
+        return found
+
+    def _evidence(self, a: int, b: int, recipe: Recipe) -> Evidence:
+        from neardup import _core
+
+        texts = (self._texts[a], self._texts[b])
+        normalized = [self._core.normalize(text) for text in texts]
+        content = self._judge(a, b, "content")
+        alone = _core.content(*normalized, shingle=self._shingle, counted=[], entries=1)
+        content["resemblance"] = (content["weighed"] or alone)["resemblance"]
+        edits = _core.edit_similarity(*texts)
+        comparison = compare_documents(self._corpus, a, b, recipe, content, edits)
+        return Evidence(comparison, alone["resemblance"])
 
 
 @dataclass(frozen=True)
 class Decider:
-    """A recipe whose rule is a measure and a cut-off.
+    """A recipe, as it was given, whose rule is a measure and a cut-off.
 
-    Parameters
-    ----------
-    recipe : str, Path or Recipe
-        As it was given.
-    name : str
-    cut_off : float or None
-        The recipe's own; None where it decides by another measure, and would
-        decide by this one only on request.
+    `cut_off` is None where the recipe decides by another measure, and by this one only on
+    request.
     """
 
     recipe: str | Path | Recipe
@@ -59,18 +225,10 @@ class Decider:
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of all pairs.
+    """One measure of all pairs: a ``text`` or a ``sketch`` measure, and who decides by it.
 
-    Parameters
-    ----------
-    name : str
-    kind : {"text", "sketch"}
-    by_distance : bool
-        Less is more similar.
-    values : ndarray of shape (n_pairs,), float64
-        NaN where a text has no sketch and the other is not identical.
-    deciders : tuple of Decider
-        Recipes that decide by it, so that `neardup.dedup` can.
+    With `by_distance`, less is more similar. A value is NaN where a text has no sketch and the
+    other is not identical.
     """
 
     name: str
@@ -90,7 +248,7 @@ class Measured:
             return ""
         return f"{'≤' if self.by_distance else '≥'} {cut_off:.4g}"
 
-    def passes(self, cut_off: float) -> npt.NDArray[np.bool_]:
+    def passes(self, cut_off: float) -> Flags:
         """Return which pairs a cut-off calls duplicates."""
         return self.values <= cut_off if self.by_distance else self.values >= cut_off
 
@@ -106,28 +264,9 @@ def measure_all(
 ) -> list[Measured]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    recipes : sequence of str, Path or Recipe
-        Each of another name.
-    judge : PairJudge
-        Of the collection, by the default recipe.
-    evidence : sequence of Evidence
-        Of each pair, by the default recipe.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes nothing.
-    progress : Progress or None, default=None
-        Reports each stage; None ignores it.
-
-    Returns
-    -------
-    list of Measured
-        A recipe whose sketches only find candidates, such as samples that are
-        verified, is only among the deciders of another measure.
+    `judge` and `evidence` are by the default recipe. A recipe whose sketches only find
+    candidates, such as samples that are verified, is only among the deciders of another measure.
     """
-    from neardup.base.progress import Progress
-
     progress = progress or Progress()
     sketched: list[Measured] = []
     deciders: dict[str, list[Decider]] = {}
@@ -135,34 +274,41 @@ def measure_all(
         loaded = load_recipe(recipe)
         progress.stage(f"{loaded.name}: sketches", None)
         own = own_cut_off(loaded)
-        found = _sketches(pairs, loaded, workers)
-        if found is not None:
-            by_distance, values = found
-            decides: tuple[Decider, ...] = ()
-            if own is not None and own[0] in _OF_SKETCHES:
-                decides = (Decider(recipe, loaded.name, own[1]),)
-            elif by_distance:
-                # A distance of the user's own replaces what the recipe verifies.
-                decides = (Decider(recipe, loaded.name, None),)
-            sketched.append(Measured(loaded.name, "sketch", by_distance, values, decides))
-        if own is not None and own[0] not in _OF_SKETCHES:
+        decides_by_sketch = own is not None and own[0] in _OF_SKETCHES
+        if own is not None and not decides_by_sketch:
             deciders.setdefault(own[0], []).append(Decider(recipe, loaded.name, own[1]))
+        by_distance = loaded.sketch.kind == "simhash"
+        if by_distance:
+            values = _distances(pairs, loaded, workers)
+        elif loaded.sketch.kind == "minhash" or loaded.decide.measure == "sketch":
+            values = _similarities(pairs, loaded, workers)
+        else:
+            continue
+        decides: tuple[Decider, ...] = ()
+        if own is not None and decides_by_sketch:
+            decides = (Decider(recipe, loaded.name, own[1]),)
+        elif by_distance:
+            # A distance of the user's own replaces what the recipe verifies.
+            decides = (Decider(recipe, loaded.name, None),)
+        sketched.append(Measured(loaded.name, "sketch", by_distance, values, decides))
     progress.stage("texts", None)
-    by_name = _texts(pairs, judge, evidence)
+    shingle = evidence[0].comparison.shingle
+    by_name = {
+        measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
+        for measure in measures_of_texts()
+    }
+    weighted = [one.comparison.weighted_resemblance for one in evidence]
+    by_name["weighted resemblance"] = np.array(weighted, np.float64)
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.
-        own_recipe = load_recipe(deciders[name][0].recipe)
-        its_judge = PairJudge(pairs.documents, own_recipe, workers=workers)
-        by_name[name] = its_judge.similarities(pairs, own_recipe.decide.measure)
+        loaded = load_recipe(deciders[name][0].recipe)
+        other_judge = PairJudge(pairs.documents, loaded, workers=workers)
+        by_name[name] = other_judge.similarities(pairs, loaded.decide.measure)
     texts = [
-        Measured(name, "text", False, found, tuple(deciders.get(name, ())))
-        for name, found in by_name.items()
+        Measured(name, "text", False, values, tuple(deciders.get(name, ())))
+        for name, values in by_name.items()
     ]
     return texts + sketched
-
-
-#: Names of measures that look at sketches alone.
-_OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
 
 
 def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
@@ -175,61 +321,58 @@ def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     return plan.measure, float(plan.max_distance or 0)
 
 
-def _texts(pairs: Pairs, judge: PairJudge, evidence: Sequence[Evidence]) -> dict[str, Floats]:
-    found = [one.comparison for one in evidence]
-    values = {
-        measure_name(measure, found[0].shingle, ""): judge.similarities(pairs, measure)
-        for measure in measures_of_texts()
-    }
-    weighted = [one.weighted_resemblance for one in found]
-    return values | {"weighted resemblance": np.array(weighted, np.float64)}
-
-
-def _sketches(pairs: Pairs, recipe: Recipe, workers: int) -> tuple[bool, Floats] | None:
-    """Whether a recipe's sketches have a distance, and their values; None without either."""
-    if recipe.sketch.kind == "simhash":
-        return True, _distances(pairs, recipe, workers)
-    if recipe.sketch.kind == "minhash" or recipe.decide.measure == "sketch":
-        return False, _similarities(pairs, recipe, workers)
-    return None
-
-
 def _distances(pairs: Pairs, recipe: Recipe, workers: int) -> Floats:
     rows = neardup.fingerprint_many(
         pairs.documents.texts, titles=pairs.documents.titles, recipe=recipe, workers=workers
     )
-    in_a, in_b = rows[pairs.a], rows[pairs.b]
-    bits = np.bitwise_count(in_a ^ in_b).sum(axis=1).astype(np.float64)
-    some = np.asarray(rows.any(axis=1), np.bool_)
-    return _without_sketch(pairs, bits, some[pairs.a] & some[pairs.b], identical=0.0)
+    bits = np.bitwise_count(rows[pairs.a] ^ rows[pairs.b]).sum(axis=1).astype(np.float64)
+    has_sketch = np.asarray(rows.any(axis=1), np.bool_)
+    return _without_sketch(pairs, bits, has_sketch[pairs.a] & has_sketch[pairs.b], identical=0.0)
 
 
 def _similarities(pairs: Pairs, recipe: Recipe, workers: int) -> Floats:
+    places, compared = pairs.compared()
+    texts = [pairs.documents.texts[place] for place in places]
+    corpus = _corpus(recipe, texts, None, shingle=None, workers=workers, keeps_texts=False)
+    values = np.array([corpus.sketch_similarity(a, b) for a, b in compared])
+    has_sketch = corpus.features() > 0
+    both = np.array([bool(has_sketch[a] and has_sketch[b]) for a, b in compared])
+    return _without_sketch(pairs, values, both, identical=1.0)
+
+
+def _without_sketch(pairs: Pairs, values: Floats, both: Flags, *, identical: float) -> Floats:
+    """A text without a sketch equals an identical one, and nothing else."""
+    texts = pairs.documents.texts
+    for place in np.flatnonzero(~both).tolist():
+        same = texts[pairs.a[place]] == texts[pairs.b[place]]
+        values[place] = identical if same else np.nan
+    return values
+
+
+def _corpus(
+    recipe: Recipe,
+    texts: Sequence[str],
+    titles: Sequence[str | None] | None,
+    *,
+    shingle: int | None,
+    workers: int,
+    keeps_texts: bool = True,
+) -> Any:
+    """Return texts in the core, normalized and sketched by a recipe."""
     import pyarrow as pa
 
     from neardup import _core
 
     core = compiled(recipe)
-    places, compared = pairs.compared()
-    texts = [pairs.documents.texts[place] for place in places]
     units = None
     if recipe.callable_name is not None:
-        units = pa.array([prepared(core, recipe, text)[1] for text in texts], pa.large_string())
-    corpus = _core.Corpus(core, keeps_texts=False, shingle=None, workers=workers)
-    corpus.push(pa.array(texts, pa.large_string()), titles=None, units=units)
+        of_texts = (prepared(core, recipe, text)[1] for text in texts)
+        units = pa.array(of_texts, pa.large_string())
+    corpus = _core.Corpus(core, keeps_texts=keeps_texts, shingle=shingle, workers=workers)
+    corpus.push(
+        pa.array(texts, pa.large_string()),
+        titles=None if titles is None else pa.array(titles, pa.large_string()),
+        units=units,
+    )
     corpus.finish()
-    values = [corpus.sketch_similarity(a, b) for a, b in compared]
-    some = corpus.features() > 0
-    both = [bool(some[a] and some[b]) for a, b in compared]
-    return _without_sketch(pairs, np.array(values), np.array(both), identical=1.0)
-
-
-def _without_sketch(
-    pairs: Pairs, values: Floats, both: npt.NDArray[np.bool_], *, identical: float
-) -> Floats:
-    """A text without a sketch equals an identical one, and nothing else."""
-    texts = pairs.documents.texts
-    for at in np.flatnonzero(~both).tolist():
-        same = texts[pairs.a[at]] == texts[pairs.b[at]]
-        values[at] = identical if same else np.nan
-    return values
+    return corpus

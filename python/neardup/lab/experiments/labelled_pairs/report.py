@@ -1,25 +1,25 @@
-"""The report of an evaluation of labelled pairs: for a terminal, and as Markdown."""
+"""The report of an evaluation of labelled pairs: for a terminal, as Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import orjson
 
 import neardup
 from neardup.base.messages import Message
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
-from neardup.lab.experiments.labelled_pairs.settings import sentences
+from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
+from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
+from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setting, sentences
 from neardup.lab.metrics import Scores, count_scores
-from neardup.lab.report import image, markdown_table, plain_table
+from neardup.lab.report import Tables, image, markdown_table, plain_table
 
-if TYPE_CHECKING:
-    from neardup.lab.experiments.labelled_pairs import PairsEvaluation
-    from neardup.lab.experiments.labelled_pairs.ranking import MeasureResult
-
-__all__ = ["cautions", "markdown", "setting_rows", "terminal"]
+__all__ = ["as_dict", "as_json", "cautions", "markdown", "tables", "terminal"]
 
 #: Mistakes of each kind that are listed.
 _MISTAKES = 20
@@ -76,8 +76,9 @@ Figures are there as SVG and PNG.
 
 def terminal(result: PairsEvaluation) -> str:
     """Return the verdict, then settings and measures as plain tables, their columns explained."""
-    settings = plain_table(_SETTINGS, setting_rows(result))
-    measures = plain_table(_SHORT_HEADER, map(_short_row, result.measures))
+    settings = plain_table(_SETTINGS, _setting_rows(result))
+    rows = map(_row, result.measures)
+    measures = plain_table(list(_SHORT), ([row[name] for name in _SHORT.values()] for row in rows))
     parts = ["\n".join(_verdict(result, plain=True)), f"{settings}\n{_CHOICE}"]
     return "\n\n".join([*parts, measures, _COLUMNS])
 
@@ -86,17 +87,17 @@ def markdown(result: PairsEvaluation) -> str:
     """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
     best = result.best
+    rows = [{**_row(measure), "measure": f"`{measure.name}`"} for measure in result.measures]
+    columns = [name for name in rows[0] if name != "recipes"]
     parts = [
         "# Which setting fits these labels",
         f"{pairs:,} labelled pairs, {true:,} of them duplicates, among {len(result.documents):,} "
         f"documents. neardup {neardup.__version__}.",
         "## Verdict",
         "\n".join(f"- {line}" for line in _verdict(result, plain=False)),
-        markdown_table(_SETTINGS, setting_rows(result)),
+        markdown_table(_SETTINGS, _setting_rows(result)),
         "## All measures",
-        markdown_table(
-            _HEADER, ((f"`{cells[0]}`", *cells[1:]) for cells in map(_row, result.measures))
-        ),
+        markdown_table(columns, ([row[name] for name in columns] for row in rows)),
         image("measures", "F1 of all measures"),
         image("precision_recall", "Precision and recall"),
         f"## Where to cut {best.name}",
@@ -116,40 +117,35 @@ def markdown(result: PairsEvaluation) -> str:
 _SETTINGS = ("setting", "F1", "95 %", "precision", "95 %", "recall", "95 %", "wrong", "missed")
 
 
-def setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
+def _setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
     """Yield a row for the default and the best setting: their scores with intervals."""
     choice = result.choice
-    for name, one in (("default", choice.default), ("best, unseen choice", choice.best)):
-        found = one.accuracy
-        yield (
-            name,
-            f"{found.scores.f1:.3f}",
-            _interval(found.f1),
-            f"{found.scores.precision:.3f}",
-            _interval(found.precision),
-            f"{found.scores.recall:.3f}",
-            _interval(found.recall),
-            str(found.scores.fp),
-            str(found.scores.fn),
+    for name, setting in (("default", choice.default), ("best, unseen choice", choice.best)):
+        accuracy, scores = setting.accuracy, setting.accuracy.scores
+        shares = (
+            cell
+            for measure in ("f1", "precision", "recall")
+            for cell in (f"{getattr(scores, measure):.3f}", _interval(getattr(accuracy, measure)))
         )
+        yield (name, *shares, str(scores.fp), str(scores.fn))
 
 
 def cautions(result: PairsEvaluation) -> list[Message]:
     """Return why the figures may be worth little; empty if they are sound."""
-    found = []
+    messages = []
     true = int(result.is_true.sum())
     other = len(result.is_true) - true
     if min(true, other) < _FEW:
-        found.append(Message("lab.few_labels", true=true, other=other))
+        messages.append(Message("lab.few_labels", true=true, other=other))
     if result.choice.left_out == "pair":
-        found.append(Message("lab.shared_documents"))
+        messages.append(Message("lab.shared_documents"))
     usual = result.choice.default.accuracy.scores
     all_called = Scores(true, other, 0)
     if usual.f1 <= all_called.f1 and not result.choice.knows:
-        found.append(Message("lab.hardly_agree"))
+        messages.append(Message("lab.hardly_agree"))
     if result.contradictions:
-        found.append(Message("lab.contradictions", count=result.contradictions))
-    return found
+        messages.append(Message("lab.contradictions", count=result.contradictions))
+    return messages
 
 
 def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
@@ -157,76 +153,47 @@ def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
     lines = [*sentences(result.choice), *cautions(result)]
     if result.choice.is_promising:
         command = f"neardup dedup INPUT {result.choice.best.options}"
-        said = Message("lab.to_try", command=command if plain else f"`{command}`")
-        lines.insert(3, said)
+        lines.insert(3, Message("lab.to_try", command=command if plain else f"`{command}`"))
     return [str(line) for line in lines]
 
 
-_SHORT_HEADER = (
-    "measure",
-    "F1, unseen cut",
-    "95 %",
-    "best cut",
-    "best F1",
-    "own cut",
-    "own F1",
-    "recipes",
-)
+#: Columns of the table of measures in a terminal: heading, and name in `_row`.
+_SHORT = {
+    "measure": "measure",
+    "F1, unseen cut": "F1, unseen cut",
+    "95 %": "95 %",
+    "best cut": "cut-off",
+    "best F1": "best F1",
+    "own cut": "own",
+    "own F1": "own F1",
+    "recipes": "recipes",
+}
 
 
-def _short_row(measure: MeasureResult) -> Sequence[str]:
-    its, own = measure.sweep, measure.measured.own_cut_off
-    return (
-        measure.name,
-        f"{its.left_out.f1:.3f}",
-        _interval(its.left_out_interval),
-        measure.measured.bound(its.cut_off),
-        f"{its.best.f1:.3f}",
-        measure.measured.bound(own),
-        "" if measure.default is None else f"{measure.default.f1:.3f}",
-        ", ".join(decider.name for decider in measure.measured.deciders),
-    )
-
-
-_HEADER = (
-    "measure",
-    "F1, unseen cut",
-    "95 %",
-    "lead",
-    "cut-off",
-    "95 % of it",
-    "best F1",
-    "precision",
-    "recall",
-    "own",
-    "own F1",
-    "AP",
-)
-
-
-def _row(measure: MeasureResult) -> Sequence[str]:
-    its, own = measure.sweep, measure.measured.own_cut_off
-    return (
-        measure.name,
-        f"{its.left_out.f1:.3f}",
-        _interval(its.left_out_interval),
-        "" if measure.lead == (0, 0) else f"{measure.lead[0]:+.2f} to {measure.lead[1]:+.2f}",
-        measure.measured.bound(its.cut_off),
-        _ends(its.interval),
-        f"{its.best.f1:.3f}",
-        f"{its.best.precision:.3f}",
-        f"{its.best.recall:.3f}",
-        measure.measured.bound(own),
-        "" if measure.default is None else f"{measure.default.f1:.3f}",
-        f"{its.average_precision:.3f}",
-    )
+def _row(measure: MeasureResult) -> dict[str, str]:
+    measured, sweep, own = measure.measured, measure.sweep, measure.measured.own_cut_off
+    low, high = measure.lead
+    return {
+        "measure": measure.name,
+        "F1, unseen cut": f"{sweep.left_out.f1:.3f}",
+        "95 %": _interval(sweep.left_out_interval),
+        "lead": "" if measure.lead == (0, 0) else f"{low:+.2f} to {high:+.2f}",
+        "cut-off": measured.bound(sweep.cut_off),
+        "95 % of it": " to ".join(f"{end:.4g}" for end in sorted(sweep.interval)),
+        "best F1": f"{sweep.best.f1:.3f}",
+        "precision": f"{sweep.best.precision:.3f}",
+        "recall": f"{sweep.best.recall:.3f}",
+        "own": measured.bound(own),
+        "own F1": "" if measure.default is None else f"{measure.default.f1:.3f}",
+        "AP": f"{sweep.average_precision:.3f}",
+        "recipes": ", ".join(decider.name for decider in measured.deciders),
+    }
 
 
 def _labels(result: PairsEvaluation) -> Iterable[str]:
-    met = result.truth.labels.items()
     rows = (
         (_text(label), "duplicate" if duplicate else "not", f"{count:,}")
-        for label, (duplicate, count) in met
+        for label, (duplicate, count) in result.truth.labels.items()
     )
     yield markdown_table(("label", "taken for", "pairs"), rows)
     yield (
@@ -270,49 +237,42 @@ def _consequences(result: PairsEvaluation) -> Iterable[str]:
         "rightly",
         "clusters lost",
     )
-    yield markdown_table(
-        header,
-        (
-            (
-                c.name,
-                c.rule,
-                f"{c.dropped_in_all:,}",
-                *(
-                    f"{x:.3f}"
-                    for x in (c.adjusted_rand, c.b_cubed.precision, c.b_cubed.recall, c.b_cubed.f1)
-                ),
-                *(str(n) for n in (c.kept.to_drop, c.kept.dropped, c.kept.rightly, c.kept.lost)),
-            )
-            for c in result.consequences
-        ),
-    )
+    yield markdown_table(header, map(_consequence, result.consequences))
+
+
+def _consequence(of: Consequence) -> Sequence[str]:
+    shares = (of.adjusted_rand, of.b_cubed.precision, of.b_cubed.recall, of.b_cubed.f1)
+    counts = (of.kept.to_drop, of.kept.dropped, of.kept.rightly, of.kept.lost)
+    cells = (*(f"{share:.3f}" for share in shares), *map(str, counts))
+    return (of.name, of.rule, f"{of.dropped_in_all:,}", *cells)
 
 
 def _mistakes(result: PairsEvaluation, *, found: bool) -> Iterable[str]:
     mistakes = result.mistakes(found=found)
     yield f"## {'Wrongly called duplicates' if found else 'Missed'}: {len(mistakes)}"
     advised = result.choice.advised
+    measured = advised.measured
+    bound = f"at {measured.name} {measured.bound(advised.cut_off)}"
     if not mistakes:
-        yield f"None at {advised.measured.name} {advised.measured.bound(advised.cut_off)}."
+        yield f"None {bound}."
         return
     what = "called duplicates, labelled otherwise" if found else "labelled as duplicates, not found"
     yield (
-        f"Pairs {what}, at {advised.measured.name} {advised.measured.bound(advised.cut_off)}; the "
-        f"worst first. [errors.html](errors.html) has them side by side."
+        f"Pairs {what}, {bound}; the worst first. [errors.html](errors.html) has them side by side."
     )
     yield markdown_table(
-        ("first", "second", "label", advised.measured.name, "why"),
-        (_mistake(result, at) for at in mistakes[:_MISTAKES]),
+        ("first", "second", "label", measured.name, "why"),
+        (_mistake(result, place) for place in mistakes[:_MISTAKES]),
     )
 
 
-def _mistake(result: PairsEvaluation, at: int) -> Sequence[str]:
-    pair = result.truth.pairs[at]
+def _mistake(result: PairsEvaluation, place: int) -> Sequence[str]:
+    pair = result.truth.pairs[place]
     label = f"{pair.label}, {pair.confidence}" if pair.confidence else pair.label
     return (
         *(_text(cell) for cell in (pair.id_a, pair.id_b, label)),
-        f"{result.choice.advised.measured.values[at]:.4g}",
-        _text(" ".join(f"{reason}." for reason in result.evidence[at].reasons())),
+        f"{result.choice.advised.measured.values[place]:.4g}",
+        _text(" ".join(f"{reason}." for reason in result.evidence[place].reasons())),
     )
 
 
@@ -320,10 +280,143 @@ def _interval(ends: tuple[float, float]) -> str:
     return f"{ends[0]:.3f}-{ends[1]:.3f}"
 
 
-def _ends(ends: tuple[float, float]) -> str:
-    return " to ".join(f"{end:.4g}" for end in sorted(ends))
-
-
 def _text(text: str) -> str:
     """Text of the input, so that nothing in it is taken for Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def tables(result: PairsEvaluation) -> Tables:
+    """Return header and rows of the CSV files, by name."""
+    pairs = [_pair(result, place) for place in range(len(result.pairs))]
+    evidence = [f"evidence_{name}" for name in EVIDENCE]
+    header = [*_known(pairs[0]), *pairs[0]["measures"], *evidence, "why"]
+    rows = [
+        [
+            *map(_cell, _known(pair).values()),
+            *map(_cell, pair["measures"].values()),
+            *map(_cell, pair["evidence"].values()),
+            " ".join(f"{reason}." for reason in pair["why"]),
+        ]
+        for pair in pairs
+    ]
+    measures = [_measure(measure, measure is result.best) for measure in result.measures]
+    return {
+        "measures": (list(measures[0]), [list(map(_cell, row.values())) for row in measures]),
+        "pairs": (header, rows),
+    }
+
+
+def as_json(result: PairsEvaluation) -> bytes:
+    """Return the results as JSON; see `as_dict`."""
+    return orjson.dumps(as_dict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def as_dict(result: PairsEvaluation) -> dict[str, Any]:
+    """Return the results for JSON."""
+    choice = result.choice
+    return {
+        "neardup": neardup.__version__,
+        "documents": len(result.documents),
+        "labels": {
+            label: {"duplicate": duplicate, "pairs": count}
+            for label, (duplicate, count) in result.truth.labels.items()
+        },
+        "verdict": {
+            "advised": "best" if choice.is_better else "default",
+            "options": choice.advised.options,
+            "gain": choice.gain,
+            "gain_interval": choice.interval,
+            "larger_than_chance": choice.is_better,
+            "left_out": choice.left_out,
+            "folds": choice.folds,
+            "sentences": [str(line) for line in (*sentences(choice), *cautions(result))],
+        },
+        "settings": {"default": _setting(choice.default), "best": _setting(choice.best)},
+        "measures": [_measure(measure, measure is result.best) for measure in result.measures],
+        "pairs": [_pair(result, place) for place in range(len(result.pairs))],
+    }
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    accuracy = setting.accuracy
+    shares = {
+        name: {"value": getattr(accuracy.scores, name), "interval": getattr(accuracy, name)}
+        for name in ("f1", "precision", "recall")
+    }
+    return {
+        "recipe": setting.decider.name,
+        "measure": setting.measured.name,
+        "max_distance" if setting.measured.by_distance else "threshold": setting.cut_off,
+        "options": setting.options,
+        **shares,
+        **{name: getattr(accuracy.scores, name) for name in ("tp", "fp", "fn")},
+    }
+
+
+def _pair(result: PairsEvaluation, place: int) -> dict[str, Any]:
+    pair, choice = result.truth.pairs[place], result.choice
+    evidence = result.evidence[place]
+    return {
+        "id_a": pair.id_a,
+        "id_b": pair.id_b,
+        "label": pair.label,
+        "confidence": pair.confidence,
+        "group": pair.group,
+        "duplicate": pair.duplicate,
+        "found_by_default": bool(choice.default.called[place]),
+        "found_by_best": bool(choice.best.called[place]),
+        "found_by_best_unseen": bool(choice.best.judged[place]),
+        "measures": {m.name: _finite(m.measured.values[place]) for m in result.measures},
+        "evidence": {name: getattr(evidence.comparison, name) for name in EVIDENCE},
+        "why": [str(reason) for reason in evidence.reasons()],
+    }
+
+
+def _known(pair: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known of a pair before and after the verdict, without its values."""
+    return {name: value for name, value in pair.items() if not isinstance(value, (dict, list))}
+
+
+def _measure(measure: MeasureResult, is_best: bool) -> dict[str, Any]:
+    sweep, own = measure.sweep, measure.measured.own_cut_off
+    numbers = {
+        "unseen_f1": sweep.left_out.f1,
+        "unseen_low": sweep.left_out_interval[0],
+        "unseen_high": sweep.left_out_interval[1],
+        "unseen_tp": sweep.left_out.tp,
+        "unseen_fp": sweep.left_out.fp,
+        "unseen_fn": sweep.left_out.fn,
+        "cut_off": sweep.cut_off,
+        "cut_off_low": sweep.interval[0],
+        "cut_off_high": sweep.interval[1],
+        "best_f1": sweep.best.f1,
+        "best_f1_low": sweep.best_interval[0],
+        "best_f1_high": sweep.best_interval[1],
+        "best_precision": sweep.best.precision,
+        "best_recall": sweep.best.recall,
+        "own_cut_off": math.nan if own is None else own,
+        "own_f1": math.nan if measure.default is None else measure.default.f1,
+        "average_precision": sweep.average_precision,
+        "lead_low": measure.lead[0],
+        "lead_high": measure.lead[1],
+    }
+    return {
+        "measure": measure.name,
+        "kind": measure.measured.kind,
+        "decided_by": " ".join(decider.name for decider in measure.measured.deciders),
+        "best": is_best,
+        **{name: _finite(value) for name, value in numbers.items()},
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _cell(value: object) -> object:
+    """Six significant places after the point at most; empty for no value, 0 or 1 for a flag."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
+    return "" if value is None else value

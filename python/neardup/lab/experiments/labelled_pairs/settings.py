@@ -1,4 +1,4 @@
-"""The default and the best setting for labelled pairs, and whether they really differ.
+"""Measures and settings for labelled pairs, the best first, and whether it beats the default.
 
 The best setting is the recipe and bound that do best on the labels. Measured on the labels that
 chose it, it would look better than it is. So each pair is judged by the setting that is best on
@@ -7,21 +7,40 @@ the other pairs: measure and cut-off are both chosen without it.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
-from neardup.lab.experiments.labelled_pairs.ranking import lead
-from neardup.lab.metrics import Accuracy, Flags, accuracy, count_scores
-from neardup.lab.thresholds import best_cut_off, leave_out
+from neardup.lab.metrics import (
+    Accuracy,
+    Flags,
+    Scores,
+    accuracy,
+    bootstrap_interval,
+    contributions,
+    count_scores,
+    f1_of_sums,
+)
+from neardup.lab.thresholds import Sweep, best_cut_off, leave_out, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
-__all__ = ["Choice", "Setting", "choose", "judged_by_others", "pick", "sentences"]
+__all__ = [
+    "Choice",
+    "MeasureResult",
+    "Setting",
+    "choose",
+    "judged_by_others",
+    "pick",
+    "ranked",
+    "sentences",
+]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -30,22 +49,71 @@ _FOLDS = 100
 
 
 @dataclass(frozen=True)
+class MeasureResult:
+    """How well one measure separates duplicates from other pairs.
+
+    `default` is at the own cut-off of the first recipe that decides by it. `lead` is the 95 %
+    interval of the F1 of the best measure that can decide minus that of this one, each fold left
+    out in turn.
+    """
+
+    measured: Measured
+    sweep: Sweep
+    default: Scores | None
+    lead: tuple[float, float]
+
+    @property
+    def name(self) -> str:
+        """Name of the measure."""
+        return self.measured.name
+
+    @property
+    def can_decide(self) -> bool:
+        """Whether a recipe decides by it, so that `neardup.dedup` can."""
+        return bool(self.measured.deciders)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether `neardup.dedup` can decide by the best cut-off: a distance, or in (0, 1]."""
+        cut_off = self.sweep.cut_off
+        is_bound = math.isfinite(cut_off) if self.measured.by_distance else 0 < cut_off <= 1
+        return self.can_decide and is_bound
+
+
+def _lead(
+    judged: Flags, other: Flags, is_true: Flags, units: Numbers, seed: int
+) -> tuple[float, float]:
+    """Return the 95 % interval of the F1 of one judgement minus that of another."""
+    rows = np.hstack([contributions(called, is_true, units) for called in (judged, other)])
+    return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
+
+
+def ranked(
+    measured: list[Measured], is_true: Flags, folds: Numbers, units: Numbers, seed: int
+) -> tuple[MeasureResult, ...]:
+    """Return all measures, the best first; of equals the first one is simpler.
+
+    Pairs of one number in `folds` are left out together, those of one in `units` resampled.
+    """
+    options: dict[str, Any] = {"folds": folds, "units": units, "seed": seed}
+    swept = [(m, sweep(m.values, is_true, by_distance=m.by_distance, **options)) for m in measured]
+    swept.sort(key=lambda entry: (-entry[1].left_out.f1, entry[1].left_out.fp))
+    top = next((sweep for measure, sweep in swept if measure.deciders), swept[0][1])
+    results = []
+    for measure, its_sweep in swept:
+        own = measure.own_cut_off
+        default = None if own is None else count_scores(measure.passes(own), is_true)
+        lead = _lead(top.judged, its_sweep.judged, is_true, units, seed)
+        results.append(MeasureResult(measure, its_sweep, default, lead))
+    return tuple(results)
+
+
+@dataclass(frozen=True)
 class Setting:
     """A recipe with a bound, and how it does on the labels.
 
-    Parameters
-    ----------
-    decider : Decider
-        The recipe.
-    measured : Measured
-        The measure that it decides by.
-    cut_off : float
-        The bound, inclusive: a threshold or a largest distance.
-    judged : ndarray of shape (n_pairs,), bool
-        Whether each pair is called duplicates by a setting chosen without it. The default was
-        not chosen on these pairs, so it judges all of them itself.
-    accuracy : Accuracy
-        Of `judged`.
+    `judged` is whether each pair is called duplicates by a setting that was chosen without it,
+    and `accuracy` is that of `judged`.
     """
 
     decider: Decider
@@ -91,20 +159,9 @@ class Setting:
 class Choice:
     """The default, the best setting for the labels, and the difference of their F1.
 
-    Parameters
-    ----------
-    default, best : Setting
-    gain : float
-        F1 of `best` minus that of `default`, both on pairs that did not choose the setting.
-    interval : (float, float)
-        95 % interval of it, from paired resamples.
-    knows : bool
-        Whether `best` is better by more than chance than to call all pairs duplicates.
-    left_out : {"group", "shared", "pair"}
-        What was left out at a time: a group that the labels name, pairs that share documents,
-        or a single pair, where most pairs hang together.
-    folds : int
-        How many parts of the labels were left out one by one.
+    `knows` is whether the best is better by more than chance than to call all pairs duplicates.
+    What was left out at a time is a ``group`` of the labels, pairs that have ``shared``
+    documents, or a single ``pair``.
     """
 
     default: Setting
@@ -118,8 +175,8 @@ class Choice:
     @property
     def is_same(self) -> bool:
         """Whether the best setting decides by the default's measure and bound."""
-        one, other = self.default, self.best
-        return one.measured is other.measured and one.cut_off == other.cut_off
+        default, best = self.default, self.best
+        return default.measured is best.measured and default.cut_off == best.cut_off
 
     @property
     def is_better(self) -> bool:
@@ -138,44 +195,27 @@ class Choice:
 
 
 def pick(measured: Sequence[Measured], is_true: Flags, known: Flags) -> tuple[Measured, float]:
-    """Return the measure and cut-off with the highest F1 on some of the pairs.
-
-    Parameters
-    ----------
-    measured : sequence of Measured
-        Of equally good ones the first is taken.
-    is_true, known : ndarray of shape (n_pairs,), bool
-        Only pairs that are `known` are looked at.
-    """
+    """Return the measure and cut-off with the highest F1 on some of the pairs."""
     cut_offs = [
-        best_cut_off(one.values[known], is_true[known], by_distance=one.by_distance)
-        for one in measured
+        best_cut_off(measure.values[known], is_true[known], by_distance=measure.by_distance)
+        for measure in measured
     ]
     f1 = [
-        count_scores(one.passes(cut_off)[known], is_true[known]).f1
-        for one, cut_off in zip(measured, cut_offs, strict=True)
+        count_scores(measure.passes(cut_off)[known], is_true[known]).f1
+        for measure, cut_off in zip(measured, cut_offs, strict=True)
     ]
-    at = int(np.argmax(f1))
-    return measured[at], cut_offs[at]
+    best = int(np.argmax(f1))
+    return measured[best], cut_offs[best]
 
 
 def judged_by_others(
     measured: Sequence[Measured], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> Flags:
-    """Return how the setting that is best on all other folds judges each pair.
-
-    Parameters
-    ----------
-    measured, is_true
-        As in `pick`.
-    folds : ndarray of shape (n_pairs,), dtype int64
-        Numbers from 0. Up to 100 are left out one by one, more of them in 100 seeded groups.
-    seed : int, default=0
-    """
+    """Return how the setting that is best on all other folds judges each pair."""
     judged = np.zeros(len(is_true), np.bool_)
     for out in leave_out(folds, _FOLDS, seed=seed):
-        one, cut_off = pick(measured, is_true, ~out)
-        judged[out] = one.passes(cut_off)[out]
+        measure, cut_off = pick(measured, is_true, ~out)
+        judged[out] = measure.passes(cut_off)[out]
     return judged
 
 
@@ -189,32 +229,19 @@ def choose(
     left_out: str,
     seed: int = 0,
 ) -> Choice:
-    """Return the default and the best setting, compared.
-
-    Parameters
-    ----------
-    measured : sequence of Measured
-        Those that a recipe can decide by; of equally good ones the first is taken.
-    default : (Decider, Measured)
-    is_true : ndarray of shape (n_pairs,), bool
-    folds, units : ndarray of shape (n_pairs,), dtype int64
-        Pairs that are left out together, and those that are resampled together.
-    left_out : {"group", "shared", "pair"}
-        What a fold is.
-    seed : int, default=0
-    """
+    """Return the default and the best setting, compared."""
     decider, usual = default
     assert decider.cut_off is not None
     called = usual.passes(decider.cut_off)
     top, cut_off = pick(measured, is_true, np.ones_like(is_true))
     judged = judged_by_others(measured, is_true, folds, seed=seed)
-    first, second = (accuracy(one, is_true, units, seed=seed) for one in (called, judged))
+    first, second = (accuracy(flags, is_true, units, seed=seed) for flags in (called, judged))
     return Choice(
         Setting(decider, usual, decider.cut_off, called, first),
         Setting(top.deciders[0], top, cut_off, judged, second),
         gain=second.scores.f1 - first.scores.f1,
-        interval=lead(judged, called, is_true, units, seed),
-        knows=lead(judged, np.ones_like(judged), is_true, units, seed)[0] > 0,
+        interval=_lead(judged, called, is_true, units, seed),
+        knows=_lead(judged, np.ones_like(judged), is_true, units, seed)[0] > 0,
         left_out=left_out,
         folds=len(np.unique(folds)),
     )
@@ -237,8 +264,9 @@ def sentences(choice: Choice) -> list[Message]:
     if choice.is_better:
         use = Message("lab.verdict_use", options=best.options)
         return [use, usual, Message("lab.verdict_better", **values)]
-    code = "lab.verdict_chance" if choice.gain > 0 else "lab.verdict_no_better"
-    return [stay, usual, Message(code, **values)]
+    if choice.gain > 0:
+        return [stay, usual, Message("lab.verdict_chance", **values)]
+    return [stay, usual, Message("lab.verdict_no_better", **values)]
 
 
 def _described(setting: Setting) -> Message:
@@ -248,8 +276,5 @@ def _described(setting: Setting) -> Message:
 
 def _f1(setting: Setting) -> dict[str, str]:
     low, high = setting.accuracy.f1
-    return {
-        "f1": f"{setting.accuracy.scores.f1:.3f}",
-        "low": f"{low:.3f}",
-        "high": f"{high:.3f}",
-    }
+    f1 = setting.accuracy.scores.f1
+    return {"f1": f"{f1:.3f}", "low": f"{low:.3f}", "high": f"{high:.3f}"}

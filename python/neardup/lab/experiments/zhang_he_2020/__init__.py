@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.base.extras import require
+from neardup.base.progress import Progress
 from neardup.base.validation import (
     bad,
     check_choice,
@@ -28,6 +28,7 @@ from neardup.base.validation import (
 from neardup.lab.datasets.collection import Collection, read_collection
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.datasets.split import COPIES, REPOSTS, Split, make_split
+from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
 from neardup.lab.experiments.zhang_he_2020.methods import (
     Found,
     Method,
@@ -36,7 +37,7 @@ from neardup.lab.experiments.zhang_he_2020.methods import (
     paper_methods,
     select_methods,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FILES, files_of
+from neardup.lab.experiments.zhang_he_2020.report import markdown, tables
 from neardup.lab.experiments.zhang_he_2020.results import (
     BEST,
     DEFAULT,
@@ -44,19 +45,19 @@ from neardup.lab.experiments.zhang_he_2020.results import (
     Point,
     PublishedResult,
     Run,
+    Scorer,
     score_run,
 )
-from neardup.lab.experiments.zhang_he_2020.scoring import Scorer
-from neardup.lab.report import open_folder
+from neardup.lab.report import Report, file_names, run_experiment
 from neardup.recipe import load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.base.progress import Progress
+__all__ = ["FILES", "published"]
 
-__all__ = ["published"]
-
+#: Names of all files of the results.
+FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 #: Shares of edited characters of the rate sweep.
@@ -126,10 +127,6 @@ def published(
     MissingDependencyError
         If results are to be written and matplotlib is not installed.
 
-    See Also
-    --------
-    RepostModel, EditModel : how the copies are made.
-
     Notes
     -----
     Deterministic except for the times. Each method runs about twenty times over all
@@ -161,18 +158,17 @@ def published(
     # Reading a default may fail, so do it before the work.
     defaults = [method.default for method in chosen]
     listed = _check_list(sizes)
-    folder = None if output is None else Path(check_path(output, "output"))
 
-    if folder is not None:
-        require("lab.figures", "lab", "matplotlib")
-    with open_folder(folder, FILES, force=force) as write:
+    def measure(folder: Path | None) -> PublishedResult:
         collection = read_collection(check_path(data, "data"), progress=progress)
         experiment = _Experiment(collection, seed, copies, rate, workers, progress)
         wanted = _sizes_below(listed, len(experiment.table))
-        result = _measure(experiment, chosen, defaults, wanted, folder)
-        if folder is not None:
-            write(files_of(result))
-    return result
+        return _measure(experiment, chosen, defaults, wanted, folder)
+
+    def report(result: PublishedResult) -> Report:
+        return Report(markdown(result), tables(result), figures(result))
+
+    return run_experiment(output, FILES, measure, report, force=force)
 
 
 def _measure(
@@ -235,8 +231,6 @@ class _Experiment:
         workers: int,
         progress: Progress | None,
     ) -> None:
-        from neardup.base.progress import Progress
-
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers
         self._progress = progress or Progress()

@@ -8,9 +8,13 @@ from functools import partial
 from typing import Any
 
 from neardup.lab.datasets.collection import OVERALL
-from neardup.lab.experiments.zhang_he_2020.findings import PUBLISHED
-from neardup.lab.experiments.zhang_he_2020.results import DEFAULT, PublishedResult, Run
-from neardup.lab.experiments.zhang_he_2020.scoring import Tally
+from neardup.lab.experiments.zhang_he_2020.results import (
+    DEFAULT,
+    PUBLISHED,
+    PublishedResult,
+    Run,
+    Tally,
+)
 from neardup.lab.figures import Figures, draw_bars, draw_legend, draw_lines
 from neardup.lab.metrics import Scores
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 import neardup
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string, check_threshold
 from neardup.exceptions import ParameterError
+from neardup.lab.datasets.collection import Places, places_of
+from neardup.lab.metrics import Flags, Floats
 from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "METHODS",
     "Found",
     "Method",
+    "Times",
     "find",
     "find_timed",
     "paper_methods",
@@ -111,7 +113,7 @@ class Method:
         """Return a cut-off for people: ``≤ 3`` bits, or ``≥ 0.55``."""
         return f"{'≥' if self.by_threshold else '≤'} {cut_off:g}"
 
-    def passes(self, value: npt.NDArray[np.float64], cut_off: float) -> npt.NDArray[np.bool_]:
+    def passes(self, value: Floats, cut_off: float) -> Flags:
         """Return which similarities or distances are within a cut-off."""
         return value >= cut_off if self.by_threshold else value <= cut_off
 
@@ -152,25 +154,9 @@ def paper_methods() -> tuple[Method, ...]:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What one run of a method found.
+class Times:
+    """Seconds of the median of several runs, of its two parts, and of the fastest and slowest."""
 
-    Parameters
-    ----------
-    a, b : ndarray of shape (n_pairs,), dtype int64
-        Places of the documents of each pair.
-    value : ndarray of shape (n_pairs,), dtype float64
-        Distance in bits or similarity, as the method's cut-offs are; distance
-        0 where two identical texts have no fingerprint.
-    seconds, sketch_seconds, search_seconds : float
-        Of the whole run, and of its two parts.
-    fastest, slowest : float
-        Seconds of the fastest and of the slowest of several runs.
-    """
-
-    a: npt.NDArray[np.int64]
-    b: npt.NDArray[np.int64]
-    value: npt.NDArray[np.float64]
     seconds: float
     sketch_seconds: float
     search_seconds: float
@@ -178,34 +164,35 @@ class Found:
     slowest: float
 
 
-def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
-    """Run a method over documents, once.
+@dataclass(frozen=True)
+class Found(Times):
+    """What a method found: pairs `a` and `b` by place, and their distance or similarity.
 
-    Parameters
-    ----------
-    method : Method
-    table : pyarrow.Table
-        Columns ``id`` (the document's place), ``title``, ``text``.
-    cut_off : int or float
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no pair.
+    The distance is 0 where two identical texts have no fingerprint.
     """
+
+    a: Places
+    b: Places
+    value: Floats
+
+
+def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+    """Run a method over documents, once."""
     recipe = load_recipe(method.recipe)
-    begin = time.perf_counter()
+    bound: dict[str, Any] = {"max_distance": int(cut_off)}
     if method.by_threshold:
-        result = neardup.pairs(table, recipe=recipe, threshold=cut_off, workers=workers)
-    else:
-        result = neardup.pairs(table, recipe=recipe, max_distance=int(cut_off), workers=workers)
+        bound = {"threshold": cut_off}
+    begin = time.perf_counter()
+    result = neardup.pairs(table, recipe=recipe, workers=workers, **bound)
     seconds = time.perf_counter() - begin
     pairs = result.table
-    name = "similarity" if method.by_threshold else "distance"
-    value = pairs[name].to_numpy().astype(np.float64)
+    value = pairs["similarity" if method.by_threshold else "distance"].to_numpy()
     stages = list(result.summary.stages.values())
     return Found(
-        a=_places(pairs["id_a"]),
-        b=_places(pairs["id_b"]),
+        a=places_of(pairs["id_a"]),
+        b=places_of(pairs["id_b"]),
         # Texts without a fingerprint are a pair only if they are identical.
-        value=np.nan_to_num(value),
+        value=np.nan_to_num(value.astype(np.float64)),
         seconds=seconds,
         sketch_seconds=stages[0],
         search_seconds=sum(stages[1:]),
@@ -215,13 +202,7 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
 
 
 def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
-    """Run a method five times and return the run of median time.
-
-    Parameters
-    ----------
-    method, table, cut_off, workers
-        See :func:`find`.
-    """
+    """Run a method five times and return the run of median time."""
     find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
     runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]
     times = sorted(run.seconds for run in runs)
@@ -230,13 +211,7 @@ def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int 
 
 
 def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]:
-    """Return methods by name or as they are; None are all of `METHODS`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such method, none at all, or two of one name.
-    """
+    """Return methods by name or as they are; None are all of `METHODS`."""
     if methods is None:
         return METHODS
     if isinstance(methods, str):
@@ -253,11 +228,3 @@ def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]
     if not names or len(set(names)) < len(names):
         raise bad("methods", "lab.different_methods", names)
     return tuple(chosen)
-
-
-def _places(ids: pa.ChunkedArray[Any]) -> npt.NDArray[np.int64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    places: npt.NDArray[np.int64] = pc.cast(ids, pa.int64()).to_numpy()
-    return places

@@ -1,18 +1,20 @@
-"""Near-duplicates among Chinese news, file to file.
+"""Near-duplicates among Chinese news and among 10^4 to 10^7 short documents, file to file.
 
-There are two works: 55,000 short items, and all articles.
+Each engine reads a file of JSON lines and writes the lines to keep, within limits of time and
+memory. Engines differ in which of two similar documents they keep. So answers are judged by two
+rules: at most one of two similar documents is kept, and every removed document is similar to a
+kept one.
 """
+
+import functools
 
 import numpy as np
 
-import corpus
-import growing
-from harness import PRODUCT, Engine, Work, WrongAnswerError
+import corpora
+from harness import PRODUCT, Engine, Work, WrongAnswerError, case_of
 from limits import Limits
 
-THRESHOLD = 0.8
-#: The number of articles in the whole corpus.
-ARTICLES = 28_473
+THRESHOLD = corpora.THRESHOLD
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
 #: The truth is by resemblance, so resemblance must also decide here.
@@ -48,7 +50,7 @@ def judge(answer, engine):
 
     An engine answers with pairs or with removed documents.
     """
-    pairs = growing.exact_pairs(growing.pieces(), THRESHOLD)
+    pairs = corpora.exact_pairs(corpora.pieces(), THRESHOLD)
     count = int(answer["documents"])
     if count != 55_000:
         raise WrongAnswerError(f"55,000 documents in, {count} read")
@@ -61,9 +63,9 @@ def judge(answer, engine):
     return checked(row, engine)
 
 
-def checked(row, engine):
+def checked(row, engine, least=0.999):
     """Return a row; an answer of neardup must find nearly all and nothing else."""
-    least = 0.99 if "bands" in engine.label else 0.999
+    least = 0.99 if "bands" in engine.label else least
     if engine.peer == PRODUCT and (row["recall"] < least or row["precision"] < 1.0):
         raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
     return row
@@ -131,8 +133,8 @@ def judge_across(answer, engine):
     Recall is the share of the documents of A which resemble one of B that is removed; precision is
     the share of removed documents that resemble one.
     """
-    path = growing.pieces()
-    pairs = growing.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
+    path = corpora.pieces()
+    pairs = corpora.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
     across = pairs[pairs[:, 0] % 2 != pairs[:, 1] % 2].ravel()
     wanted = np.unique(across[across % 2 == 1])
     removed, documents = np.unique(answer["removed"]), int(answer["documents"])
@@ -143,26 +145,106 @@ def judge_across(answer, engine):
     return checked(row, engine)
 
 
-def judge_articles(answer, engine):
-    """Check that every document is either kept or removed.
+#: The names of the growing collection by size.
+GROWTH = {10_000: "growth_10k", 100_000: "growth_100k", 1_000_000: "growth_1m"}
+LARGEST = {10_000_000: "growth_10m"}
 
-    The corpus has natural re-posts, so some must be removed.
-    """
-    kept, removed = int(answer["kept"]), len(answer["removed"])
-    if kept + removed != ARTICLES:
-        raise WrongAnswerError(f"{ARTICLES} documents in, {kept} kept and {removed} removed")
-    if not removed:
-        raise WrongAnswerError("no document removed, where the corpus has natural re-posts")
-    return {"documents": ARTICLES, "kept": kept, "removed": removed}
+ENGINES = (
+    Engine("neardup, bands", PRODUCT, "dedup_file", BANDS),
+    Engine("neardup, postings", PRODUCT, "dedup_file", POSTINGS),
+    Engine("neardup, bands, --memory 2GB", PRODUCT, "dedup_file", BANDS | {"memory": "2GB"}),
+    Engine(
+        "neardup on Spark, bands", PRODUCT, "spark_file", BANDS | {"memory": "4g"}, several=True
+    ),
+    Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
+    Engine("rensa", "rensa", "dedup_file", {"threshold": THRESHOLD}),
+    Engine("datasketch", "datasketch", "dedup_file", {"threshold": THRESHOLD}),
+    *PEERS,
+)
+
+
+@functools.cache
+def expected(documents):
+    """Return the similar pairs of the growing collection: (earlier, later, resemblance)."""
+    path = corpora.clauses(documents)
+    pairs = np.load(corpora.truth_path(path))
+    if documents <= 10_000:
+        exact = corpora.exact_pairs(path, THRESHOLD)
+        if not np.array_equal(pairs[:, :2], exact[np.lexsort((exact[:, 1], exact[:, 0])), :2]):
+            raise WrongAnswerError("the exact join has other pairs than were planted")
+    return pairs
+
+
+def judge_growth(documents, answer, engine):
+    """Return recall, precision and F1 of an answer."""
+    if int(answer["documents"]) != documents:
+        raise WrongAnswerError(f"{documents} documents in, {answer['documents']} read")
+    row = judge_removed(answer["removed"], expected(documents), documents)
+    both = row["recall"] + row["precision"]
+    return checked(row, engine, 0.99) | {
+        "f1": 2 * row["recall"] * row["precision"] / both if both else 0.0,
+        "megabytes": corpora.clauses(documents).stat().st_size / 1e6,
+    }
+
+
+def growth_work(documents, name):
+    """Return the work of one size of the growing collection."""
+    names = GROWTH | LARGEST
+    smaller = tuple(names[size] for size in (documents // 10, documents // 100) if size in names)
+    return Work(
+        name=name,
+        title=f"Near-duplicates of {documents:,} short documents, file to file",
+        prepare=functools.partial(corpora.clauses, documents),
+        judge=functools.partial(judge_growth, documents),
+        needs=corpora.NEEDS,
+        threads=2,
+        documents=documents,
+        limits=LIMITS,
+        smaller=smaller,
+        engines=ENGINES,
+    )
+
+
+def recombined(documents):
+    """Return the path of N pieces of all Chinese corpora, of which most repeat sentences."""
+    return corpora.filed(f"recombined_{documents}", lambda: corpora.news(documents))
+
+
+def judge_copies(documents, answer, engine):
+    """Return the share of the planted pairs at the threshold of which not both were kept."""
+    planted = np.load(corpora.truth_path(recombined(documents)))
+    a, b = planted[planted[:, 2] >= THRESHOLD, :2].astype(np.int64).T
+    gone = np.zeros(documents, bool)
+    gone[answer["removed"]] = True
+    return {"removed": int(gone.sum()), "copies_found": share(gone[a] | gone[b])}
+
+
+def recombined_work(documents):
+    """Return the work where sentences recur, by the default recipe."""
+    return Work(
+        name=f"recombined_{documents // 1000}k",
+        title=f"Near-duplicates of {documents:,} pieces of news, whose sentences recur from "
+        "220,000 on, file to file",
+        prepare=functools.partial(recombined, documents),
+        judge=functools.partial(judge_copies, documents),
+        needs=corpora.NEEDS,
+        threads=2,
+        documents=documents,
+        limits=LIMITS,
+        engines=(
+            Engine("neardup, the default", PRODUCT, "dedup_file"),
+            Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
+        ),
+    )
 
 
 WORKS = (
     Work(
         name="news",
         title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
-        prepare=growing.pieces,
+        prepare=corpora.pieces,
         judge=judge,
-        needs=corpus.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         limits=LIMITS,
         notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
@@ -186,9 +268,9 @@ WORKS = (
     Work(
         name="across",
         title="Which of 27,500 Chinese news items resemble one of 27,500 others, file to file",
-        prepare=growing.pieces,
+        prepare=corpora.pieces,
         judge=judge_across,
-        needs=corpus.NEEDS,
+        needs=corpora.NEEDS,
         threads=2,
         limits=LIMITS,
         notes="The input of the work before, cut in two: A has the odd numbers, B the even ones. "
@@ -204,23 +286,11 @@ WORKS = (
             Engine("rensa, LSH pairs", "rensa", "across", {"threshold": 0.8}, 3),
         ),
     ),
-    Work(
-        name="corpus",
-        title="neardup dedup of 28,473 Chinese news articles, 98 MB, file to file",
-        prepare=lambda: corpus.NEWS if corpus.NEWS.exists() else None,
-        judge=judge_articles,
-        needs=corpus.NEEDS,
-        threads=2,
-        notes="Reads zstd-compressed JSON lines and writes kept and removed "
-        "records, at the default threshold. Unverified: the samples alone decide.",
-        engines=(
-            Engine("neardup dedup", PRODUCT, "dedup_file"),
-            Engine(
-                "neardup dedup, unverified",
-                PRODUCT,
-                "dedup_file",
-                {"decide": {"measure": "sketch"}},
-            ),
-        ),
-    ),
+    *(growth_work(documents, name) for documents, name in GROWTH.items()),
+    *(recombined_work(documents) for documents in (100_000, 400_000)),
+)
+LARGE = (growth_work(10_000_000, "growth_10m"),)
+CASES = (
+    *(case_of(work, usual=True) for work in WORKS),
+    *(case_of(work, large=True) for work in LARGE),
 )

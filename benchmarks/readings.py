@@ -1,4 +1,4 @@
-"""Pairs that a person has read: their samples and their classes.
+"""The collections that the defaults are measured on, their pairs, and what a person read of them.
 
 A sample is the pairs whose ids have the smallest digests. So it is the same on every machine. If
 a measure changes a little, most of the pairs in the sample stay. Readings contain ids,
@@ -10,10 +10,28 @@ import difflib
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-from accuracy_collections import collection
+import pyarrow as pa
+
+import neardup
+from corpora import read
+from neardup import _core
+from neardup.recipe.assets import compiled
+
+WORKERS = 2
+
+#: Length of a shingle in all measures here, in characters.
+SHINGLE = 5
+
+#: By name of a collection: its file, and whether its texts are HTML.
+NAMES = {
+    "chinanews": ("chinanews.jsonl.zst", False),
+    "bulletins": ("bulletins.jsonl.zst", True),
+    "laws": ("laws.jsonl.zst", False),
+    "reuters": ("reuters_en.jsonl.zst", False),
+}
 
 FOLDER = Path(__file__).resolve().parent / "readings"
 SEED = 20200402
@@ -27,6 +45,92 @@ UNREAD = "**not read**"
 _CONTEXT, _DIFFERENCE = 12, 26
 #: The maximum number of characters of a difference line.
 _LINE = 420
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The documents of one collection, in file order."""
+
+    name: str
+    documents: tuple
+    is_markup: bool
+
+    @cached_property
+    def of_id(self):
+        """Each document by its id."""
+        return {document["id"]: document for document in self.documents}
+
+    @cached_property
+    def place_of(self):
+        """The place of each document by its id."""
+        return {document["id"]: place for place, document in enumerate(self.documents)}
+
+    @cached_property
+    def table(self):
+        """The documents as `neardup` takes them."""
+        columns = ("id", "title", "text")
+        return pa.table({key: [d.get(key) for d in self.documents] for key in columns})
+
+    def recipe(self, recipe="general", **stages):
+        """Return a recipe, adapted to this collection."""
+        chosen = neardup.load_recipe(recipe)
+        if self.is_markup:
+            chosen = chosen.replace(normalize={"strip_markup": True})
+        return chosen.replace(**stages)
+
+    @cached_property
+    def _found(self):
+        return {}
+
+    def pairs(self, recipe="general", threshold=None, **stages):
+        """Return the duplicates by a recipe: similarity by (id, id)."""
+        key = (recipe, threshold, repr(sorted(stages.items())))
+        if key not in self._found:
+            found = neardup.pairs(
+                self.table,
+                recipe=self.recipe(recipe, **stages),
+                threshold=threshold,
+                workers=WORKERS,
+            ).table
+            both = zip(found["id_a"].to_pylist(), found["id_b"].to_pylist(), strict=True)
+            self._found[key] = dict(zip(both, found["similarity"].to_pylist(), strict=True))
+        return self._found[key]
+
+    def kept(self, recipe="general", threshold=None):
+        """Return the number of documents that a recipe keeps."""
+        chosen = self.recipe(recipe)
+        result = neardup.dedup(self.table, recipe=chosen, threshold=threshold, workers=WORKERS)
+        return int(result.keep.sum())
+
+    @cached_property
+    def corpus(self):
+        """The collection in the core, which computes every measure of any pair."""
+        core = compiled(self.recipe())
+        found = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
+        texts = self.table["text"].combine_chunks().cast("large_string")
+        found.push(texts, titles=None, units=None)
+        found.finish()
+        return found
+
+    def evidence(self, pair):
+        """Return the evidence for the verdict on a pair of ids."""
+        a, b = (self.place_of[id] for id in pair)
+        return _core.judge(self.corpus, a, b, measure="content", shingle=SHINGLE)
+
+    def resemblance(self, pair):
+        """Return the resemblance of a pair of ids."""
+        return self.evidence(pair)["resemblance"]
+
+    def normalized(self, id):
+        """Return the text that the default recipe compares."""
+        return compiled(self.recipe()).normalize(self.of_id[id]["text"])
+
+
+@lru_cache
+def collection(name):
+    """Return a collection by name."""
+    file, is_markup = NAMES[name]
+    return Collection(name, tuple(read(file)), is_markup)
 
 
 @dataclass(frozen=True)
@@ -147,10 +251,10 @@ def classified(path, classes):
     return lines
 
 
-def show(name=None):
+def show():
     """Print the unread pairs, each as a line to be classified."""
     for s in STRATA:
-        if name in (None, s.collection) and s.unread:
+        if s.unread:
             print(f"## {s.collection}: {s.title}: {len(s.unread)} of {len(s.sample)} to read")
             for pair in s.unread:
                 print(line_of(s, pair))

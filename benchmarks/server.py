@@ -6,12 +6,8 @@ each at a fixed rate and as fast as the service answers. One in ten is an edited
 counted from the moment when a request was due; so a slow answer also counts for the requests that
 had to wait for it. Finally, the kept documents are compared with those of `dedup` on the same
 documents, in the order in which the service decided them.
-
-It prints a table and writes results/server.json. It needs the corpora beside the repository. The
-first run makes the inputs.
 """
 
-import argparse
 import asyncio
 import itertools
 import json
@@ -27,12 +23,11 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
-import corpus
-import generations
-import machine
+import corpora
 import neardup
-import results
-from tables import table
+from harness import Case
+from results import memory
+from tables import measured_on, table, wrapped
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / ".inputs" / "server"
@@ -59,44 +54,43 @@ SENT = {
 }
 
 
-def main(arguments=None):
-    """Measure, print, and return the exit code."""
-    options = parser().parse_args(arguments)
-    if options.client:
-        print(json.dumps(asyncio.run(load(options.client, options.port))))
-        return 0
+def measure(options):
+    """Send all loads to a service, one after the other."""
+    if not corpora.NEWS.exists():
+        raise corpora.MissingError(corpora.NEEDS)
     location = made()
-    result = {"machine": machine.facts(), "stored": STORED}
+    runs = {}
     with Server(location) as server:
-        result["runs"] = {}
         for name in SENT:
             server.settle()
             before = server.memory()
-            run = send(name, server.port)
-            result["runs"][name] = run | {"memory_before": before, "memory": server.memory()}
-            print(*row(name, result["runs"][name]), sep=", ", flush=True)
-    result["same_as_dedup"] = same_as_dedup(location)
-    results.store("server", result)
-    print()
+            runs[name] = send(name, server.port) | {"memory_before": before}
+            runs[name]["memory"] = server.memory()
+            print(*row(name, runs[name]), sep=", ", file=sys.stderr, flush=True)
+    errors = sum(run["errors"] for run in runs.values())
+    if errors:
+        raise RuntimeError(f"{errors} requests failed")
+    return {"stored": STORED, "runs": runs, "same_as_dedup": same_as_dedup(location)}
+
+
+def show(result):
+    """Return the section of the page."""
+    same, stored = "exactly the" if result["same_as_dedup"] else "**not** the", result["stored"]
+    text = f"""`neardup serve` with one process, SQLite, an index of {stored:,} news articles of
+    3.3 KB; {CONNECTIONS} connections of one other process on the same two cores; a tenth of what
+    is sent are edited copies. Latency counts from the moment at which a request was due. Every
+    answer means that the document is on the disk. Afterwards the index kept {same} documents that
+    `dedup` keeps of the same ones, in the order in which the service decided them."""
     columns = ["sent", "documents/s", "p50 ms", "p99 ms", "longest", "errors", "MB before", "MB"]
     rows = [row(name, run) for name, run in result["runs"].items()]
-    print(table(columns, rows))
-    print(f"\nkept as dedup keeps: {result['same_as_dedup']}")
-    return 0 if all(run["errors"] == 0 for run in result["runs"].values()) else 1
-
-
-def parser():
-    """Return the parser of the options."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--client", choices=SENT, help=argparse.SUPPRESS)
-    options.add_argument("--port", type=int, help=argparse.SUPPRESS)
-    return options
+    parts = ["## The service", wrapped(text), table(columns, rows), f"*{measured_on(result)}*"]
+    return "\n\n".join(parts)
 
 
 def documents():
     """Yield all documents in order: the stored ones, then those to be sent."""
-    for part in generations.parts(300_000):
-        yield from itertools.chain(corpus.read(part.many), corpus.read(part.single))
+    for part in corpora.parts(300_000):
+        yield from itertools.chain(corpora.lines_of(part.many), corpora.lines_of(part.single))
 
 
 def made():
@@ -110,7 +104,7 @@ def made():
         rows = list(itertools.islice(documents(), STORED + sum(s.documents for s in SENT.values())))
         begin = STORED
         for name, sent in SENT.items():
-            corpus.write(input_of(name), rows[begin : begin + sent.documents])
+            corpora.write(input_of(name), rows[begin : begin + sent.documents])
             begin += sent.documents
         making = FOLDER / "making.db"
         with neardup.Index(making, background=rows, must_exist=False) as index:
@@ -159,13 +153,13 @@ class Server:
 
     def memory(self):
         """Return the bytes of the process in memory, without file pages."""
-        return round(machine.memory(self.process.pid)["own"] * 2**20)
+        return round(memory(self.process.pid)["own"] * 2**20)
 
 
 def send(name, port):
     """Send the documents of a run from another process; return its figures."""
-    command = [sys.executable, str(HERE / "bench_server.py"), "--client", name, "--port", str(port)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE)
+    command = [sys.executable, __file__, name, str(port)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
 
@@ -249,5 +243,7 @@ def row(name, run):
     ]
 
 
+CASES = (Case("server", "The service under load", measure, show),)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    print(json.dumps(asyncio.run(load(sys.argv[1], int(sys.argv[2])))))

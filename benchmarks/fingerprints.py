@@ -1,16 +1,17 @@
-"""Pairs and look-ups of 64-bit fingerprints within a distance, in memory.
+"""SimHash fingerprints: how fast they are made of texts, and found within a distance.
 
-The fingerprints are random, with near copies planted among them. Every engine here claims to be
-exact, so it must find every pair.
+Texts are news, of which every tenth is followed by an edited copy, so fingerprints are also judged
+by how well they separate copies from other texts. What is searched are random fingerprints with
+near copies planted among them; every engine here claims to be exact, so it must find every pair.
 """
 
 import functools
 
 import numpy as np
 
-import corpus
+import corpora
 import truth
-from harness import PRODUCT, Engine, Work, WrongAnswerError
+from harness import PRODUCT, Engine, Work, WrongAnswerError, case_of
 
 SEED = 20070508
 QUERIES = 10_000
@@ -23,7 +24,7 @@ def planted(count):
     One in 50 is a copy of an earlier one with 1 to 8 bits changed. So for every bound up to 7,
     some pairs are within it and some are beyond it.
     """
-    path = corpus.WORK / f"fingerprints_{count}.npy"
+    path = corpora.WORK / f"fingerprints_{count}.npy"
     truth.cached(path, lambda: distinct(count))
     return path
 
@@ -64,7 +65,7 @@ def queries(count):
 
 def stored_queries(count):
     """Return the queries, which are stored beside the fingerprints."""
-    return truth.cached(corpus.WORK / f"queries_{count}.npy", lambda: queries(count))
+    return truth.cached(corpora.WORK / f"queries_{count}.npy", lambda: queries(count))
 
 
 def planted_beside_queries(count):
@@ -76,7 +77,7 @@ def planted_beside_queries(count):
 def true_pairs(count, max_distance):
     """Return (a, b) of all pairs within the distance, by an exact join."""
     return truth.cached(
-        corpus.WORK / f"near_{count}_{max_distance}.npy",
+        corpora.WORK / f"near_{count}_{max_distance}.npy",
         lambda: truth.near_pairs(np.load(planted(count)), max_distance),
     )
 
@@ -92,7 +93,7 @@ def true_hits(count, max_distance):
             found += [(number, document) for document in near.tolist()]
         return np.array(found, dtype=np.int64)
 
-    return truth.cached(corpus.WORK / f"hits_{count}_{max_distance}.npy", scan)
+    return truth.cached(corpora.WORK / f"hits_{count}_{max_distance}.npy", scan)
 
 
 def exact_judge(count, columns, kind, expected):
@@ -151,10 +152,7 @@ def neardup(max_distance):
 
 
 def pybind(max_distance, blocks, repetitions=None):
-    """Return simhash-pybind as an engine.
-
-    `blocks`: the number of blocks that was fastest here.
-    """
+    """Return simhash-pybind as an engine. `blocks`: the number of blocks that was fastest here."""
     options = {"max_distance": max_distance, "blocks": blocks}
     return Engine(
         f"simhash-pybind, {blocks} blocks", "simhash_pybind", "near_pairs", options, repetitions
@@ -162,10 +160,7 @@ def pybind(max_distance, blocks, repetitions=None):
 
 
 def faiss(tables, bits, flips, repetitions=3, **options):
-    """Return FAISS MultiHash as an engine.
-
-    Its plan is exact by the pigeonhole principle.
-    """
+    """Return FAISS MultiHash as an engine. Its plan is exact by the pigeonhole principle."""
     label = f"FAISS MultiHash, {tables} x {bits} bits, {flips} flips"
     function = "near_pairs" if options else "lookup"
     plan = {"tables": tables, "bits": bits, "flips": flips}
@@ -175,7 +170,79 @@ def faiss(tables, bits, flips, repetitions=3, **options):
 NEARDUP = Engine("neardup", PRODUCT, "lookup")
 SCAN = Engine("FAISS scan (brute force)", "faiss", "scan", {}, 2)
 
+#: At most this share of pairs of unrelated texts may lie within the cut.
+FALSE_SHARE = 1e-4
+
+
+def judge_sketches(answer, engine):
+    """Check the number of fingerprints; measure how many copies they find.
+
+    The cut is the largest distance within which at most one in 10^4 pairs of different texts
+    lies. So fingerprints of different widths can be compared.
+    """
+    texts, count = int(answer["texts"]), int(answer["count"])
+    if count != texts:
+        raise WrongAnswerError(f"{texts} texts in, {count} fingerprints out")
+    row = {"megabytes": float(answer["bytes"]) / 1e6}
+    if "fingerprints" not in answer:
+        return row | {"copies_found": None}
+    words = answer["fingerprints"]
+    if len(words) != texts or not words.any():
+        raise WrongAnswerError(f"{len(words)} fingerprints for {texts} texts, or all of them 0")
+    copies = np.arange(10, texts, 11)
+    cut = cut_of(words)
+    found = distance(words[copies], words[copies - 1]) <= cut
+    return row | {"bits": int(answer["bits"]), "cut": cut, "copies_found": float(found.mean())}
+
+
+def cut_of(words):
+    """Return the cut, from a million random pairs of texts that are no copies."""
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, len(words), (2, 1_000_000))
+    apart = np.abs(a - b) > 1
+    distances = distance(words[a[apart]], words[b[apart]])
+    share = np.cumsum(np.bincount(distances, minlength=words.shape[1] * 64 + 1)) / len(distances)
+    return int(np.searchsorted(share, FALSE_SHARE, side="right")) - 1
+
+
+def distance(a, b):
+    """Return the Hamming distances between the rows of two arrays."""
+    return np.bitwise_count(a ^ b).sum(axis=1, dtype=np.int64)
+
+
+def ours(label, **options):
+    """Return neardup on the whole sample."""
+    return Engine(label, PRODUCT, "fingerprints", {"mb": 24} | options)
+
+
+def sketch_work(name, title, notes, *engines):
+    """Return the work for one kind of feature."""
+    return Work(name, title, corpora.sample, judge_sketches, engines, notes, needs=corpora.NEEDS)
+
+
 WORKS = (
+    sketch_work(
+        "words",
+        "Words and parts of speech to weighted SimHash, Chinese, one core",
+        "64 bits. Each engine takes as much of the same text as its speed allows. The "
+        "dictionary is loaded before the clock starts.",
+        ours("neardup, improved, bundled IDF", recipe="improved", idf="bundled"),
+        ours("neardup, improved, the corpus' IDF: two passes", recipe="improved"),
+        ours("neardup, classic", recipe="classic"),
+        Engine("cppjieba (Python binding) + simhash", "cppjieba", "words", {"mb": 4}, 3),
+        Engine("jieba.posseg + simhash", "simhash", "words", {"mb": 0.6}, 3),
+    ),
+    sketch_work(
+        "characters",
+        "Character 2-grams to SimHash, Chinese, one core",
+        "gaoya keeps its fingerprints to itself: its figure includes filing them in its "
+        "index, and their quality is not seen. simhash-pybind takes hashes, so its figure "
+        "includes making them with Python's own hash().",
+        ours("neardup, characters", recipe="characters"),
+        Engine("gaoya", "gaoya", "characters", {"mb": 24}),
+        Engine("simhash-pybind", "simhash_pybind", "characters", {"mb": 12}),
+        Engine("simhash", "simhash", "characters", {"mb": 2}, 3),
+    ),
     pairs_work(MILLION, 3, neardup(3), pybind(3, 5), faiss(4, 16, 0, 3, max_distance=3)),
     pairs_work(MILLION, 6, neardup(6), pybind(6, 8, 3), faiss(4, 16, 1, 1, max_distance=6)),
     lookup_work(MILLION, NEARDUP, faiss(4, 16, 0), SCAN),
@@ -191,4 +258,8 @@ LARGE = (
     # Every peer would need ten minutes or more.
     pairs_work(10 * MILLION, 6, neardup(6)),
     lookup_work(10 * MILLION, NEARDUP, faiss(4, 16, 0), faiss(2, 32, 1)),
+)
+CASES = (
+    *(case_of(work, usual=True) for work in WORKS),
+    *(case_of(work, large=True) for work in LARGE),
 )
