@@ -5,11 +5,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -17,9 +16,10 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 import neardup
+from neardup.readers import sandbox, sandboxed
 from neardup.server import Settings, create_app
 from neardup.server.clock import Clock
-from neardup.server.jobs import queue, reader, sandbox
+from neardup.server.jobs import queue
 from tests import forks
 from tests.forks import Fork
 from tests.server import programs
@@ -165,41 +165,17 @@ def make_index(location: Path) -> str:
     return str(location)
 
 
-def _run_in_fork(
-    program: str,
-    arguments: Sequence[str],
-    given: IO[bytes],
-    *,
-    seconds: float,
-    look: Callable[[], None],
-) -> sandbox.ProcessResult:
-    """Do what `sandbox.run_in_sandbox` does, without a new interpreter."""
-    given.seek(0)
-    with tempfile.TemporaryDirectory() as folder:
-        taken, output, said = (Path(folder, name) for name in ("in", "out", "err"))
-        taken.write_bytes(given.read())
-        process = Fork(
-            forks.run_script, program, *arguments, stdin=taken, stdout=output, stderr=said
-        )
-        try:
-            code = sandbox._wait(process, seconds, look)
-        finally:
-            process.kill()
-            process.wait()
-        return sandbox.ProcessResult(code, output.read_bytes(), sandbox._where(said.read_bytes()))
-
-
 @pytest.fixture(autouse=True)
 def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let services inside this process read papers and make reports in forks."""
-    monkeypatch.setattr(reader, "run_in_sandbox", _run_in_fork)
-    monkeypatch.setattr(queue, "run_in_sandbox", _run_in_fork)
+    monkeypatch.setattr(sandboxed, "run_in_sandbox", forks.run_in_sandbox)
+    monkeypatch.setattr(queue, "run_in_sandbox", forks.run_in_sandbox)
 
 
 @pytest.fixture
 def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Let them do so in new interpreters, as they do for their users."""
-    monkeypatch.setattr(reader, "run_in_sandbox", sandbox.run_in_sandbox)
+    monkeypatch.setattr(sandboxed, "run_in_sandbox", sandbox.run_in_sandbox)
     monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
 
 
@@ -259,7 +235,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 #: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "serve_for_real", "running", "service", "shared_two", "two"}
+_PROCESSES = {"serve_process", "serve_for_real", "running", "service"}
 
 
 @pytest.hookimpl(tryfirst=True)

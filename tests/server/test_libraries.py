@@ -9,7 +9,7 @@ import neardup
 from neardup.exceptions import IndexUnavailableError
 from neardup.server import Settings
 from neardup.server.jobs import libraries
-from neardup.server.jobs.job import JobError
+from neardup.server.jobs.job_table import JobError
 from neardup.server.jobs.libraries import INDEX, Libraries
 from neardup.server.problems import ProblemError
 from tests.server.clocks import ManualClock

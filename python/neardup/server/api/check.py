@@ -12,13 +12,12 @@ from neardup.base.messages import Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.openapi import problem_responses
 from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response
-from neardup.server.jobs.job import JobState
+from neardup.server.jobs.job_table import JobState
 from neardup.server.jobs.libraries import INDEX
 from neardup.server.jobs.queue import LANGUAGES
 from neardup.server.jobs.uploads import read_form, take
 from neardup.server.problems import ProblemError, problem
 from neardup.server.security.auth import require
-from neardup.server.security.clients import client_of
 from neardup.server.security.headers import report_policy
 
 __all__ = ["router", "state_of"]
@@ -74,8 +73,8 @@ _FORM: dict[str, Any] = {
 
 async def _accepted(request: Request) -> tuple[JobState, str | None]:
     """Take a paper from a form; return the job and the requested language."""
-    jobs, settings, client = request.app.state.jobs, request.app.state.settings, client_of(request)
-    with jobs.room(client):
+    jobs, settings = request.app.state.jobs, request.app.state.settings
+    with jobs.room():
         form = await read_form(request)
         try:
             upload, fields = await take(
@@ -98,7 +97,7 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
         except ProblemError:
             upload.close()
             raise
-        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least, client)
+        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least)
         return state, language
 
 

@@ -54,5 +54,4 @@ async def readyz(request: Request) -> Response:
 )
 async def metrics(request: Request) -> Response:
     """Return all metrics."""
-    state = request.app.state
-    return Response(await state.metrics.text(state.store), media_type=CONTENT_TYPE)
+    return Response(await request.app.state.metrics.text(), media_type=CONTENT_TYPE)

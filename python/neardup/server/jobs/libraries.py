@@ -25,7 +25,7 @@ from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, open_library
 from neardup.server.clock import Clock
-from neardup.server.jobs.job import JobError
+from neardup.server.jobs.job_table import JobError
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:

@@ -80,16 +80,6 @@ def label_of(name: str | None) -> str:
 async def read_form(request: Request) -> FormData:
     """Receive a form with a file; `neardup.server.security.limits` bounds its size.
 
-    Parameters
-    ----------
-    request : Request
-        If its form was read before, for example by `neardup.server.security.csrf.check`, that
-        form is returned again.
-
-    Returns
-    -------
-    FormData
-
     Raises
     ------
     ProblemError

@@ -7,8 +7,8 @@ from starlette.datastructures import FormData, UploadFile
 
 from neardup.base.messages import in_language
 from neardup.papers.report.words import Words
-from neardup.server.jobs.job import JobError
-from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.job_table import JobError
+from neardup.server.jobs.paper_check import read_paper
 from neardup.server.jobs.uploads import label_of
 from neardup.server.pages.words import language_of_request, page_words
 from neardup.server.settings import Settings

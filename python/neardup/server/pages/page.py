@@ -1,4 +1,4 @@
-"""Common to all pages: access control, reading forms, CSRF checks, error pages."""
+"""Common to all pages: access control, reading forms, error pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.server.pages.rendering import render
 from neardup.server.pages.words import language_of_request
 from neardup.server.problems import RETRY_SECONDS, ProblemError
-from neardup.server.security import auth, csrf
+from neardup.server.security import auth
 
 __all__ = ["error_page", "page", "see"]
 
@@ -42,19 +42,20 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
 
     Notes
     -----
-    A form is read, and checked to come from a page of this service, before the
-    function is called; the function gets it from ``await request.form()``. Readers who are not
-    signed in are redirected to the sign-in page.
+    A request of another site is refused, and a form is read, before the function is called; the
+    function gets it from ``await request.form()``. Readers who are not signed in are redirected to
+    the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:
         async def handle(request: Request) -> Response:
             try:
-                if scope is not None:
+                if scope is None:
+                    auth.refuse_other_sites(request)
+                else:
                     await auth.require(scope)(request, None)
                 if request.method == "POST":
                     await _read_form(request)
-                    await csrf.check(request)
                 return await function(request)
             except HTTPException as error:
                 if error.status_code == HTTPStatus.UNAUTHORIZED and request.method != "POST":

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 from neardup.papers.report.templating import environment
 from neardup.server.pages.assets import asset
 from neardup.server.pages.words import COOKIE, language_of_request, other, page_words
-from neardup.server.security import auth, csrf
+from neardup.server.security import auth
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +73,6 @@ def render(
             here=here,
             other_language=other(spoken),
             language_link=_language_link(request, other(spoken)),
-            csrf=csrf.token(request),
             signed_in=auth.signed_in(request) is not None,
             may_write=auth.is_allowed(request, "write"),
             **values,
