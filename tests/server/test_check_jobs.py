@@ -317,13 +317,13 @@ class TestStop:
 class TestTable:
     @pytest.mark.parametrize("job", ["", "..", "/etc", "' OR 1=1 --", "%", "\0", "\udc80"])
     def test_ids_that_are_none(self, table, job):
-        table.create("a.txt", "index")
+        table.create("a.txt")
         assert table.get(job) is None
         assert table.report(job, "zh.html") is None
         assert not table.exists(job)
 
     def test_what_is_stored_is_read(self, table):
-        state = table.create("论文.txt", "index")
+        state = table.create("论文.txt")
         assert table.get(state.job) == state
         detail = Message("server.check_failed_by", reason=Message("server.stops"))
         problem = JobError(422, Message("server.title_stopped"), detail, "file")
@@ -347,7 +347,7 @@ class TestStoredReports:
 
         def store(size, *, most=10_000, state="done"):
             clock.advance(1)
-            new = table.create("a.txt", "index")
+            new = table.create("a.txt")
             report = {"zh.html": "a" * (size - 10), "en.html": "", "report.json": "a" * 10}
             if not table.save_report(new.job, report, most=most):
                 return None
@@ -435,7 +435,7 @@ def test_places_of_papers_that_were_not_taken_are_free(working):
 def test_several_at_once(working):
     found = working(threads=2)
     made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(4)]
-    rates = {ended(found, job).rates["largest_source"] for job in made}
+    rates = {ended(found, job).rates.largest_source for job in made}
     assert len(rates) == 1
 
 

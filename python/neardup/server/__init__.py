@@ -8,8 +8,7 @@
 ``writer``     group commit: waiting documents share one transaction
 ``problems``   errors as RFC 9457 problems
 ``metrics``    metrics for Prometheus; ``logs``: the log; ``clock``: the time
-``api``        one file per group of operations; ``schemas``: response bodies;
-               ``request_models``, ``json_body``: request bodies
+``api``        one file per group of operations, with the bodies of requests and answers
 ``pages``      HTML pages for people
 ``jobs``       paper checks, which take longer than a request may
 ``security``   keys, sessions, headers, and limits enforced before a body is read

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 
 from neardup import __version__
 from neardup.server import problems
-from neardup.server.api import check, compare, documents, health, openapi, query, validation
+from neardup.server.api import body, check, compare, documents, health, openapi, query
 from neardup.server.clock import Clock
 from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
@@ -91,8 +91,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     for router in (documents.router, query.router, compare.router, check.router):
         app.include_router(
             router,
-            dependencies=[Depends(validation.refuse_unknown_parameters)],
-            responses=openapi.problem_responses(422, key=False),
+            dependencies=[Depends(body.refuse_unknown_parameters)],
         )
     # Monitors may add parameters of their own.
     app.include_router(health.router)
@@ -101,7 +100,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     app.router.routes.extend(pages.routes)
     # From the inside out: each middleware wraps those added before it.
     problems.install(app)
-    app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
+    app.add_exception_handler(RequestValidationError, body.answer_validation_error)
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(auth.Sessions)
     app.add_middleware(SecurityHeaders)
@@ -137,7 +136,7 @@ class _Described(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI description."""
         if self.openapi_schema is None:
-            openapi.complete(super().openapi(), self.routes, self.state.settings)
+            openapi.complete(super().openapi(), self.state.settings)
         return super().openapi()
 
 

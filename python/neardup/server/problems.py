@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import FastAPI, HTTPException, Request, Response
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.routing import Match
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEDIA_TYPE",
+    "Problem",
     "ProblemError",
     "install",
     "problem",
@@ -95,6 +97,22 @@ class ProblemError(HTTPException):
     def __str__(self) -> str:
         """Return title and detail."""
         return f"{self.title}: {self.detail}"
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str = Field(examples=["urn:neardup:invalid-field"])
+    title: str = Field(examples=["Invalid field"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["The field 'documents[3].text' is missing."])
+    code: str = Field(
+        "",
+        description="What happened, for programs: the same for all details that differ in values"
+        " only. There is none for what other software found.",
+        examples=["server.missing"],
+    )
+    field: str = Field("", description="The field at fault, if it is one.")
 
 
 def problem(error: ProblemError) -> dict[str, Any]:

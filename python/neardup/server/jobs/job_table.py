@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -20,7 +20,7 @@ from neardup.base.messages import LANGUAGES, Message, from_plain, to_plain
 from neardup.server.clock import Clock
 from neardup.server.problems import ProblemError
 
-__all__ = ["FINISHED", "STOPPED", "JobError", "JobState", "JobTable"]
+__all__ = ["FINISHED", "STOPPED", "JobError", "JobState", "JobTable", "Rates"]
 
 #: Final states.
 FINISHED = ("done", "failed")
@@ -32,8 +32,8 @@ _TABLE = f"""
     PRAGMA auto_vacuum = FULL;
     PRAGMA synchronous = OFF;
     CREATE TABLE jobs (
-        job TEXT PRIMARY KEY, paper TEXT, library TEXT,
-        state TEXT, stage TEXT, progress REAL, rates TEXT, problem TEXT,
+        job TEXT PRIMARY KEY, paper TEXT, state TEXT, progress REAL, stage TEXT,
+        rates TEXT, problem TEXT,
         ended REAL, report_bytes INTEGER NOT NULL DEFAULT 0,
         {", ".join(f'"{name}" BLOB' for name in _REPORT_FILES)}
     );
@@ -49,6 +49,15 @@ STOPPED = (503, Message("server.title_stopped"), Message("server.stops"))
 
 
 @dataclass(frozen=True)
+class Rates:
+    """Shares of the paper's characters, in [0, 1]."""
+
+    total: float
+    without_quotations: float
+    largest_source: float
+
+
+@dataclass(frozen=True)
 class JobState:
     """State and progress of a check.
 
@@ -58,25 +67,21 @@ class JobState:
         Its id.
     paper : str
         The client's name for the file: a label, not a path.
-    library : str
-    state : {'queued', 'running', 'done', 'failed'}
-    stage : {'waiting', 'library', 'reading', 'comparing', 'report', 'done'}
     progress : float
         Finished share of the work, in [0, 1].
-    rates : dict of str to float, or None
-        Rates of a finished report: ``total``, ``without_quotations``, ``largest_source``.
+    rates : Rates or None
+        Rates of a finished report.
     problem : JobError or None
         Why it failed.
     """
 
     job: str
     paper: str
-    library: str
-    state: str = "queued"
-    stage: str = "waiting"
-    progress: float = 0.0
-    rates: dict[str, float] | None = None
-    problem: JobError | None = None
+    state: Literal["queued", "running", "done", "failed"]
+    progress: float
+    stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
+    rates: Rates | None
+    problem: JobError | None
 
 
 _FIELDS = tuple(field.name for field in fields(JobState))
@@ -110,9 +115,9 @@ class JobTable:
             if hasattr(self, "_database"):
                 self._database.close()
 
-    def create(self, paper: str, library: str) -> JobState:
+    def create(self, paper: str) -> JobState:
         """Create a waiting job."""
-        job = JobState(secrets.token_hex(16), paper, library)
+        job = JobState(secrets.token_hex(16), paper, "queued", 0.0, "waiting", None, None)
         places = ", ".join(f":{name}" for name in _FIELDS)
         self._change(f"INSERT INTO jobs ({', '.join(_FIELDS)}) VALUES ({places})", _to_row(job))
         return job
@@ -208,4 +213,6 @@ def _to_row(job: JobState) -> dict[str, Any]:
 def _from_row(row: tuple[Any, ...]) -> JobState:
     values = dict(zip(_FIELDS, row, strict=True))
     problem = values["problem"] and JobError(**from_plain(orjson.loads(values["problem"])))
-    return JobState(**{**values, "rates": orjson.loads(values["rates"]), "problem": problem})
+    rates = orjson.loads(values["rates"])
+    values |= {"rates": rates and Rates(**rates), "problem": problem}
+    return JobState(**values)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import orjson
 
@@ -26,7 +26,7 @@ from neardup.base.messages import LANGUAGES, Message
 from neardup.papers.report.report import Report
 from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.clock import Clock
-from neardup.server.jobs.job_table import FINISHED, STOPPED, JobError, JobState, JobTable
+from neardup.server.jobs.job_table import FINISHED, STOPPED, JobError, JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper, read_paper
 from neardup.server.problems import ProblemError
@@ -74,6 +74,7 @@ class _Removed(Exception):
 class _Job:
     state: JobState
     upload: Upload
+    library: str
     least: int
 
 
@@ -208,7 +209,7 @@ class Jobs:
         try:
             self.libraries.check_name(library)
             self._table.remove_expired()
-            job = _Job(self._table.create(upload.label, library), upload, least)
+            job = _Job(self._table.create(upload.label), upload, library, least)
             self.libraries.prepare(library)
         except BaseException:
             upload.close()
@@ -224,11 +225,13 @@ class Jobs:
 
     def state(self, job: str) -> JobState | None:
         """Return the state of a job, None if no job has this id."""
-        found = self._table.get(job)
-        if found is None or found.state != "queued" or self.libraries.is_ready(found.library):
-            return found
-        opened = self.libraries.progress(found.library)
-        return replace(found, stage="library", progress=_READING * opened)
+        state = self._table.get(job)
+        with self._changed:
+            libraries = [one.library for one in self._waiting if one.state.job == job]
+        if state is None or not libraries or self.libraries.is_ready(libraries[0]):
+            return state
+        opened = self.libraries.progress(libraries[0])
+        return replace(state, stage="library", progress=_READING * opened)
 
     def page(self, job: str, language: str) -> str | None:
         """Return the report of a finished job as a page, None if there is none."""
@@ -296,7 +299,7 @@ class Jobs:
         """Take the first job that was removed, or whose library is ready."""
         for job in self._waiting:
             gone = not self._table.exists(job.state.job)
-            if gone or self.libraries.is_ready(job.state.library):
+            if gone or self.libraries.is_ready(job.library):
                 self._waiting.remove(job)
                 return job
         return None
@@ -323,7 +326,7 @@ class Jobs:
         end = self._clock.monotonic() + self._seconds
         written = -1.0
 
-        def look(stage: str, progress: float) -> None:
+        def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
             nonlocal written
             self._look(job, end)
             if progress >= written + _STEP:
@@ -339,7 +342,7 @@ class Jobs:
             seconds=min(READ_SECONDS, self._seconds),
             look=lambda: self._look(job, end),
         )
-        with self.libraries.use(state.library) as library:
+        with self.libraries.use(job.library) as library:
             report = check_paper(
                 paper,
                 job.upload.label,
@@ -356,11 +359,7 @@ class Jobs:
             state="done",
             stage="done",
             progress=1.0,
-            rates={
-                "total": rates.total,
-                "without_quotations": rates.without_quotations,
-                "largest_source": rates.largest_source,
-            },
+            rates=Rates(rates.total, rates.without_quotations, rates.largest_source),
         )
 
     def _look(self, job: _Job, end: float) -> None:

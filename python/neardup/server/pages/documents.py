@@ -13,7 +13,7 @@ from neardup.exceptions import InputError
 from neardup.papers.report.sides import Sides, align_sides
 from neardup.papers.report.words import Words
 from neardup.server.api.documents import MOST_DROPPED
-from neardup.server.api.request_models import check_id
+from neardup.server.api.fields import check_id
 from neardup.server.pages.form_fields import field
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render

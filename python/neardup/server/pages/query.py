@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from neardup.base.messages import in_language
 from neardup.index import Match, NewDocument
 from neardup.papers.report.sides import Sides, align_sides
-from neardup.server.api.request_models import check_id
+from neardup.server.api.fields import check_id
 from neardup.server.pages.form_fields import Refused, field, given_text, words_of
 from neardup.server.pages.page import page, see
 from neardup.server.pages.rendering import document_link, render
