@@ -1,6 +1,7 @@
 """A service inside the test's process, and one in a process of its own."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from neardup.server.jobs import queue
 from tests import forks
 from tests.forks import Fork
 from tests.server import programs
+from tests.server.openapi_checks import check_described
 from tests.waiting import PATIENCE, until
 
 #: What a client on the same machine asks for; the service looks at the host.
@@ -179,10 +181,16 @@ def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
 
 
+@pytest.fixture(scope="session")
+def index_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An index of three documents that no test changes; see `make_index`."""
+    return make_index(tmp_path_factory.mktemp("index") / "news.db")
+
+
 @pytest.fixture
-def index(tmp_path: Path) -> str:
+def index(index_file: str, tmp_path: Path) -> str:
     """An index of three documents; see `make_index`."""
-    return make_index(tmp_path / "news.db")
+    return str(shutil.copy(index_file, tmp_path / "news.db"))
 
 
 @pytest.fixture
@@ -206,6 +214,29 @@ def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
 def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
     """A client of a service with the default settings, without keys."""
     return serve()
+
+
+@pytest.fixture
+def api(client: httpx.Client) -> httpx.Client:
+    """The same, whose answers are all held against the description."""
+    return checked(client)
+
+
+@pytest.fixture(scope="module")
+def shared(index_file: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service like that of `api`, for all tests of a file that leave it as it is."""
+    index = shutil.copy(index_file, tmp_path_factory.mktemp("shared") / "news.db")
+    with client_of(create_app(Settings(index=str(index), workers=1))) as client:
+        yield checked(client)
+
+
+def checked(client: httpx.Client) -> httpx.Client:
+    """Let the answers of a client be held against the description."""
+    app = client.app  # type: ignore[attr-defined]
+    client.event_hooks["response"].append(
+        lambda answer: (answer.read(), check_described(app, answer))
+    )
+    return client
 
 
 @pytest.fixture

@@ -109,17 +109,17 @@ class TestOverHttp:
             ("论文.pdf", pdf([column([OWN, FERRY])])),
         ],
     )
-    def test_a_paper(self, client, name, data):
-        accepted = send(client, data, name=name)
+    def test_a_paper(self, shared, name, data):
+        accepted = send(shared, data, name=name)
         assert accepted.status_code == 202
         assert accepted.headers["location"] == accepted.json()["status"]
         assert re.fullmatch("[0-9a-f]{32}", accepted.json()["job"])
-        state = wait(client, accepted)
+        state = wait(shared, accepted)
         assert state["paper"] == name
         assert (state["state"], state["stage"], state["progress"]) == ("done", "done", 1.0)
         assert state["problem"] is None
         assert 0.4 < state["rates"]["total"] < 0.6
-        report = client.get(accepted.json()["report_json"])
+        report = shared.get(accepted.json()["report_json"])
         assert report.headers["content-type"] == "application/json"
         assert report.headers["content-disposition"].startswith("attachment")
         assert report.json()["sources"][0]["id"] == "b 2"
@@ -161,12 +161,12 @@ class TestOverHttp:
         "job",
         [UNKNOWN, "0" * 31, "x", "..", "%2e%2e%2fetc", "é", "a b", "%00", "A" * 32, "0" * 999],
     )
-    def test_unknown_jobs(self, client, job):
+    def test_unknown_jobs(self, shared, job):
         for path in ("", "/report", "/report.json"):
-            answer = client.get(f"/v1/check/{job}{path}")
+            answer = shared.get(f"/v1/check/{job}{path}")
             assert answer.status_code == 404
             assert answer.headers["content-type"] == "application/problem+json"
-        assert client.delete(f"/v1/check/{job}").status_code == 404
+        assert shared.delete(f"/v1/check/{job}").status_code == 404
 
     def test_remove(self, client):
         accepted = send(client, OWN)

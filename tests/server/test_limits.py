@@ -22,8 +22,8 @@ class TestHosts:
         "host",
         ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "127.9.9.9", "[::1]", "[::1]:8765"],
     )
-    def test_this_machine(self, client, host):
-        assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    def test_this_machine(self, shared, host):
+        assert shared.get("/healthz", headers={"Host": host}).status_code == 200
 
     @pytest.mark.parametrize(
         "host",
@@ -38,8 +38,8 @@ class TestHosts:
             "",
         ],
     )
-    def test_a_name_that_was_made_to_lead_here(self, client, host):
-        answer = client.get("/healthz", headers={"Host": host})
+    def test_a_name_that_was_made_to_lead_here(self, shared, host):
+        answer = shared.get("/healthz", headers={"Host": host})
         assert answer.status_code == 421
         assert answer.json()["type"] == "urn:neardup:not-this-host"
 
@@ -58,8 +58,8 @@ class TestHosts:
             "localhost:123456",
         ],
     )
-    def test_what_is_no_host(self, client, host):
-        answer = client.get("/healthz", headers={"Host": host})
+    def test_what_is_no_host(self, shared, host):
+        answer = shared.get("/healthz", headers={"Host": host})
         assert answer.status_code == 400
         assert answer.json()["detail"].startswith("The header Host must be a host")
 

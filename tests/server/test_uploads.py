@@ -48,10 +48,10 @@ def test_a_long_name_keeps_its_end():
 
 
 @pytest.mark.parametrize("kind", ["picture", "zip bomb"])
-def test_a_refusal_fits_who_sent_the_paper(client, kind):
+def test_a_refusal_fits_who_sent_the_paper(shared, kind):
     """It does not ask for a higher limit, which is the service's."""
     name, data, _ = REFUSED[kind]
-    problem = wait(client, send(client, data, name))["problem"]
+    problem = wait(shared, send(shared, data, name))["problem"]
     assert (problem["status"], problem["field"]) == (422, "file")
     assert problem["detail"].startswith(f"{name}: must")
     assert "Raise" not in problem["detail"]
@@ -75,8 +75,8 @@ def test_a_refusal_fits_who_sent_the_paper(client, kind):
         ({"library": ("a.txt", b"x")}, {"library": "index"}, 422, "library"),
     ],
 )
-def test_forms_that_are_wrong(client, files, data, status, field):
-    answer = client.post("/v1/check", files=files, data=data)
+def test_forms_that_are_wrong(shared, files, data, status, field):
+    answer = shared.post("/v1/check", files=files, data=data)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == status
@@ -101,8 +101,8 @@ def test_forms_that_are_wrong(client, files, data, status, field):
         ),
     ],
 )
-def test_bodies_that_are_no_forms(client, kind, body, status):
-    answer = client.post("/v1/check", content=body, headers={"Content-Type": kind})
+def test_bodies_that_are_no_forms(shared, kind, body, status):
+    answer = shared.post("/v1/check", content=body, headers={"Content-Type": kind})
     assert answer.status_code in (status, 422 if "charset" in kind else status), answer.text
     assert answer.headers["content-type"] == "application/problem+json"
 
@@ -114,9 +114,9 @@ def test_too_large_a_paper(serve):
     assert wait(client, send(client, b"x" * 5000))["state"] == "done"
 
 
-def test_several_files(client):
+def test_several_files(shared):
     files = [("file", ("a.txt", b"x")), ("file", ("b.txt", b"y"))]
-    answer = client.post("/v1/check", files=files, data={"library": "index"})
+    answer = shared.post("/v1/check", files=files, data={"library": "index"})
     assert answer.status_code in (400, 422)
 
 

@@ -44,15 +44,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """The metrics of a service.
-
-    Attributes
-    ----------
-    checks : Gauge
-        Paper checks by ``waiting`` and ``running``.
-    ended_checks : Counter
-        Paper checks by ``done`` and ``failed``.
-    """
+    """The metrics of a service."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -99,7 +91,6 @@ class Metrics:
         for outcome in ("done", "failed"):
             self.ended_checks.labels(outcome)
         self.registry.register(_Sizes(store))
-        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def decided(self, decisions: Sequence[Decision]) -> None:
         """Count the decisions on documents."""
@@ -114,15 +105,8 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a response."""
-        found = self._children.get((method, route, status))
-        if found is None:
-            found = (
-                self.requests.labels(method, route, str(status)),
-                self.seconds.labels(method, route),
-            )
-            self._children[method, route, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
 
     def totals(self) -> dict[str, int]:
         """Return the numbers of requests, of requests in flight, and of added documents."""

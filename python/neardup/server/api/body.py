@@ -198,28 +198,12 @@ async def refuse_unknown_parameters(request: Request) -> None:
 
 
 def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
-    """Return the problem for a validation error in a part of a request.
-
-    Parameters
-    ----------
-    error : mapping
-        One of ``ValidationError.errors()``.
-    place : str
-        Position of the part in the request, such as ``documents[3]``.
-    """
+    """Return the problem for an error in a part of a request, such as ``documents[3]``."""
     return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
 
 
 def unfit(code: str, **values: Any) -> PydanticCustomError:
-    """Return the error that a model's validator raises for an invalid value.
-
-    Parameters
-    ----------
-    code : str
-        Code of a message about ``what``, the field.
-    **values : object
-        Other values of the message.
-    """
+    """Return the error of a validator: a message about ``what``, the field, and its values."""
     return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
 
 

@@ -161,13 +161,7 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
 
 
 def state_of(request: Request, job: str) -> JobState:
-    """Return the state of a job.
-
-    Raises
-    ------
-    ProblemError
-        404 if no job has this id.
-    """
+    """Return the state of a job; raise `ProblemError` 404 if no job has this id."""
     state: JobState | None = request.app.state.jobs.state(job)
     if state is None:
         raise _gone()

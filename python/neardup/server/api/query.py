@@ -227,18 +227,7 @@ async def clusters(
 
 
 def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
-    """Return a page of clusters in the form of the API's response.
-
-    Parameters
-    ----------
-    index : Index
-    after : int
-        Number of the last cluster of the previous page; 0 for the first page.
-    limit : int
-        Most clusters, at least 1.
-    search : str or None
-        Text that an id or a title must contain.
-    """
+    """Return the page of clusters after the one with a number."""
     # One more than requested, to see whether there is a next page.
     found = list(islice(index.clusters(search=search, after=after), limit + 1))
     named = [

@@ -59,21 +59,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class JobState:
-    """State and progress of a check.
-
-    Parameters
-    ----------
-    job : str
-        Its id.
-    paper : str
-        The client's name for the file: a label, not a path.
-    progress : float
-        Finished share of the work, in [0, 1].
-    rates : Rates or None
-        Rates of a finished report.
-    problem : JobError or None
-        Why it failed.
-    """
+    """State and progress of a check; ``paper`` is the client's name for the file, not a path."""
 
     job: str
     paper: str
@@ -88,14 +74,7 @@ _FIELDS = tuple(field.name for field in fields(JobState))
 
 
 class JobTable:
-    """The jobs of a service; call `open` before anything else.
-
-    Parameters
-    ----------
-    seconds : float
-        How long a result is kept, in seconds.
-    clock : Clock
-    """
+    """The jobs of a service; call `open` before anything else. Results are kept for `seconds`."""
 
     _database: sqlite3.Connection
 
@@ -130,20 +109,9 @@ class JobTable:
         return self._change(f"UPDATE jobs SET {changes} WHERE job = :job", row)
 
     def save_report(self, job: str, report: Mapping[str, str], *, most: int) -> bool:
-        """Store the report of a job, and remove the oldest other ones until all fit.
+        """Store a report by file name, and remove the oldest others beyond `most` bytes in all.
 
-        Parameters
-        ----------
-        job : str
-        report : mapping of str to str
-            Contents by name: ``report.json``, and ``zh.html`` for each language.
-        most : int
-            Limit of all reports, in bytes.
-
-        Returns
-        -------
-        bool
-            False if the report alone exceeds the limit; then nothing is stored or removed.
+        False if it alone has more; then nothing is stored or removed.
         """
         contents = [report[name].encode() for name in _REPORT_FILES]
         size = sum(map(len, contents))

@@ -44,18 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenLibrary:
-    """An open library.
-
-    Attributes
-    ----------
-    name : str
-        Its name in this service.
-    location : str
-        Its location; never shown to clients.
-    library : Library
-    lock : Lock
-        Hold it while fetching documents: files share one spool.
-    """
+    """An open library; hold its lock while fetching documents, since files share one spool."""
 
     def __init__(self, name: str, location: str, library: Library, version: object) -> None:
         self.name = name
@@ -84,13 +73,7 @@ class _Place:
 class Libraries:
     """All libraries of a service.
 
-    Parameters
-    ----------
-    settings : Settings
-    changed : callable, optional
-        Called, from any thread, when a library has been opened or has failed to open.
-    clock : Clock or None, default=None
-        Source of time. None uses the system clock.
+    `changed` is called, from any thread, when one has been opened or has failed to open.
     """
 
     def __init__(
@@ -121,13 +104,7 @@ class Libraries:
             ]
 
     def check_name(self, name: str) -> None:
-        """Raise if no library has this name.
-
-        Raises
-        ------
-        ProblemError
-            404, with the existing names.
-        """
+        """Raise `ProblemError` 404, with the existing names, if no library has this name."""
         if name not in self._places:
             names = ", ".join(self._places)
             detail = Message("server.no_such_library", names=names)
@@ -164,13 +141,7 @@ class Libraries:
 
     @contextmanager
     def use(self, name: str) -> Iterator[OpenLibrary]:
-        """Yield a ready library, which stays open during the block.
-
-        Raises
-        ------
-        JobError
-            If the library could not be opened.
-        """
+        """Yield a ready library, open during the block; raise `JobError` if it failed to open."""
         place = self._places[name]
         with self._lock:
             found = place.open

@@ -36,13 +36,7 @@ def read_paper(
     seconds: float,
     look: Callable[[], None] = lambda: None,
 ) -> FileText:
-    """Read a paper: `read_sandboxed`, with errors for the sender of the paper.
-
-    Raises
-    ------
-    JobError
-        If the file yields no text.
-    """
+    """Read a paper by `read_sandboxed`; raise `JobError`, for its sender, if it yields no text."""
     try:
         return read_sandboxed(
             file,
@@ -78,26 +72,9 @@ def check_paper(
     workers: int,
     done: Callable[[float], None],
 ) -> Report:
-    """Check a paper against an open library.
+    """Return the report of a paper on an open library, without the location of any file.
 
-    Parameters
-    ----------
-    paper : FileText
-    label : str
-        Name of the paper in the report.
-    library : OpenLibrary
-    least : int
-        See :func:`neardup.check`.
-    workers : int
-        Threads; 0 means one for each processor.
-    done : callable
-        Called repeatedly with the finished share of the candidates, in [0, 1]; an exception
-        that it raises ends the check.
-
-    Returns
-    -------
-    Report
-        It shows the library's name and relative file names, not their location on this machine.
+    `done` gets the finished share of the candidates; what it raises ends the check.
     """
     return Checking(_Shared(library, done), (), least, ReportLimits(), workers).report(paper, label)
 

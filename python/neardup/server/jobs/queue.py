@@ -13,7 +13,6 @@ import pickle
 import sqlite3
 import tempfile
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from neardup.server.clock import Clock
 from neardup.server.jobs.job_table import FINISHED, STOPPED, JobError, JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper, read_paper
+from neardup.server.logs import places
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -79,23 +79,7 @@ class _Job:
 
 
 class Jobs:
-    """The checks of a service.
-
-    Parameters
-    ----------
-    settings : Settings
-    metrics : Metrics
-    threads : int, default=1
-        Concurrent checks.
-    seconds : float, default=600.0
-        Longest time for one check, in seconds.
-    clock : Clock or None, default=None
-        Source of time. None uses the system clock.
-
-    Attributes
-    ----------
-    libraries : Libraries
-    """
+    """The checks of a service: so many `threads`, each check for at most so many `seconds`."""
 
     def __init__(
         self,
@@ -134,13 +118,7 @@ class Jobs:
             thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
-        """Finish the running checks, and fail the waiting ones.
-
-        Parameters
-        ----------
-        seconds : float, default=30.0
-            How long running checks may still take.
-        """
+        """Finish the running checks within so many seconds, and fail the waiting ones."""
         with self._changed:
             self._stops = True
             waiting, self._waiting = self._waiting, []
@@ -165,13 +143,7 @@ class Jobs:
 
     @contextmanager
     def room(self) -> Iterator[None]:
-        """Reserve a place in the queue while a paper is received.
-
-        Raises
-        ------
-        ProblemError
-            429 if the queue is full, 503 if the service stops.
-        """
+        """Reserve a place in the queue while a paper is received; raise if there is none."""
         with self._changed:
             if self._stops:
                 raise ProblemError(*STOPPED, headers=_retry())
@@ -186,26 +158,7 @@ class Jobs:
                 self._receiving -= 1
 
     def submit(self, upload: Upload, library: str, least: int) -> JobState:
-        """Queue a paper; call it within :meth:`room`.
-
-        Parameters
-        ----------
-        upload : Upload
-            The job takes ownership of it.
-        library : str
-            Its name.
-        least : int
-            See :func:`neardup.check`.
-
-        Returns
-        -------
-        JobState
-
-        Raises
-        ------
-        ProblemError
-            404 if no library has this name.
-        """
+        """Queue a paper within `room`; raise 404 if there is no such library."""
         try:
             self.libraries.check_name(library)
             self._table.remove_expired()
@@ -314,9 +267,7 @@ class Jobs:
             # Removes a state written at the same moment.
             self._table.remove(state.job)
         except Exception as error:
-            # Not the message: it may quote the paper.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("A check failed with %s\n%s", type(error).__name__, where)
+            _log.error("A check failed\n%s", places(error))
             state = replace(state, state="failed", problem=JobError(*_FAILED))
         self._end(job, state)
 

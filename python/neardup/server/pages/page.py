@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
+from neardup.server.logs import places
 from neardup.server.pages.rendering import render
 from neardup.server.pages.words import language_of_request
 from neardup.server.problems import RETRY_SECONDS, ProblemError
@@ -70,9 +70,7 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
             except ParameterError as error:
                 return error_page(request, 422, error)
             except Exception as error:
-                # Only the place, not the message: it may quote a document.
-                where = "".join(traceback.format_tb(error.__traceback__))
-                _LOG.error("A page failed with %s\n%s", type(error).__name__, where)
+                _LOG.error("A page failed\n%s", places(error))
                 return error_page(request, 500)
             finally:
                 # Closes the files of the form.

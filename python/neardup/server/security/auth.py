@@ -86,24 +86,8 @@ class Sessions:
 def require(scope: Scope) -> Callable[..., Awaitable[None]]:
     """Return a FastAPI dependency that requires a scope.
 
-    Parameters
-    ----------
-    scope : {'read', 'write'}
-
-    Returns
-    -------
-    callable
-        For ``Depends``. Raises `ProblemError`: 401 without a valid key, 403 if the key lacks
-        the scope or the browser reports that another site caused the request.
-
-    Examples
-    --------
-    >>> from fastapi import APIRouter, Depends
-    >>> from neardup.server.security.auth import require
-    >>> router = APIRouter()
-    >>> @router.get("/v1/stats", dependencies=[Depends(require("read"))])
-    ... async def stats() -> dict[str, int]:
-    ...     return {}
+    It raises `ProblemError`: 401 without a valid key, 403 if the key lacks the scope or another
+    site caused the request.
     """
 
     async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
@@ -137,13 +121,7 @@ def signed_in(request: Request) -> Key | None:
 
 
 def sign_in(request: Request, key: str) -> Key | None:
-    """Begin a session for a key; the response carries its cookie.
-
-    Returns
-    -------
-    Key or None
-        None if the key is wrong; then no session begins.
-    """
+    """Begin a session for a key, and return it; None, and no session, if it is wrong."""
     known = _find(request, key)
     if known is None:
         return None
@@ -165,28 +143,15 @@ def sign_out(request: Request) -> None:
 
 
 def identify(request: Request) -> Key | None:
-    """Return the key of a request; None if the service requires no keys.
-
-    Reads only the head of the request, so that the bodies of anonymous clients need not be read.
-
-    Raises
-    ------
-    ProblemError
-        401 if the request has neither a valid key nor a session.
-    """
+    """Return the key of a request by its head; None if the service requires none; raise 401."""
     return None if _keys(request) is None else _known(request)
 
 
 def refuse_other_sites(request: Request) -> None:
-    """Refuse a request that a page of another site caused (CSRF).
+    """Raise 403 for a request that a page of another site caused (CSRF).
 
-    Browsers say where a request comes from. Other programs send no such headers, and no site
-    can make them send a request.
-
-    Raises
-    ------
-    ProblemError
-        403.
+    Browsers say where a request comes from. Other programs send no such headers, and no site can
+    make them send a request.
     """
     if request.method not in _SAFE_METHODS and _comes_from_elsewhere(request.headers):
         raise ProblemError(403, Message("server.title_forbidden"), Message("server.other_site"))

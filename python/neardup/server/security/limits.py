@@ -48,13 +48,7 @@ _CLOSE = (b"connection", b"close")
 
 
 class Limits:
-    """ASGI middleware that refuses requests beyond the limits.
-
-    Attributes
-    ----------
-    in_flight : int
-        Requests in progress.
-    """
+    """ASGI middleware that refuses requests beyond the limits."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -182,10 +176,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_fault(scope: Scope) -> Message | None:
-    """Return what is wrong with the Host header, None if nothing is.
-
-    Later readers might interpret a second or malformed Host header differently.
-    """
+    """Return what is wrong with the Host header: a later reader might see another host."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
         return Message("server.one_host", hosts=len(hosts))
