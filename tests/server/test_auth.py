@@ -55,12 +55,6 @@ class TestWithoutKeys:
         headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}
         assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
 
-    def test_the_description_asks_for_no_key(self, client):
-        described = client.get("/openapi.json").json()
-        assert "securitySchemes" not in described["components"]
-        operations = [one for path in described["paths"].values() for one in path.values()]
-        assert not any("security" in one for one in operations)
-
 
 class TestKeys:
     def test_an_anonymous_client(self, guarded):
@@ -116,11 +110,6 @@ class TestKeys:
         revoke_key(keys["path"], "read")
         assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 401
         assert guarded.get("/v1/stats", headers=bearer(keys["both"])).status_code == 200
-
-    def test_the_description_names_the_scheme(self, guarded):
-        described = guarded.get("/openapi.json", headers={}).json()
-        (scheme,) = described["components"]["securitySchemes"].values()
-        assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
 
     def test_health_needs_none_and_metrics_do(self, guarded, keys):
         assert guarded.get("/healthz").status_code == 200

@@ -64,9 +64,9 @@ def working(index):
     """Make the jobs of a service: ``working(max_jobs=2)``; they are stopped at the end."""
     made = []
 
-    def start(*, threads=1, clock=None, **settings):
+    def start(*, clock=None, **settings):
         given = Settings(index=index, workers=1, **settings)
-        new = Jobs(given, metrics := Metrics(Store(given)), threads=threads, clock=clock)
+        new = Jobs(given, metrics := Metrics(Store(given)), clock or Clock())
         new.metrics = metrics
         new.start()
         made.append(new)
@@ -213,13 +213,6 @@ class TestOverHttp:
         assert "RuntimeError" in caplog.text
         assert LONG not in caplog.text
 
-    def test_the_description(self, client):
-        paths = client.get("/openapi.json").json()["paths"]
-        post = paths["/v1/check"]["post"]
-        assert "multipart/form-data" in post["requestBody"]["content"]
-        assert {"202", "400", "404", "413", "415", "422", "429", "503"} <= set(post["responses"])
-        assert {"404", "409"} <= set(paths["/v1/check/{job}/report"]["get"]["responses"])
-
 
 class TestTime:
     def test_too_long_a_check(self, working, stuck):
@@ -302,7 +295,7 @@ class TestStop:
             assert not [name for name in names if name.startswith("etilqs_")]
 
     def test_never_started(self, index):
-        asyncio.run(Jobs(given := Settings(index=index), Metrics(Store(given))).stop())
+        asyncio.run(Jobs(given := Settings(index=index), Metrics(Store(given)), Clock()).stop())
 
     @pytest.mark.slow
     def test_a_process(self, serve_process):
@@ -430,13 +423,6 @@ def test_places_of_papers_that_were_not_taken_are_free(working):
         with found.room(), pytest.raises(ProblemError):
             found.submit(upload(), "nowhere", 20)
     assert ended(found, submit(found)).state == "done"
-
-
-def test_several_at_once(working):
-    found = working(threads=2)
-    made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(4)]
-    rates = {ended(found, job).rates.largest_source for job in made}
-    assert len(rates) == 1
 
 
 def test_a_table_that_cannot_be_written_for_a_while_ends_no_thread(working, monkeypatch):

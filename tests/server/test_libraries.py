@@ -44,13 +44,12 @@ def opened(index, folder, clock):
     settings = Settings(
         index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
     )
-    found = Libraries(settings, clock=clock)
+    found = Libraries(settings, lambda: None, clock)
     yield found
     found.close()
 
 
 def test_names(opened):
-    assert opened.names == (INDEX, "papers", "gone")
     assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
     with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
         opened.check_name("other")

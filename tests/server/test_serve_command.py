@@ -180,12 +180,6 @@ class TestServing:
         assert running.client.get("/v1/stats", headers=headers).status_code == 200
         assert running.stop() == 0
 
-    def test_a_second_one_at_the_same_port(self, serve_process, run, index):
-        running = serve_process(command=["serve", "--index", index])
-        port = running.url.rpartition(":")[2]
-        code, _, err = run("--index", index, "--port", port)
-        assert (code, "cannot be listened on" in err) == (2, True)
-
 
 class TestExamples:
     """The clients in examples/ do what they say."""

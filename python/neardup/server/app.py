@@ -87,7 +87,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     app.state.metrics = Metrics(store)
     app.state.clock = clock or Clock()
     app.state.ended_sessions = {}
-    app.state.jobs = Jobs(settings, app.state.metrics, clock=app.state.clock)
+    app.state.jobs = Jobs(settings, app.state.metrics, app.state.clock)
     for router in (documents.router, query.router, compare.router, check.router):
         app.include_router(
             router,

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from neardup.base.messages import Message
+from neardup.base.messages import LANGUAGES, Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.server.api.body import json_response
 from neardup.server.api.openapi import problem_responses
 from neardup.server.jobs.job_table import JobState
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.queue import LANGUAGES
 from neardup.server.jobs.uploads import read_form, take
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
@@ -130,8 +129,28 @@ class Libraries:
     libraries: list[Library]
 
 
-async def _accepted(request: Request) -> tuple[JobState, str | None]:
-    """Take a paper from a form; return the job and the requested language."""
+def state_of(request: Request, job: str) -> JobState:
+    """Return the state of a job; raise `ProblemError` 404 if no job has this id."""
+    state: JobState | None = request.app.state.jobs.state(job)
+    if state is None:
+        raise _gone()
+    return state
+
+
+@router.post(
+    "/v1/check",
+    status_code=202,
+    summary="Hold a paper against a library",
+    response_model=Accepted,
+    responses=problem_responses(404),
+    openapi_extra=_FORM,
+)
+async def post_check(request: Request) -> Response:
+    """Accept a paper; the response has the address of the check's state.
+
+    The bytes decide the file format. The file is read when its turn comes, so an unreadable
+    file results in a failed check.
+    """
     jobs, settings = request.app.state.jobs, request.app.state.settings
     with jobs.room():
         form = await read_form(request)
@@ -157,32 +176,6 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
             upload.close()
             raise
         state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least)
-        return state, language
-
-
-def state_of(request: Request, job: str) -> JobState:
-    """Return the state of a job; raise `ProblemError` 404 if no job has this id."""
-    state: JobState | None = request.app.state.jobs.state(job)
-    if state is None:
-        raise _gone()
-    return state
-
-
-@router.post(
-    "/v1/check",
-    status_code=202,
-    summary="Hold a paper against a library",
-    response_model=Accepted,
-    responses=problem_responses(404),
-    openapi_extra=_FORM,
-)
-async def post_check(request: Request) -> Response:
-    """Accept a paper; the response has the address of the check's state.
-
-    The bytes decide the file format. The file is read when its turn comes, so an unreadable
-    file results in a failed check.
-    """
-    state, language = await _accepted(request)
     where = f"/v1/check/{state.job}"
     asked = f"?language={language}" if language else ""
     report = f"{where}/report"

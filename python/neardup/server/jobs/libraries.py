@@ -79,21 +79,16 @@ class Libraries:
     def __init__(
         self,
         settings: Settings,
-        changed: Callable[[], None] = lambda: None,
-        clock: Clock | None = None,
+        changed: Callable[[], None],
+        clock: Clock,
     ) -> None:
         self._workers = settings.workers
         self._changed = changed
-        self._clock = clock or Clock()
+        self._clock = clock
         self._lock = threading.Lock()
         self._closed = False
         named = {INDEX: settings.index, **settings.libraries}
         self._places = {name: _Place(name, where) for name, where in named.items()}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names, the index first."""
-        return tuple(self._places)
 
     def listed(self) -> list[tuple[str, int | None]]:
         """Return names and numbers of readable documents, None if a library is not open yet."""

@@ -1,7 +1,7 @@
 """Paper checks as jobs in a bounded queue, with progress and a stored result.
 
 A check takes seconds to minutes, longer than a request may. So the client gets an id and
-polls. The queue is bounded and served by threads; a job whose library is still being opened lets
+polls. The queue is bounded and served by a thread; a job whose library is still being opened lets
 others go first. The state of a job is in a table (`job_table`).
 """
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from neardup.base.messages import LANGUAGES, Message
+from neardup.base.messages import Message
 from neardup.papers.report.report import Report
 from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.clock import Clock
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
 
-__all__ = ["LANGUAGES", "Jobs"]
+__all__ = ["Jobs"]
 
 #: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
@@ -79,21 +79,12 @@ class _Job:
 
 
 class Jobs:
-    """The checks of a service: so many `threads`, each check for at most so many `seconds`."""
+    """The checks of a service, one at a time: the core runs each on all processors."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        metrics: Metrics,
-        *,
-        threads: int = 1,
-        seconds: float = CHECK_SECONDS,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, clock: Clock) -> None:
         self._settings = settings
-        self._seconds = seconds
-        self._clock = clock or Clock()
-        self._table = JobTable(settings.job_seconds, self._clock)
+        self._clock = clock
+        self._table = JobTable(settings.job_seconds, clock)
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._running = 0
@@ -105,17 +96,13 @@ class Jobs:
         #: Ended jobs whose final state could not be stored yet.
         self._unsaved: list[tuple[_Job, JobState]] = []
         self._time_is_up = False
-        self.libraries = Libraries(settings, self._wake, self._clock)
-        self._threads = [
-            threading.Thread(target=self._work, name=f"check-{number}", daemon=True)
-            for number in range(threads)
-        ]
+        self.libraries = Libraries(settings, self._wake, clock)
+        self._thread = threading.Thread(target=self._work, name="check", daemon=True)
 
     def start(self) -> None:
-        """Start the threads that run checks."""
+        """Start the thread that runs checks."""
         self._table.open()
-        for thread in self._threads:
-            thread.start()
+        self._thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
         """Finish the running checks within so many seconds, and fail the waiting ones."""
@@ -130,14 +117,10 @@ class Jobs:
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
-        end = self._clock.monotonic() + seconds
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join(max(0.0, end - self._clock.monotonic()))
-        self._time_is_up = True
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join(5.0)
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+            self._time_is_up = True
+            self._thread.join(5.0)
         self.libraries.close()
         self._table.close()
 
@@ -274,7 +257,7 @@ class Jobs:
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
         settings = self._settings
-        end = self._clock.monotonic() + self._seconds
+        end = self._clock.monotonic() + CHECK_SECONDS
         written = -1.0
 
         def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
@@ -290,7 +273,7 @@ class Jobs:
             job.upload.label,
             max_bytes=settings.max_upload_bytes,
             max_characters=settings.max_text_characters,
-            seconds=min(READ_SECONDS, self._seconds),
+            seconds=READ_SECONDS,
             look=lambda: self._look(job, end),
         )
         with self.libraries.use(job.library) as library:
@@ -321,7 +304,7 @@ class Jobs:
             raise _Removed
         if self._clock.monotonic() > end:
             title = Message("server.title_check_too_long")
-            detail = Message("server.check_slow", seconds=self._seconds)
+            detail = Message("server.check_slow", seconds=CHECK_SECONDS)
             raise JobError(422, title, detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
