@@ -12,9 +12,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import neardup
+from neardup.readers import sandbox
 
 #: All forks of a process come from one server, so all that tests run in forks is listed here.
 context = multiprocessing.get_context("forkserver")
@@ -29,7 +32,7 @@ context.set_forkserver_preload(
         "jinja2",
         "neardup.cli",
         "neardup.index.engine",
-        "neardup.server.jobs.reader_process",
+        "neardup.readers.sandboxed",
         "neardup.server.jobs.renderer_process",
         "pandas",
         "psycopg",
@@ -131,9 +134,34 @@ def run_command(*arguments: str) -> None:
 
 
 def run_script(program: str, *arguments: str) -> None:
-    """Run one of the programs of the service that are scripts."""
+    """Run a program of the package that is a script, given its file."""
     sys.argv = [program, *arguments]
-    importlib.import_module(f"neardup.server.jobs.{Path(program).stem}").main()
+    module = Path(program).relative_to(Path(neardup.__file__).parents[1]).with_suffix("")
+    importlib.import_module(".".join(module.parts)).main()
+
+
+def run_in_sandbox(
+    program: Path,
+    arguments: Sequence[str],
+    source: IO[bytes],
+    *,
+    seconds: float,
+    look: Callable[[], None],
+) -> sandbox.ProcessResult:
+    """Do what `neardup.readers.sandbox.run_in_sandbox` does, without a new interpreter."""
+    source.seek(0)
+    with tempfile.TemporaryDirectory() as folder:
+        taken, output, errors = (Path(folder, name) for name in ("in", "out", "err"))
+        taken.write_bytes(source.read())
+        process = Fork(
+            run_script, str(program), *arguments, stdin=taken, stdout=output, stderr=errors
+        )
+        try:
+            code = sandbox._wait(process, seconds, look)
+        finally:
+            process.kill()
+            process.wait()
+        return sandbox.ProcessResult(code, output.read_bytes(), sandbox._place(errors.read_bytes()))
 
 
 def _run(

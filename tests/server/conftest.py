@@ -1,15 +1,15 @@
 """A service inside the test's process, and one in a process of its own."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -17,12 +17,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 import neardup
+from neardup.readers import sandbox, sandboxed
 from neardup.server import Settings, create_app
 from neardup.server.clock import Clock
-from neardup.server.jobs import queue, reader, sandbox
+from neardup.server.jobs import queue
 from tests import forks
 from tests.forks import Fork
 from tests.server import programs
+from tests.server.openapi_checks import check_described
 from tests.waiting import PATIENCE, until
 
 #: What a client on the same machine asks for; the service looks at the host.
@@ -165,48 +167,30 @@ def make_index(location: Path) -> str:
     return str(location)
 
 
-def _run_in_fork(
-    program: str,
-    arguments: Sequence[str],
-    given: IO[bytes],
-    *,
-    seconds: float,
-    look: Callable[[], None],
-) -> sandbox.ProcessResult:
-    """Do what `sandbox.run_in_sandbox` does, without a new interpreter."""
-    given.seek(0)
-    with tempfile.TemporaryDirectory() as folder:
-        taken, output, said = (Path(folder, name) for name in ("in", "out", "err"))
-        taken.write_bytes(given.read())
-        process = Fork(
-            forks.run_script, program, *arguments, stdin=taken, stdout=output, stderr=said
-        )
-        try:
-            code = sandbox._wait(process, seconds, look)
-        finally:
-            process.kill()
-            process.wait()
-        return sandbox.ProcessResult(code, output.read_bytes(), sandbox._where(said.read_bytes()))
-
-
 @pytest.fixture(autouse=True)
 def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let services inside this process read papers and make reports in forks."""
-    monkeypatch.setattr(reader, "run_in_sandbox", _run_in_fork)
-    monkeypatch.setattr(queue, "run_in_sandbox", _run_in_fork)
+    monkeypatch.setattr(sandboxed, "run_in_sandbox", forks.run_in_sandbox)
+    monkeypatch.setattr(queue, "run_in_sandbox", forks.run_in_sandbox)
 
 
 @pytest.fixture
 def new_interpreters(forked_readers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Let them do so in new interpreters, as they do for their users."""
-    monkeypatch.setattr(reader, "run_in_sandbox", sandbox.run_in_sandbox)
+    monkeypatch.setattr(sandboxed, "run_in_sandbox", sandbox.run_in_sandbox)
     monkeypatch.setattr(queue, "run_in_sandbox", sandbox.run_in_sandbox)
 
 
+@pytest.fixture(scope="session")
+def index_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An index of three documents that no test changes; see `make_index`."""
+    return make_index(tmp_path_factory.mktemp("index") / "news.db")
+
+
 @pytest.fixture
-def index(tmp_path: Path) -> str:
+def index(index_file: str, tmp_path: Path) -> str:
     """An index of three documents; see `make_index`."""
-    return make_index(tmp_path / "news.db")
+    return str(shutil.copy(index_file, tmp_path / "news.db"))
 
 
 @pytest.fixture
@@ -230,6 +214,29 @@ def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
 def client(serve: Callable[..., httpx.Client]) -> httpx.Client:
     """A client of a service with the default settings, without keys."""
     return serve()
+
+
+@pytest.fixture
+def api(client: httpx.Client) -> httpx.Client:
+    """The same, whose answers are all held against the description."""
+    return checked(client)
+
+
+@pytest.fixture(scope="module")
+def shared(index_file: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service like that of `api`, for all tests of a file that leave it as it is."""
+    index = shutil.copy(index_file, tmp_path_factory.mktemp("shared") / "news.db")
+    with client_of(create_app(Settings(index=str(index), workers=1))) as client:
+        yield checked(client)
+
+
+def checked(client: httpx.Client) -> httpx.Client:
+    """Let the answers of a client be held against the description."""
+    app = client.app  # type: ignore[attr-defined]
+    client.event_hooks["response"].append(
+        lambda answer: (answer.read(), check_described(app, answer))
+    )
+    return client
 
 
 @pytest.fixture
@@ -259,7 +266,7 @@ def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]
 
 
 #: Fixtures that start a service in its own process, for one test or for all tests of a file.
-_PROCESSES = {"serve_process", "serve_for_real", "running", "service", "shared_two", "two"}
+_PROCESSES = {"serve_process", "serve_for_real", "running", "service"}
 
 
 @pytest.hookimpl(tryfirst=True)

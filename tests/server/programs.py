@@ -13,7 +13,6 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from neardup.server import Settings, create_app, running
-from neardup.server.security import limits
 
 
 def serve_settings(settings: dict[str, Any], port: int) -> None:
@@ -30,8 +29,6 @@ def serve_for_real(given: dict[str, Any], port: int) -> int:
         # As the command does.
         signal.signal(number, signal.default_int_handler)
     options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
-    if "anonymous_seconds" in given:
-        limits._ANONYMOUS_SECONDS = given.pop("anonymous_seconds")
     if "files" in given:
         files = given.pop("files")
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

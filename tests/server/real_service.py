@@ -16,8 +16,8 @@ from tests.server.conftest import Process, free_port
 def serve_for_real(index, tmp_path):
     """Start a service: ``serve_for_real(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds``, ``anonymous_seconds`` and
-    ``files``, how many files the process may open.
+    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds`` and ``files``, how
+    many files the process may open.
     """
     started = []
 

@@ -1,36 +1,18 @@
 """Bodies that are not as they must be: each is refused, with the field named."""
 
 import time
-from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 
-from neardup.server import Settings, create_app
-from tests.server.conftest import LIBRARY, client_of, make_index
-from tests.server.openapi_checks import check_described
+from tests.server.conftest import LIBRARY
 
 URL = "/v1/documents"
 JSON = {"content-type": "application/json"}
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """One service for all: what is refused changes nothing."""
-    location = make_index(tmp_path_factory.mktemp("bodies") / "news.db")
-    with client_of(create_app(Settings(index=location, workers=1))) as one:
-        yield one
-
-
-@pytest.fixture
-def fresh(serve: Callable[..., httpx.Client]) -> httpx.Client:
-    """A service of its own."""
-    return serve()
-
-
-def post(client: httpx.Client, body: bytes, path: str = URL) -> httpx.Response:
-    answer = client.post(path, content=body, headers=JSON)
-    check_described(client.app, answer)
+def post(shared: httpx.Client, body: bytes, path: str = URL) -> httpx.Response:
+    answer = shared.post(path, content=body, headers=JSON)
     assert answer.headers["content-type"] == "application/problem+json"
     return answer
 
@@ -52,8 +34,8 @@ def post(client: httpx.Client, body: bytes, path: str = URL) -> httpx.Response:
         (b"\0", "JSON"),
     ],
 )
-def test_what_is_no_json(client: httpx.Client, body: bytes, says: str):
-    answer = post(client, body)
+def test_what_is_no_json(shared: httpx.Client, body: bytes, says: str):
+    answer = post(shared, body)
     assert (answer.status_code, answer.json()["title"]) == (400, "Invalid JSON")
     assert says in answer.json()["detail"]
 
@@ -99,14 +81,14 @@ def test_what_is_no_json(client: httpx.Client, body: bytes, says: str):
     ],
 )
 def test_a_field_that_is_not_as_it_must_be(
-    client: httpx.Client, body: bytes | str, field: str | None
+    shared: httpx.Client, body: bytes | str, field: str | None
 ):
-    answer = post(client, body.encode() if isinstance(body, str) else body)
+    answer = post(shared, body.encode() if isinstance(body, str) else body)
     problem = answer.json()
     assert (answer.status_code, problem.get("field")) == (422, field)
     if field is not None:
         assert f"'{field}'" in problem["detail"]
-    assert client.get("/v1/stats").json()["documents"] == 3
+    assert shared.get("/v1/stats").json()["documents"] == 3
 
 
 @pytest.mark.parametrize(
@@ -128,56 +110,43 @@ def test_a_field_that_is_not_as_it_must_be(
         ("/v1/compare", '{"a": "x", "b": "y", "recipe": "/etc/passwd"}', "recipe"),
     ],
 )
-def test_fields_of_questions(client: httpx.Client, path: str, body: str, field: str):
-    answer = post(client, body.encode(), path)
+def test_fields_of_questions(shared: httpx.Client, path: str, body: str, field: str):
+    answer = post(shared, body.encode(), path)
     assert (answer.status_code, answer.json()["field"]) == (422, field)
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "says"),
-    [
-        (URL, '{"documents": []}', "The field 'documents' must have at least one item."),
-        (URL, '{"id": "c", "text": "x", "extra": 3}', "must be an object. Got 3 instead."),
-        ("/v1/query", '{"text": "x", "within": "soon"}', "such as 30d."),
-    ],
-)
-def test_messages_have_no_words_of_python(client: httpx.Client, path: str, body: str, says: str):
-    assert post(client, body.encode(), path).json()["detail"].endswith(says)
 
 
 @pytest.mark.parametrize(
     "kind", [None, "text/plain", "application/xml", "multipart/form-data", "application/jsonp"]
 )
-def test_another_media_type(client: httpx.Client, kind: str | None):
+def test_another_media_type(shared: httpx.Client, kind: str | None):
     headers = {} if kind is None else {"content-type": kind}
-    answer = client.post(URL, content=b'{"id": "c", "text": "x"}', headers=headers)
-    check_described(client.app, answer)
+    answer = shared.post(URL, content=b'{"id": "c", "text": "x"}', headers=headers)
     assert answer.status_code == 415
     assert "application/json" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
-def test_spellings_of_the_media_type(fresh: httpx.Client, kind: str):
+def test_spellings_of_the_media_type(client: httpx.Client, kind: str):
     body = b'{"id": "c", "text": "x"}'
-    assert fresh.post(URL, content=body, headers={"content-type": kind}).status_code == 201
+    assert client.post(URL, content=body, headers={"content-type": kind}).status_code == 201
 
 
 @pytest.mark.parametrize("text", ["", " ", "\0", "a\0b", "\ufeff", "\u202e<script>", "\ufffe"])
-def test_any_text_is_stored_as_it_came(fresh: httpx.Client, text: str):
-    assert fresh.post(URL, json={"id": "c", "text": text}).status_code == 201
-    assert fresh.get(f"{URL}/c").json()["text"] == text
+def test_any_text_is_stored_as_it_came(client: httpx.Client, text: str):
+    assert client.post(URL, json={"id": "c", "text": text}).status_code == 201
+    assert client.get(f"{URL}/c").json()["text"] == text
 
 
-def test_numbers_that_json_has(fresh: httpx.Client):
+def test_numbers_that_json_has(client: httpx.Client):
     extra = {"big": 2**63, "small": -(2**63), "float": 5e-324, "sum": 0.1, "zero": -0.0}
-    fresh.post(URL, json={"id": "c", "text": LIBRARY, "extra": extra})
-    assert fresh.get(f"{URL}/c").json()["extra"] == extra
+    client.post(URL, json={"id": "c", "text": LIBRARY, "extra": extra})
+    assert client.get(f"{URL}/c").json()["extra"] == extra
 
 
-def test_a_value_is_not_repeated_in_the_answer(client: httpx.Client):
+def test_a_value_is_not_repeated_in_the_answer(shared: httpx.Client):
     secret = "a text that nobody is to find in a log"
     for body in [{"id": secret, "text": 1}, {"id": "c", "text": "x", "at": 5, "title": secret}]:
-        answer = client.post(URL, json=body)
+        answer = shared.post(URL, json=body)
         assert answer.status_code == 422
         assert secret not in answer.text
 
@@ -190,9 +159,9 @@ def test_a_value_is_not_repeated_in_the_answer(client: httpx.Client):
         (b'{"documents":[{' + b",".join(b'"%d":1' % at for at in range(99)) + b"}]}", "50 fields"),
     ],
 )
-def test_a_million_faults_are_told_at_once(client, body, said):
+def test_a_million_faults_are_told_at_once(shared, body, said):
     begun = time.process_time()
-    answer = client.post("/v1/documents", content=body, headers=JSON)
+    answer = shared.post("/v1/documents", content=body, headers=JSON)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
     # Collected one by one, they took half a minute of the event loop.

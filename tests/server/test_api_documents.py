@@ -15,16 +15,6 @@ from tests.server.openapi_checks import check_described
 URL = "/v1/documents"
 
 
-@pytest.fixture
-def api(client: httpx.Client) -> httpx.Client:
-    """A client whose answers are all held against the description."""
-    app = client.app
-    client.event_hooks["response"].append(
-        lambda answer: (answer.read(), check_described(app, answer))
-    )
-    return client
-
-
 def test_a_new_document_is_kept(api: httpx.Client):
     answer = api.post(URL, json={"id": "c", "text": LIBRARY})
     assert answer.status_code == 201
@@ -48,13 +38,13 @@ def test_adding_again_changes_nothing(api: httpx.Client):
     assert answer.json() == {**first, "new": False}
 
 
-def test_another_text_under_the_same_id_is_refused(api: httpx.Client):
-    answer = api.post(URL, json={"id": "a/1", "text": LIBRARY})
+def test_another_text_under_the_same_id_is_refused(shared: httpx.Client):
+    answer = shared.post(URL, json={"id": "a/1", "text": LIBRARY})
     assert answer.status_code == 409
     problem = answer.json()
     assert (problem["title"], problem["field"]) == ("Another text", "id")
     assert "'a/1'" in problem["detail"]
-    assert api.get(f"{URL}/a/1").json()["text"] == BRIDGE
+    assert shared.get(f"{URL}/a/1").json()["text"] == BRIDGE
 
 
 def test_all_fields_are_stored(api: httpx.Client):
@@ -127,17 +117,17 @@ def test_a_bad_value_refuses_its_document_alone(serve: Callable[..., httpx.Clien
     assert f'outcome="refused"}} {len(bad)}.0' in client.get("/metrics").text
 
 
-def test_a_batch_of_bad_values_only(api: httpx.Client):
-    answer = api.post(URL, json={"documents": [{"id": "", "text": LIBRARY}]})
+def test_a_batch_of_bad_values_only(shared: httpx.Client):
+    answer = shared.post(URL, json={"documents": [{"id": "", "text": LIBRARY}]})
     found = answer.json()
     assert (answer.status_code, found["kept"], found["refused"]) == (200, 0, 1)
 
 
-def test_one_field_at_fault_refuses_the_whole_batch(api: httpx.Client):
+def test_one_field_at_fault_refuses_the_whole_batch(shared: httpx.Client):
     batch = [{"id": "c", "text": LIBRARY}, {"id": "d", "text": 3}]
-    answer = api.post(URL, json={"documents": batch})
+    answer = shared.post(URL, json={"documents": batch})
     assert (answer.status_code, answer.json()["field"]) == (422, "documents[1].text")
-    assert api.get(f"{URL}/c").status_code == 404
+    assert shared.get(f"{URL}/c").status_code == 404
 
 
 IDS = [
@@ -170,18 +160,18 @@ IDS = [
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_any_id_is_reached(api: httpx.Client, id: str):
-    assert api.post(URL, json={"id": id, "text": LIBRARY}).status_code == 201
-    assert api.get(URL, params={"id": id}).json()["id"] == id
+def test_any_id_is_reached(shared: httpx.Client, id: str):
+    assert shared.post(URL, json={"id": id, "text": LIBRARY}).status_code == 201
+    assert shared.get(URL, params={"id": id}).json()["id"] == id
     in_path = f"{URL}/{encoded(id)}"
-    explained = api.get(f"{in_path}/explain")
+    explained = shared.get(f"{in_path}/explain")
     assert explained.json()["document"]["id"] == id
     if not id.endswith("/explain"):
-        assert api.get(in_path).json()["id"] == id
-    assert api.delete(in_path).json() == {"removed": 1, "freed": []}
-    assert api.get(URL, params={"id": id}).status_code == 404
-    api.post(URL, json={"id": id, "text": LIBRARY})
-    assert api.delete(URL, params={"id": id}).json()["removed"] == 1
+        assert shared.get(in_path).json()["id"] == id
+    assert shared.delete(in_path).json() == {"removed": 1, "freed": []}
+    assert shared.get(URL, params={"id": id}).status_code == 404
+    shared.post(URL, json={"id": id, "text": LIBRARY})
+    assert shared.delete(URL, params={"id": id}).json()["removed"] == 1
 
 
 def encoded(id: str) -> str:
@@ -200,24 +190,24 @@ def test_a_line_break_does_not_name_another_document(api: httpx.Client):
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 @pytest.mark.parametrize("form", ["path", "query"])
-def test_what_is_not_there(api: httpx.Client, method: str, form: str):
+def test_what_is_not_there(shared: httpx.Client, method: str, form: str):
     path, params = (f"{URL}/none", None) if form == "path" else (URL, {"id": "none"})
-    answer = api.request(method, path, params=params)
+    answer = shared.request(method, path, params=params)
     assert answer.status_code == 404
     assert answer.json()["title"] == "No such document"
     assert answer.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("path", [f"{URL}/none/explain", "/v1/clusters/none"])
-def test_what_is_not_there_either(api: httpx.Client, path: str):
-    assert api.get(path).status_code == 404
+def test_what_is_not_there_either(shared: httpx.Client, path: str):
+    assert shared.get(path).status_code == 404
 
 
 @pytest.mark.parametrize(
     ("path", "params"), [(f"{URL}/", None), (f"{URL}/a%00b", None), (URL, None), (URL, {"id": ""})]
 )
-def test_an_id_that_no_document_can_have(api: httpx.Client, path: str, params: Any):
-    answer = api.get(path, params=params)
+def test_an_id_that_no_document_can_have(shared: httpx.Client, path: str, params: Any):
+    answer = shared.get(path, params=params)
     assert (answer.status_code, answer.json()["field"]) == (422, "id")
 
 

@@ -10,23 +10,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import neardup
 from neardup.papers.align import align
-from tests.server.conftest import BRIDGE, FERRY, LIBRARY, Process
+from tests.server.conftest import BRIDGE, FERRY, LIBRARY
 from tests.server.openapi_checks import check_described
 
 
-@pytest.fixture
-def api(client: httpx.Client) -> httpx.Client:
-    """A client whose answers are all held against the description."""
-    app = client.app
-    client.event_hooks["response"].append(
-        lambda answer: (answer.read(), check_described(app, answer))
-    )
-    return client
-
-
-def test_a_text_that_the_index_has(api: httpx.Client):
+def test_a_text_that_the_index_has(shared: httpx.Client):
     text = "前言：" + FERRY
-    found = api.post("/v1/query", json={"text": text, "passages": True}).json()
+    found = shared.post("/v1/query", json={"text": text, "passages": True}).json()
     assert found["duplicate"] is True
     (match,) = found["matches"]
     assert (match["id"], match["title"]) == ("b 2", "新渡轮")
@@ -37,12 +27,12 @@ def test_a_text_that_the_index_has(api: httpx.Client):
         for field in ("begin", "end", "source_begin", "source_end", "similarity")
     }
     assert found["passages"] == [expected]
-    assert api.get("/v1/stats").json()["documents"] == 3
+    assert shared.get("/v1/stats").json()["documents"] == 3
 
 
-def test_a_text_that_the_index_has_not(api: httpx.Client):
+def test_a_text_that_the_index_has_not(shared: httpx.Client):
     for passages in (True, False):
-        found = api.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
+        found = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
         assert found == {"duplicate": False, "matches": [], "passages": None}
 
 
@@ -58,11 +48,11 @@ def test_bounds_of_a_query(api: httpx.Client):
 
 
 @pytest.mark.parametrize("passages", [True, False])
-def test_a_comparison_is_that_of_the_package(api: httpx.Client, passages: bool):
+def test_a_comparison_is_that_of_the_package(shared: httpx.Client, passages: bool):
     a, b = BRIDGE + FERRY, FERRY + LIBRARY
     for recipe in ("general", "improved", "minhash"):
         body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}
-        found = api.post("/v1/compare", json=body).json()
+        found = shared.post("/v1/compare", json=body).json()
         expected = neardup.compare(a, b, title_a="A", recipe=recipe, passages=passages)
         assert found == json.loads(json.dumps(dataclasses.asdict(expected)))
 
@@ -99,8 +89,8 @@ def test_clusters_page_by_page(api: httpx.Client):
 @pytest.mark.parametrize(
     ("search", "count"), [("a/2", 1), ("bridge OPENS", 1), ("新渡轮", 0), ("%", 0), ("", 1)]
 )
-def test_clusters_are_searched(api: httpx.Client, search: str, count: int):
-    found = api.get("/v1/clusters", params={"search": search}).json()
+def test_clusters_are_searched(shared: httpx.Client, search: str, count: int):
+    found = shared.get("/v1/clusters", params={"search": search}).json()
     assert len(found["clusters"]) == count
 
 
@@ -108,8 +98,8 @@ def test_clusters_are_searched(api: httpx.Client, search: str, count: int):
     ("name", "value"),
     [("limit", 0), ("limit", 101), ("limit", "x"), ("after", "x"), ("after", "-1")],
 )
-def test_bounds_of_clusters(api: httpx.Client, name: str, value: object):
-    answer = api.get("/v1/clusters", params={name: value})
+def test_bounds_of_clusters(shared: httpx.Client, name: str, value: object):
+    answer = shared.get("/v1/clusters", params={name: value})
     assert (answer.status_code, answer.json()["field"]) == (422, name)
 
 
@@ -117,8 +107,8 @@ def test_bounds_of_clusters(api: httpx.Client, name: str, value: object):
     ("method", "address"),
     [("GET", "/v1/clusters?serch=x"), ("GET", "/v1/stats?serch="), ("DELETE", "/v1/check/x?serch")],
 )
-def test_an_unknown_query_parameter_is_refused(api: httpx.Client, method: str, address: str):
-    answer = api.request(method, address)
+def test_an_unknown_query_parameter_is_refused(shared: httpx.Client, method: str, address: str):
+    answer = shared.request(method, address)
     problem = answer.json()
     found = (answer.status_code, problem["code"], problem["field"])
     assert found == (422, "server.unknown_parameter", "serch")
@@ -133,17 +123,17 @@ def test_a_cluster_of_many_is_cut(api: httpx.Client):
     assert (len(explained["dropped"]), explained["dropped_count"]) == (61, 61)
 
 
-def test_stats_tell_sizes_and_not_where(api: httpx.Client, index: str):
-    found = api.get("/v1/stats").json()
+def test_stats_tell_sizes_and_not_where(shared: httpx.Client, index: str):
+    found = shared.get("/v1/stats").json()
     assert (found["documents"], found["kept"], found["dropped"]) == (3, 2, 1)
     assert found["version"] == neardup.__version__
     assert found["waiting"] == 0
-    assert index not in api.get("/v1/stats").text
+    assert index not in shared.get("/v1/stats").text
 
 
-def test_health(api: httpx.Client):
-    assert api.get("/healthz").json() == {"status": "ok"}
-    assert api.get("/readyz").json() == {"status": "ok"}
+def test_health(shared: httpx.Client):
+    assert shared.get("/healthz").json() == {"status": "ok"}
+    assert shared.get("/readyz").json() == {"status": "ok"}
 
 
 def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
@@ -198,22 +188,3 @@ def test_figures(api: httpx.Client):
     assert found["neardup_index_documents", ("dropped",)] == 2
     assert found["neardup_requests_in_flight", ()] == 1
     assert found["neardup_request_seconds_count", ("GET", "unknown")] == 2
-
-
-def test_figures_of_several_processes_are_added_up(
-    serve_process: Callable[..., Process], index, tmp_path, monkeypatch: pytest.MonkeyPatch
-):
-    folder = tmp_path / "figures"
-    folder.mkdir()
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
-    # The library of the figures looks for the folder when it is imported.
-    command = ["serve", "--index", index]
-    first, second = (serve_process(command=command, new_interpreter=True) for _ in range(2))
-    first.client.post("/v1/documents", json={"id": "c", "text": LIBRARY})
-    second.client.post("/v1/documents", json={"id": "d", "text": LIBRARY})
-    for one in (first, second):
-        found = figures_of(one.client)
-        assert found["neardup_documents_total", ("kept",)] == 1
-        assert found["neardup_documents_total", ("dropped",)] == 1
-        assert found["neardup_index_documents", ("kept",)] == 3
-        assert found["neardup_requests_in_flight", ()] == 1

@@ -5,24 +5,25 @@ import os
 import re
 import signal
 import sqlite3
-import stat
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import generate_latest
 
 from neardup.base.messages import Message, in_language
 from neardup.readers.files import FileText
 from neardup.server import Settings
+from neardup.server.clock import Clock
 from neardup.server.jobs import queue
-from neardup.server.jobs.job import JobError
-from neardup.server.jobs.job_table import JobTable, fail_jobs_of
+from neardup.server.jobs.job_table import JobError, JobTable
 from neardup.server.jobs.queue import Jobs
 from neardup.server.jobs.uploads import Upload
+from neardup.server.metrics import Metrics
 from neardup.server.problems import ProblemError
+from neardup.server.store import Store
 from tests.readers.making import column, docx, paragraph, pdf
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
@@ -60,13 +61,14 @@ def stuck(monkeypatch):
 
 @pytest.fixture
 def working(index):
-    """Make the jobs of a process: ``working(max_jobs=2)``; they are stopped at the end."""
+    """Make the jobs of a service: ``working(max_jobs=2)``; they are stopped at the end."""
     made = []
 
-    def start(*, path=None, registry=None, threads=1, clock=None, **settings):
+    def start(*, clock=None, **settings):
         given = Settings(index=index, workers=1, **settings)
-        new = Jobs(given, registry=registry, threads=threads, clock=clock)
-        new.start(path)
+        new = Jobs(given, metrics := Metrics(Store(given)), clock or Clock())
+        new.metrics = metrics
+        new.start()
         made.append(new)
         return new
 
@@ -76,17 +78,16 @@ def working(index):
 
 
 @pytest.fixture
-def table(tmp_path):
-    """Open the file of the jobs of `working`."""
-    opened = JobTable(60)
-    opened.open(tmp_path / "jobs.db")
+def table():
+    opened = JobTable(60, Clock())
+    opened.open()
     yield opened
     opened.close()
 
 
-def submit(to, paper=None, client=None):
-    with to.room(client):
-        return to.submit(paper or upload(), "index", 20, client).job
+def submit(to, paper=None):
+    with to.room():
+        return to.submit(paper or upload(), "index", 20).job
 
 
 def ended(of, job):
@@ -108,17 +109,17 @@ class TestOverHttp:
             ("论文.pdf", pdf([column([OWN, FERRY])])),
         ],
     )
-    def test_a_paper(self, client, name, data):
-        accepted = send(client, data, name=name)
+    def test_a_paper(self, shared, name, data):
+        accepted = send(shared, data, name=name)
         assert accepted.status_code == 202
         assert accepted.headers["location"] == accepted.json()["status"]
         assert re.fullmatch("[0-9a-f]{32}", accepted.json()["job"])
-        state = wait(client, accepted)
+        state = wait(shared, accepted)
         assert state["paper"] == name
         assert (state["state"], state["stage"], state["progress"]) == ("done", "done", 1.0)
         assert state["problem"] is None
         assert 0.4 < state["rates"]["total"] < 0.6
-        report = client.get(accepted.json()["report_json"])
+        report = shared.get(accepted.json()["report_json"])
         assert report.headers["content-type"] == "application/json"
         assert report.headers["content-disposition"].startswith("attachment")
         assert report.json()["sources"][0]["id"] == "b 2"
@@ -160,12 +161,12 @@ class TestOverHttp:
         "job",
         [UNKNOWN, "0" * 31, "x", "..", "%2e%2e%2fetc", "é", "a b", "%00", "A" * 32, "0" * 999],
     )
-    def test_unknown_jobs(self, client, job):
+    def test_unknown_jobs(self, shared, job):
         for path in ("", "/report", "/report.json"):
-            answer = client.get(f"/v1/check/{job}{path}")
+            answer = shared.get(f"/v1/check/{job}{path}")
             assert answer.status_code == 404
             assert answer.headers["content-type"] == "application/problem+json"
-        assert client.delete(f"/v1/check/{job}").status_code == 404
+        assert shared.delete(f"/v1/check/{job}").status_code == 404
 
     def test_remove(self, client):
         accepted = send(client, OWN)
@@ -212,13 +213,6 @@ class TestOverHttp:
         assert "RuntimeError" in caplog.text
         assert LONG not in caplog.text
 
-    def test_the_description(self, client):
-        paths = client.get("/openapi.json").json()["paths"]
-        post = paths["/v1/check"]["post"]
-        assert "multipart/form-data" in post["requestBody"]["content"]
-        assert {"202", "400", "404", "413", "415", "422", "429", "503"} <= set(post["responses"])
-        assert {"404", "409"} <= set(paths["/v1/check/{job}/report"]["get"]["responses"])
-
 
 class TestTime:
     def test_too_long_a_check(self, working, stuck):
@@ -257,8 +251,18 @@ class TestTime:
 
 
 class TestStop:
-    def test_what_runs_is_finished(self, working, stuck, tmp_path, table):
-        found = working(path=tmp_path / "jobs.db")
+    @pytest.fixture
+    def left_open(self, monkeypatch):
+        """Leave the table of jobs open when they stop, to look at it."""
+
+        def leave(jobs):
+            monkeypatch.setattr(jobs._table, "close", lambda: None)
+            return jobs
+
+        return leave
+
+    def test_what_runs_is_finished(self, working, stuck, left_open):
+        found = left_open(working())
         running, waiting = submit(found), submit(found)
         assert stuck.begun.wait(PATIENCE)
         with ThreadPoolExecutor() as pool:
@@ -268,22 +272,22 @@ class TestStop:
             assert not stopped.done()
             stuck.set()
             stopped.result()
-        assert table.get(running).state == "done"
+        assert found.state(running).state == "done"
         assert state.state == "failed"
         assert (state.problem.status_code, state.problem.title) == (503, "The service stopped")
         with pytest.raises(ProblemError) as caught, found.room():
             pass
         assert caught.value.status_code == 503
 
-    def test_time_is_limited(self, working, stuck, tmp_path, table):
-        found = working(path=tmp_path / "jobs.db")
+    def test_time_is_limited(self, working, stuck, left_open):
+        found = left_open(working())
         running = submit(found)
         assert stuck.begun.wait(PATIENCE)
         # What it waits for never comes, so that it stops at all is the limit's doing.
         asyncio.run(found.stop(0.2))
-        assert table.get(running).problem.title == "The service stopped"
+        assert found.state(running).problem.title == "The service stopped"
 
-    def test_a_service_of_one_process_has_no_file(self, working):
+    def test_it_has_no_file(self, working):
         found = working()
         assert ended(found, submit(found)).state == "done"
         for folder in {tempfile.gettempdir(), "/var/tmp", "."}:
@@ -291,7 +295,7 @@ class TestStop:
             assert not [name for name in names if name.startswith("etilqs_")]
 
     def test_never_started(self, index):
-        asyncio.run(Jobs(Settings(index=index)).stop())
+        asyncio.run(Jobs(given := Settings(index=index), Metrics(Store(given)), Clock()).stop())
 
     @pytest.mark.slow
     def test_a_process(self, serve_process):
@@ -304,52 +308,15 @@ class TestStop:
 
 
 class TestTable:
-    def test_another_process_answers(self, working, tmp_path, stuck):
-        first, second = (working(path=tmp_path / "jobs.db") for _ in range(2))
-        job = submit(first)
-        assert stuck.begun.wait(PATIENCE)
-        assert second.state(job).state == "running"
-        stuck.set()
-        assert ended(second, job).state == "done"
-        assert second.page(job, "en") == first.page(job, "en") is not None
-        assert second.report(job) == first.report(job) is not None
-        assert second.remove(job)
-        assert first.state(job) is None
-        assert first.report(job) is None
-
-    def test_another_process_ends_it(self, working, tmp_path, stuck):
-        first, second = (working(path=tmp_path / "jobs.db") for _ in range(2))
-        job = submit(first)
-        assert stuck.begun.wait(PATIENCE)
-        assert second.remove(job)
-        stuck.begun.clear()
-        submit(first)
-        assert stuck.begun.wait(PATIENCE)
-        assert first.state(job) is None
-
-    def test_a_process_that_was_killed(self, tmp_path, table):
-        waiting, done = (table.create("a.txt", "index") for _ in range(2))
-        table.save(replace(done, state="done"))
-        fail_jobs_of(os.getpid() + 1, tmp_path / "jobs.db")
-        assert table.get(waiting.job).state == "queued"
-        fail_jobs_of(os.getpid(), tmp_path / "jobs.db")
-        state = table.get(waiting.job)
-        assert (state.state, state.problem.status_code) == ("failed", 503)
-        assert table.get(done.job).state == "done"
-
-    def test_nobody_else_may_read_it(self, tmp_path, table):
-        table.create("a.txt", "index")
-        assert stat.S_IMODE((tmp_path / "jobs.db").stat().st_mode) == 0o600
-
     @pytest.mark.parametrize("job", ["", "..", "/etc", "' OR 1=1 --", "%", "\0", "\udc80"])
     def test_ids_that_are_none(self, table, job):
-        table.create("a.txt", "index")
+        table.create("a.txt")
         assert table.get(job) is None
         assert table.report(job, "zh.html") is None
         assert not table.exists(job)
 
     def test_what_is_stored_is_read(self, table):
-        state = table.create("论文.txt", "index")
+        state = table.create("论文.txt")
         assert table.get(state.job) == state
         detail = Message("server.check_failed_by", reason=Message("server.stops"))
         problem = JobError(422, Message("server.title_stopped"), detail, "file")
@@ -364,62 +331,18 @@ class TestTable:
         assert not table.remove(state.job)
 
 
-class TestByClient:
-    def test_one_client_does_not_take_all_places(self, working, stuck):
-        found = working(max_jobs=4)
-        running = submit(found, client="one")
-        assert stuck.begun.wait(PATIENCE)
-        # What runs is one of the client's two.
-        waiting = submit(found, client="one")
-        with pytest.raises(ProblemError, match="2 papers of this client wait already") as caught:
-            submit(found, client="one")
-        assert (caught.value.status_code, caught.value.headers["Retry-After"]) == (429, "10")
-        other = submit(found, client="other")
-        # This machine itself has no share.
-        submit(found), submit(found)
-        with pytest.raises(ProblemError, match="4 papers wait already"):
-            submit(found)
-        stuck.set()
-        assert {ended(found, job).state for job in (running, waiting, other)} == {"done"}
-        until(lambda: found.counts()["done"] == 5)
-        # All places are free again.
-        until(lambda: not found._held and not found._served)
-        submit(found, client="one")
-
-    def test_places_of_papers_that_were_not_taken_are_free(self, working):
-        found = working(max_jobs=2)
-        for _ in range(3):
-            with found.room("one"), pytest.raises(ProblemError):
-                found.submit(upload(), "nowhere", 20, "one")
-        assert ended(found, submit(found, client="one")).state == "done"
-
-    def test_clients_take_turns(self, working, stuck):
-        found = working(max_jobs=32)
-        first = submit(found, client="one")
-        assert stuck.begun.wait(PATIENCE)
-        jobs = {submit(found, client="one"): "one" for _ in range(3)}
-        jobs |= {submit(found, client="other"): "other" for _ in range(2)}
-        order = []
-        end = found._end
-        found._end = lambda job, state: (order.append(job.state.job), end(job, state))
-        stuck.set()
-        until(lambda: len(order) == 6)
-        assert order[0] == first
-        assert [jobs[job] for job in order[1:]] == ["other", "one", "other", "one", "one"]
-
-
 class TestStoredReports:
     @pytest.fixture
     def stored(self):
-        """Store a report: ``stored(1000, "one", most=2000)`` gives the job, None if refused."""
+        """Store a report: ``stored(1000, most=2000)`` gives the job, None if refused."""
         table = JobTable(60, clock := ManualClock())
         table.open()
 
-        def store(size, client, *, most=10_000, most_of_client=10_000, state="done"):
+        def store(size, *, most=10_000, state="done"):
             clock.advance(1)
-            new = table.create("a.txt", "index", client)
-            report = {"zh.html": "a" * (size - 10), "report.json": "a" * 10}
-            if not table.save_report(new, report, most=most, most_of_client=most_of_client):
+            new = table.create("a.txt")
+            report = {"zh.html": "a" * (size - 10), "en.html": "", "report.json": "a" * 10}
+            if not table.save_report(new.job, report, most=most):
                 return None
             table.save(replace(new, state=state))
             return new.job
@@ -428,82 +351,78 @@ class TestStoredReports:
         yield store
         table.close()
 
-    def left(self, stored, *jobs):
-        return [stored.table.exists(job) for job in jobs]
-
-    def test_the_oldest_of_a_client_go(self, stored):
-        jobs = [stored(100, "one"), stored(100, "other"), stored(100, "one")]
-        jobs.append(stored(150, "one", most_of_client=250))
-        assert self.left(stored, *jobs) == [False, True, True, True]
-
-    def test_at_the_limit_nothing_goes(self, stored):
-        jobs = [stored(100, "one"), stored(50, "other")]
-        jobs.append(stored(100, "one", most=250, most_of_client=200))
-        assert self.left(stored, *jobs) == [True] * 3
-
-    def test_in_all_those_of_the_largest_client_go(self, stored):
-        jobs = [stored(50, "small"), stored(100, "one"), stored(100, "one")]
-        jobs.append(stored(20, "new", most=200))
-        assert self.left(stored, *jobs) == [True, False, True, True]
-
-    def test_this_machine_itself_has_all_of_it(self, stored):
-        jobs = [stored(100, None), stored(100, None)]
-        jobs.append(stored(100, None, most=250, most_of_client=50))
-        assert self.left(stored, *jobs) == [False, True, True]
+    @pytest.mark.parametrize(
+        ("most", "left"),
+        [
+            (350, [True, True, True, True]),
+            (349, [False, True, True, True]),
+            (250, [False, True, True, True]),
+            (249, [False, False, True, True]),
+            (150, [False, False, True, True]),
+            (149, [False, False, False, True]),
+        ],
+    )
+    def test_the_oldest_go_until_all_fit(self, stored, most, left):
+        jobs = [stored(100), stored(100), stored(50)]
+        jobs.append(stored(100, most=most))
+        assert [stored.table.exists(job) for job in jobs] == left
 
     def test_a_report_that_is_not_done_stays(self, stored):
-        jobs = [stored(100, "one", state="running"), stored(100, "one")]
-        jobs.append(stored(100, "one", most_of_client=200))
-        assert self.left(stored, *jobs) == [True, False, True]
+        jobs = [stored(100, state="running"), stored(100)]
+        jobs.append(stored(100, most=200))
+        assert [stored.table.exists(job) for job in jobs] == [True, False, True]
 
     def test_one_that_is_too_large(self, stored):
-        job = stored(100, "one")
-        assert stored(300, "one", most_of_client=250) is None
-        assert stored(300, "one", most=250) is None
+        job = stored(100)
+        assert stored(300, most=250) is None
         assert stored.table.exists(job)
 
     def test_reports_of_a_service(self, working):
         found = working()
-        first = submit(found, client="one")
+        first = submit(found)
         ended(found, first)
         pages = [found.page(first, language).encode() for language in ("zh", "en")]
         size = sum(map(len, [*pages, found.report(first)]))
-        # Room for one and a half, of which a client has all.
-        limited = working(max_report_bytes=size * 3 // 2, client_share=1.0)
+        limited = working(max_report_bytes=size * 3 // 2)
         jobs = []
         for _ in range(3):
-            jobs.append(submit(limited, client="one"))
+            jobs.append(submit(limited))
             assert ended(limited, jobs[-1]).state == "done"
         assert [limited.page(job, "zh") is not None for job in jobs] == [False, False, True]
         assert limited.state(jobs[0]) is None
 
     def test_a_report_larger_than_what_is_stored(self, working):
         found = working(max_report_bytes=1000)
-        job = submit(found, client="one")
+        job = submit(found)
         state = ended(found, job)
         assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
         assert found.report(job) is None
 
 
 def test_counts(working, stuck):
-    registry = CollectorRegistry()
-    found = working(registry=registry)
+    found = working()
+
+    def counted():
+        return generate_latest(found.metrics.registry).decode()
+
     job = submit(found)
     assert stuck.begun.wait(PATIENCE)
     submit(found)
-    assert found.counts() == {"waiting": 1, "running": 1, "done": 0, "failed": 0}
-    assert b'neardup_checks{state="waiting"} 1.0' in generate_latest(registry)
+    assert found.unfinished == 2
+    assert 'neardup_checks{state="waiting"} 1.0' in counted()
+    assert 'neardup_checks{state="running"} 1.0' in counted()
     stuck.set()
     ended(found, job)
-    until(lambda: found.counts() == {"waiting": 0, "running": 0, "done": 2, "failed": 0})
-    assert b'neardup_checks_ended_total{outcome="done"} 2.0' in generate_latest(registry)
+    until(lambda: 'neardup_checks_ended_total{outcome="done"} 2.0' in counted())
+    until(lambda: found.unfinished == 0)
 
 
-def test_several_at_once(working):
-    found = working(threads=2)
-    made = [submit(found, upload(OWN + FERRY + str(number) * 9)) for number in range(4)]
-    rates = {ended(found, job).rates["largest_source"] for job in made}
-    assert len(rates) == 1
+def test_places_of_papers_that_were_not_taken_are_free(working):
+    found = working(max_jobs=1)
+    for _ in range(3):
+        with found.room(), pytest.raises(ProblemError):
+            found.submit(upload(), "nowhere", 20)
+    assert ended(found, submit(found)).state == "done"
 
 
 def test_a_table_that_cannot_be_written_for_a_while_ends_no_thread(working, monkeypatch):

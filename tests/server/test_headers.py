@@ -22,8 +22,8 @@ COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二�
         ("GET", "/v1/documents/none", 404),
     ],
 )
-def test_every_answer_has_them(client, method, path, status):
-    answer = client.request(method, path)
+def test_every_answer_has_them(shared, method, path, status):
+    answer = shared.request(method, path)
     assert answer.status_code == status
     headers = answer.headers
     assert headers["content-security-policy"] == CONTENT_POLICY

@@ -9,7 +9,7 @@ import neardup
 from neardup.exceptions import IndexUnavailableError
 from neardup.server import Settings
 from neardup.server.jobs import libraries
-from neardup.server.jobs.job import JobError
+from neardup.server.jobs.job_table import JobError
 from neardup.server.jobs.libraries import INDEX, Libraries
 from neardup.server.problems import ProblemError
 from tests.server.clocks import ManualClock
@@ -44,13 +44,12 @@ def opened(index, folder, clock):
     settings = Settings(
         index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
     )
-    found = Libraries(settings, clock=clock)
+    found = Libraries(settings, lambda: None, clock)
     yield found
     found.close()
 
 
 def test_names(opened):
-    assert opened.names == (INDEX, "papers", "gone")
     assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
     with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
         opened.check_name("other")

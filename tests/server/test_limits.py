@@ -10,7 +10,6 @@ from starlette.routing import Route
 
 from neardup.server import Settings
 from neardup.server.clock import Clock
-from neardup.server.security.failed_keys import FailedKeys
 from neardup.server.security.keys import Keys, create_key
 from neardup.server.security.limits import Limits, is_loopback
 from tests.server.clocks import run_virtually
@@ -23,8 +22,8 @@ class TestHosts:
         "host",
         ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "127.9.9.9", "[::1]", "[::1]:8765"],
     )
-    def test_this_machine(self, client, host):
-        assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    def test_this_machine(self, shared, host):
+        assert shared.get("/healthz", headers={"Host": host}).status_code == 200
 
     @pytest.mark.parametrize(
         "host",
@@ -39,8 +38,8 @@ class TestHosts:
             "",
         ],
     )
-    def test_a_name_that_was_made_to_lead_here(self, client, host):
-        answer = client.get("/healthz", headers={"Host": host})
+    def test_a_name_that_was_made_to_lead_here(self, shared, host):
+        answer = shared.get("/healthz", headers={"Host": host})
         assert answer.status_code == 421
         assert answer.json()["type"] == "urn:neardup:not-this-host"
 
@@ -59,8 +58,8 @@ class TestHosts:
             "localhost:123456",
         ],
     )
-    def test_what_is_no_host(self, client, host):
-        answer = client.get("/healthz", headers={"Host": host})
+    def test_what_is_no_host(self, shared, host):
+        answer = shared.get("/healthz", headers={"Host": host})
         assert answer.status_code == 400
         assert answer.json()["detail"].startswith("The header Host must be a host")
 
@@ -111,7 +110,7 @@ class TestBodies:
         assert client.post(path, content=form, headers=kind).status_code == 413
         pieces = (form[at : at + 1000] for at in range(0, len(form), 1000))
         assert client.post(path, content=pieces, headers=kind).status_code == 413
-        assert client.post(path, content=form[:-1], headers=kind).status_code == 403
+        assert client.post(path, content=form[:-1], headers=kind).status_code in (303, 401)
 
     def test_an_anonymous_client_is_asked_for_a_key_whatever_he_sends(self, keyed):
         client, _ = keyed()
@@ -137,10 +136,9 @@ def limited(routes, **settings):
     app, given = Starlette(routes=routes), Settings(index="none.db", **settings)
     app.state.keys = None if given.keys is None else Keys(given.keys)
     app.state.clock = Clock()
-    app.state.failed_keys = FailedKeys(app.state.clock)
     limits = Limits(app, given)
 
-    async def ask(method="GET", path="/", body=(b"",), pause=0.0, headers=(), client=None):
+    async def ask(method="GET", path="/", body=(b"",), pause=0.0):
         sent, answer = list(body), []
 
         async def receive():
@@ -157,7 +155,6 @@ def limited(routes, **settings):
         scope = {
             "type": "http",
             "app": app,
-            "client": client and (client, 1),
             "method": method,
             "path": path,
             "raw_path": path.encode(),
@@ -165,7 +162,6 @@ def limited(routes, **settings):
             "headers": [
                 (b"host", b"localhost"),
                 *([(b"transfer-encoding", b"chunked")] if method == "POST" else []),
-                *headers,
             ],
             "root_path": "",
             "scheme": "http",
@@ -212,8 +208,7 @@ class TestTime:
 
         (status, headers), took = run_virtually(timed)
         assert (status, headers[b"connection"]) == (408, b"close")
-        # The answer lingers for two seconds, for a client that still sends.
-        assert took == pytest.approx(30 + 2)
+        assert took == pytest.approx(30)
 
     @pytest.mark.parametrize("path", ["/login", "/logout", "/"])
     def test_anonymous_have_little(self, tmp_path, path):
@@ -230,7 +225,7 @@ class TestTime:
             return answer, anyio.current_time() - begun
 
         (status, _), took = run_virtually(timed)
-        assert (status, took) == (408, pytest.approx(5 + 2))
+        assert (status, took) == (408, pytest.approx(5))
 
     def test_a_large_body_has_time_and_its_answer_again(self):
         async def read(request):
@@ -326,92 +321,3 @@ class TestAtOnce:
         assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
         assert found[-1][0] == 200
         assert (limits.in_flight, limits._bytes) == (0, 0)
-
-
-class TestByClient:
-    """One client takes a share, however much it asks for."""
-
-    ONE, OTHER = "192.0.2.1", "192.0.2.2"
-
-    def ask_together(self, asked, **settings):
-        """Return the statuses of requests at once, given the client and the key of each."""
-
-        async def held(request):
-            await request.body()
-            await anyio.sleep(1)
-            return PlainTextResponse("done")
-
-        limits, ask = limited([Route("/", held, methods=["GET", "POST"])], **settings)
-        found = {}
-
-        async def one(number, client, headers, body):
-            method = "POST" if body else "GET"
-            answer = await ask(method, body=[body], client=client, headers=headers)
-            found[number] = answer[0]
-
-        async def all_of_them():
-            async with anyio.create_task_group() as group:
-                for number, (client, headers, body) in enumerate(asked):
-                    group.start_soon(one, number, client, headers, body)
-                    await anyio.wait_all_tasks_blocked()
-
-        run_virtually(all_of_them)
-        assert (limits.in_flight, limits._clients) == (0, {})
-        return [found[number] for number in range(len(asked))]
-
-    @pytest.mark.parametrize(("share", "places"), [(0.5, 4), (0.1, 1), (0.3, 3), (1.0, 8)])
-    def test_requests_of_an_address(self, share, places):
-        asked = [(self.ONE, (), b"")] * 10
-        found = self.ask_together(asked, max_in_flight=8, client_share=share)
-        assert found == [200] * places + [429] * (10 - places)
-
-    def test_others_are_answered(self):
-        asked = [(self.ONE, (), b"")] * 10 + [(self.OTHER, (), b"")] * 3
-        found = self.ask_together(asked, max_in_flight=8)
-        assert found == [200] * 4 + [429] * 6 + [200] * 3
-
-    def test_networks_of_ipv6(self):
-        asked = [(f"2001:db8::{number:x}", (), b"") for number in range(10)]
-        found = self.ask_together([*asked, ("2001:db8:1::", (), b"")], max_in_flight=8)
-        assert found == [200] * 4 + [429] * 6 + [200]
-
-    @pytest.mark.parametrize("local", [None, "127.0.0.1", "::1", "::ffff:127.0.0.1"])
-    def test_this_machine_has_no_share(self, local):
-        found = self.ask_together([(local, (), b"")] * 10, max_in_flight=8)
-        assert found == [200] * 8 + [429] * 2
-
-    def test_a_key_is_a_client_wherever_it_is_used(self, tmp_path):
-        path = tmp_path / "keys.json"
-        keys = [
-            ((b"authorization", f"Bearer {create_key(path, name, ['read'])[0]}".encode()),)
-            for name in ("one", "other")
-        ]
-        asked = [(f"192.0.2.{number}", keys[0], b"") for number in range(6)]
-        # The same address with another key is another client.
-        asked += [("192.0.2.0", keys[1], b"")] * 5
-        found = self.ask_together(asked, max_in_flight=8, keys=path)
-        assert found == [200] * 4 + [429] * 2 + [200] * 4 + [429]
-
-    def test_anonymous_of_one_address(self, tmp_path):
-        path = tmp_path / "keys.json"
-        create_key(path, "desk", ["read"])
-        asked = [(self.ONE, (), b"")] * 6 + [(self.OTHER, (), b"")]
-        found = self.ask_together(asked, max_in_flight=64, keys=path)
-        assert found == [200] * 4 + [429] * 2 + [200]
-
-    def test_bodies(self):
-        # Room for four bodies of the largest; a client has the share, and one paper at least.
-        asked = [(self.ONE, (), b"a" * 100_000)] * 5 + [(self.OTHER, (), b"a" * 100_000)]
-        found = self.ask_together(asked, max_body_bytes=100_000, max_upload_bytes=1000)
-        assert found == [200, 200, 503, 503, 503, 200]
-
-    def test_one_paper_of_the_largest(self):
-        async def read(request):
-            await request.body()
-            return PlainTextResponse("read")
-
-        _, ask = limited(
-            [Route("/v1/check", read, methods=["POST"])], max_upload_bytes=1 << 20, client_share=0.1
-        )
-        body = [b"a" * (1 << 16)] * 16
-        assert run_virtually(ask, "POST", "/v1/check", body, 0.0, (), self.ONE)[0] == 200

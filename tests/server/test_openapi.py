@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from neardup.server import Settings, create_app
-from tests.server.conftest import BRIDGE, Process
+from tests.server.conftest import Process
 
 #: Of this group all is checked here; uploads and jobs have tests of their own.
 OURS = {"documents", "questions", "comparing", "health"}
@@ -170,7 +170,3 @@ def test_no_request_gets_an_answer_that_is_not_described(
         except Unsatisfiable:
             continue
     assert asked > 50
-
-
-def test_the_index_of_these_tests_has_what_is_asked_for(client: httpx.Client):
-    assert client.get("/v1/documents/a/1").json()["text"] == BRIDGE

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
 from neardup.server import Settings, create_app
-from neardup.server.problems import ProblemError, problem, response
+from neardup.server.problems import ProblemError
 from tests.server.conftest import LIBRARY, Process
 
 SECRET = "a text of a document"
@@ -109,15 +109,15 @@ def test_an_index_that_is_none_is_logged_with_what_is_wrong(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
-def test_an_address_that_is_not_there(client: httpx.Client, method: str):
-    answer = client.request(method, "/v1/nothing")
+def test_an_address_that_is_not_there(shared: httpx.Client, method: str):
+    answer = shared.request(method, "/v1/nothing")
     assert answer.status_code == 404
     assert answer.json()["type"] == "urn:neardup:not-found"
 
 
 @pytest.mark.parametrize("path", ["/v1/stats/", "/v1//stats", "//v1/stats", "/V1/stats", "/v1"])
-def test_addresses_are_taken_as_they_are(client: httpx.Client, path: str):
-    answer = client.get(httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=path.encode()))
+def test_addresses_are_taken_as_they_are(shared: httpx.Client, path: str):
+    answer = shared.get(httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=path.encode()))
     assert answer.status_code == 404
 
 
@@ -136,8 +136,8 @@ def test_addresses_are_taken_as_they_are(client: httpx.Client, path: str):
         ("TRACE", "/metrics", "GET, HEAD"),
     ],
 )
-def test_methods(client: httpx.Client, method: str, path: str, allowed: str | None):
-    answer = client.request(method, path)
+def test_methods(shared: httpx.Client, method: str, path: str, allowed: str | None):
+    answer = shared.request(method, path)
     if allowed is None:
         # A document could have that id.
         assert answer.status_code == 404
@@ -168,18 +168,3 @@ def test_head_over_a_real_connection(serve_process: Callable[..., Process]):
     assert service.client.post("/v1/documents", json={"id": "c", "text": LIBRARY}).is_success
     service.stop(signal.SIGTERM)
     assert "Traceback" not in service.log()
-
-
-def test_a_problem_has_a_type_of_its_own():
-    title, detail = Message("server.title_another_text"), Message("server.another_text", id="a")
-    error = ProblemError(409, title, detail, "documents[3].id")
-    assert problem(error) == {
-        "type": "urn:neardup:another-text",
-        "title": "Another text",
-        "status": 409,
-        "detail": detail,
-        "code": "server.another_text",
-        "field": "documents[3].id",
-    }
-    assert response(error).media_type == "application/problem+json"
-    assert str(error) == f"Another text: {detail}"

@@ -1,29 +1,19 @@
-"""``neardup serve``: what it refuses, what it says, and several processes."""
+"""``neardup serve``: what it refuses, what it says, and the clients in examples/."""
 
 import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import httpx
 import pytest
 
-from neardup.server import running as serving
 from neardup.server.security.keys import create_key, read_keys
 from tests import needs
 from tests.forks import Fork, run_command
-from tests.server.conftest import make_index
-from tests.server.conftest import run_command as run_service
-from tests.waiting import PATIENCE, until
-
-TEXT = "第{}号公告：渡口的新渡轮将于{}日试航，票价与旧船相同，老人与孩子免费乘坐。"
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -93,16 +83,12 @@ class TestRefusals:
         "options",
         [
             ("--port", 70000),
-            ("--workers", 0),
-            ("--workers", 1000),
             ("--language", "fr"),
             ("--max-batch", 0),
             ("--proxy", "proxy.example"),
             ("--max-body-bytes", 0),
             ("--request-seconds", 0),
             ("--request-seconds", "inf"),
-            ("--client-share", 0),
-            ("--client-share", 1.5),
             ("--max-report-bytes", 0),
             ("--library", "papers"),
             ("--library", "papers=nowhere"),
@@ -199,146 +185,6 @@ class TestServing:
         port = running.url.rpartition(":")[2]
         code, _, err = run("--index", index, "--port", port)
         assert (code, "cannot listen on this port" in err) == (2, True)
-
-
-def start_two(folder):
-    """Start a service of two processes, with a key."""
-    secret, _ = create_key(folder / "keys.json", "desk", ["read", "write"])
-    index = make_index(folder / "two.db")
-    options = ["--index", index, "--workers", "2", "--keys", str(folder / "keys.json")]
-    # The processes are started as those of a shell's command are.
-    running = run_service(["serve", *options], folder / "two.log", new_interpreter=True)
-    running.secret = secret
-    running.client.headers["Authorization"] = f"Bearer {secret}"
-    running.wait_until_up()
-    running.wait_until_logged("serving")
-    return running
-
-
-@pytest.fixture(scope="module")
-def shared_two(tmp_path_factory):
-    """A service of two processes for the tests that leave them alone."""
-    running = start_two(tmp_path_factory.mktemp("two"))
-    yield running
-    running.stop(signal.SIGKILL)
-
-
-class TestProcesses:
-    @pytest.fixture
-    def two(self, tmp_path):
-        running = start_two(tmp_path)
-        yield running
-        running.stop(signal.SIGKILL)
-
-    def children(self, running):
-        parent = running.process.pid
-        children = Path(f"/proc/{parent}/task/{parent}/children")
-        if not children.exists():
-            pytest.skip(needs.LINUX)
-        pids = map(int, children.read_text().split())
-        return [pid for pid in pids if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
-
-    def check_stopped(self, running, number):
-        children = self.children(running)
-        assert len(children) == 2
-        assert running.stop(number) == 0
-        assert not any(os.path.exists(f"/proc/{pid}") for pid in children)
-        assert "Traceback" not in running.log()
-
-    def test_they_decide_as_one(self, shared_two):
-        two = shared_two
-        assert "Use PostgreSQL for several" in two.log()
-
-        def add(number):
-            with httpx.Client(base_url=two.url, headers=two.client.headers) as client:
-                document = {"id": f"d{number}", "text": TEXT.format(number // 2, number // 2)}
-                return client.post("/v1/documents", json=document).json()["kept"]
-
-        with ThreadPoolExecutor(4) as pool:
-            kept = list(pool.map(add, range(40)))
-        assert sum(kept) <= 20
-        counted = two.client.get("/metrics").text
-        found = dict(re.findall(r'neardup_documents_total\{outcome="(\w+)"\} ([\d.]+)', counted))
-        assert (found["kept"], found["dropped"]) == (f"{sum(kept)}.0", f"{40 - sum(kept)}.0")
-
-    def test_a_session_holds_in_all_of_them(self, shared_two):
-        two = shared_two
-        jar = httpx.Cookies()
-        with httpx.Client(base_url=two.url) as browser:
-            page = browser.get("/login").text
-            token = re.search(r'name="csrf" value="([^"]+)"', page)[1]
-            answer = browser.post("/login", data={"csrf": token, "key": two.secret})
-            assert answer.status_code == 303
-            jar.update(browser.cookies)
-        statuses = {
-            httpx.get(f"{two.url}/v1/stats", cookies=dict(jar)).status_code for _ in range(12)
-        }
-        assert statuses == {200}
-
-    def test_a_check_is_known_to_all_of_them(self, shared_two):
-        two = shared_two
-        paper = {"file": ("paper.txt", "渡口的新渡轮下周一试航，票价与旧船相同。".encode())}
-        begun = two.client.post("/v1/check", files=paper, data={"library": "index"})
-        assert begun.status_code == 202
-        job = begun.json()["job"]
-
-        def ask(path):
-            # A new connection meets any of the processes.
-            headers = two.client.headers
-            return httpx.get(f"{two.url}/v1/check/{job}{path}", headers=headers, timeout=PATIENCE)
-
-        def ended():
-            now = ask("").json()
-            return None if now["state"] in ("queued", "running") else now
-
-        assert until(ended, "the check to end")["state"] == "done"
-        assert [ask("/report.json").status_code for _ in range(12)] == [200] * 12
-
-    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-    def test_all_of_them_stop(self, two, number):
-        self.check_stopped(two, number)
-
-    def test_one_that_dies_is_replaced(self, shared_two):
-        # The last one to use these processes; how they stop after all that is tested, too.
-        before = self.children(shared_two)
-        assert len(before) == 2
-        os.kill(before[0], signal.SIGKILL)
-
-        def replaced():
-            now = self.children(shared_two)
-            return len(now) == 2 and before[0] not in now
-
-        until(replaced, "a process to be replaced")
-        assert before[1] in self.children(shared_two)
-        assert shared_two.client.get("/v1/stats").status_code == 200
-        self.check_stopped(shared_two, signal.SIGINT)
-
-    def test_none_outlives_the_parent_and_reports_are_removed_at_the_next_start(
-        self, tmp_path, monkeypatch, request
-    ):
-        temporary = tmp_path / "temporary"
-        temporary.mkdir()
-        monkeypatch.setenv("TMPDIR", str(temporary))
-        two = request.getfixturevalue("two")
-        (folder,) = temporary.glob("neardup-service-*")
-        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-        # As if it had run for some time: its parent holds a lock, so it keeps its folder.
-        os.utime(folder, (0, 0))
-        serving._remove_abandoned()
-        assert (folder / "jobs.db").exists()
-        children = self.children(two)
-        two.process.kill()
-        two.process.wait()
-        # They see that their parent is gone.
-        until(
-            lambda: not any(os.path.exists(f"/proc/{pid}") for pid in children),
-            "processes to end",
-        )
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{two.url}/healthz")
-        assert "Traceback" not in two.log()
-        serving._remove_abandoned()
-        assert list(temporary.iterdir()) == []
 
 
 class TestExamples:

@@ -3,13 +3,11 @@
 import os
 import signal
 import socket
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
-import neardup
 from tests import needs
 from tests.server import real_service
 from tests.waiting import PATIENCE, until
@@ -76,38 +74,6 @@ def test_what_takes_longer_than_it_may_is_ended(serve_for_real, tmp_path):
         # Not an answer that looks like one.
         error = asked.exception()
         assert error is not None or asked.result().status_code >= 500
-
-
-def test_what_was_acknowledged_is_stored(serve_for_real, index):
-    running = serve_for_real()
-    acknowledged, stop = [], threading.Event()
-
-    def write(writer):
-        with httpx.Client(base_url=running.url, timeout=PATIENCE) as client:
-            for number in range(1000):
-                if stop.is_set():
-                    return
-                document = {"id": f"{writer}-{number}", "text": TEXT.format(writer, number)}
-                try:
-                    answer = client.post("/v1/documents", json=document)
-                except httpx.TransportError:
-                    return
-                if answer.status_code == 201:
-                    acknowledged.append(document["id"])
-                elif answer.status_code != 503:
-                    raise AssertionError(answer.text)
-
-    with ThreadPoolExecutor() as pool:
-        writers = [pool.submit(write, writer) for writer in range(8)]
-        until(lambda: len(acknowledged) > 20, "documents to be stored")
-        assert running.stop() == 0
-        stop.set()
-        for writer in writers:
-            writer.result()
-    assert len(acknowledged) > 20
-    with neardup.Index(index, must_exist=True, workers=1) as stored:
-        assert all(one in stored for one in acknowledged)
-        assert stored.check() == []
 
 
 def test_the_log_has_no_texts(serve_for_real):

@@ -2,36 +2,19 @@
 
 import io
 import os
-import resource
-import stat
-import sys
-import tempfile
 from pathlib import Path
 
-import httpx
 import pytest
 
-from neardup.server.jobs.job import JobError
-from neardup.server.jobs.reader import read_paper
 from neardup.server.jobs.uploads import label_of
-from tests import needs
 from tests.papers.reports import HOSTILE
-from tests.readers.making import docx, paragraph, pdf
 from tests.server.conftest import FERRY
-from tests.server.papers import LONG, OWN, REFUSED, bomb, send, wait
+from tests.server.papers import OWN, REFUSED, send, wait
 
 pytestmark = pytest.mark.slow
 
 #: Those of the papers that are refused which would crash a reader, or take all its memory.
 HARMFUL = ("damaged pdf", "encrypted pdf", "entities", "paths in a zip", "zeros", "zip bomb")
-
-
-def apart(data, name="paper.txt", **limits):
-    given = {"max_bytes": 64 << 20, "max_characters": 1_000_000, "seconds": 60.0, **limits}
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        return read_paper(file, name, **given)
 
 
 @pytest.mark.parametrize(
@@ -63,115 +46,14 @@ def test_a_long_name_keeps_its_end():
     assert label.endswith("….docx")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "format"),
-    [
-        ("a.txt", LONG.encode("gb18030"), "text"),
-        ("a.md", f"# 一\n{LONG}".encode(), "markdown"),
-        ("a.markdown", f"# 一\n{LONG}".encode(), "markdown"),
-        ("a.html", f"<html><body><p>{LONG}</p></body></html>".encode(), "html"),
-        ("a.docx", docx(paragraph(LONG)), "docx"),
-        # The bytes say what it is.
-        ("a.txt", docx(paragraph(LONG)), "docx"),
-        ("a", pdf([[(60, 700, 10, LONG[:40])]]), "pdf"),
-    ],
-)
-def test_what_is_read(name, data, format):
-    found = apart(data, name)
-    assert LONG[:30] in found.text
-    assert found.format == format
-
-
-@pytest.mark.usefixtures("new_interpreters")
-def test_what_is_read_apart():
-    found = apart(docx(paragraph(LONG)), "a.docx")
-    assert (found.text.strip(), found.format) == (LONG, "docx")
-
-
-def test_headings_come_along():
-    found = apart(f"# 一\n{LONG}\n## 二\n{LONG}".encode(), "a.md")
-    assert [found.text[one.begin : one.end] for one in found.headings] == ["一", "二"]
-
-
-@pytest.mark.parametrize("kind", [kind for kind in REFUSED if kind != "zip bomb"])
-def test_what_is_refused(kind):
-    name, data, said = REFUSED[kind]
-    with pytest.raises(JobError) as caught:
-        apart(data, name)
-    error = caught.value
-    assert (error.status_code, error.field) == (422, "file")
-    assert error.detail.startswith(f"{name}: must")
-    assert said in error.detail
-    assert "Raise" not in error.detail
-
-
-@pytest.mark.usefixtures("new_interpreters")
-@pytest.mark.parametrize("size", [60 << 20, 300 << 20, 1 << 30])
-def test_a_bomb_ends_alone(size):
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    data = bomb(size)
-    made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(JobError) as caught:
-        apart(data, "a.docx")
-    assert caught.value.status_code == 422
-    # In kilobytes: nothing of it came into this process.
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert after - max(before, made) < 20_000
-
-
-@pytest.mark.usefixtures("new_interpreters")
-def test_time_is_limited():
-    with pytest.raises(JobError, match=r"must be readable within 0\.05 seconds"):
-        apart(LONG.encode(), seconds=0.05)
-
-
-@pytest.mark.usefixtures("new_interpreters")
-@pytest.mark.skipif(sys.platform != "linux", reason=needs.LINUX)
-def test_memory_is_limited():
-    with pytest.raises(JobError, match="moderate memory"):
-        apart(docx(paragraph(LONG * 20_000)), "a.docx", memory=8 << 20)
-
-
-@pytest.mark.usefixtures("new_interpreters")
-def test_a_reader_that_crashes_is_no_crash_of_the_service(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(JobError, match="made its reader fail"):
-        apart(LONG.encode())
-
-
-@pytest.mark.usefixtures("new_interpreters")
-def test_what_a_crash_leaves_is_no_text(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\necho '[\"text\"]'\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(JobError, match="made its reader fail"):
-        apart(LONG.encode())
-
-
-@pytest.mark.usefixtures("new_interpreters")
-def test_a_reader_knows_no_secrets(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    seen = tmp_path / "seen"
-    program.write_text(f'#!/bin/sh\nenv > {seen}\necho "$@" >> {seen}\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setenv("PGPASSWORD", "open sesame")
-    with pytest.raises(JobError):
-        apart(LONG.encode(), "secret plan.txt")
-    found = seen.read_text()
-    assert "paper.txt" in found
-    assert "sesame" not in found
-    assert "secret" not in found
-
-
-def test_too_long_a_text():
-    with pytest.raises(JobError, match=r"at most 100 characters of text\. Got 101 instead"):
-        apart("长".encode() * 101, max_characters=100)
-    assert len(apart("长".encode() * 100, max_characters=100).text) == 100
+@pytest.mark.parametrize("kind", ["picture", "zip bomb"])
+def test_a_refusal_fits_who_sent_the_paper(shared, kind):
+    """It does not ask for a higher limit, which is the service's."""
+    name, data, _ = REFUSED[kind]
+    problem = wait(shared, send(shared, data, name))["problem"]
+    assert (problem["status"], problem["field"]) == (422, "file")
+    assert problem["detail"].startswith(f"{name}: must")
+    assert "Raise" not in problem["detail"]
 
 
 @pytest.mark.parametrize(
@@ -192,8 +74,8 @@ def test_too_long_a_text():
         ({"library": ("a.txt", b"x")}, {"library": "index"}, 422, "library"),
     ],
 )
-def test_forms_that_are_wrong(client, files, data, status, field):
-    answer = client.post("/v1/check", files=files, data=data)
+def test_forms_that_are_wrong(shared, files, data, status, field):
+    answer = shared.post("/v1/check", files=files, data=data)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == status
@@ -218,8 +100,8 @@ def test_forms_that_are_wrong(client, files, data, status, field):
         ),
     ],
 )
-def test_bodies_that_are_no_forms(client, kind, body, status):
-    answer = client.post("/v1/check", content=body, headers={"Content-Type": kind})
+def test_bodies_that_are_no_forms(shared, kind, body, status):
+    answer = shared.post("/v1/check", content=body, headers={"Content-Type": kind})
     assert answer.status_code in (status, 422 if "charset" in kind else status), answer.text
     assert answer.headers["content-type"] == "application/problem+json"
 
@@ -231,9 +113,9 @@ def test_too_large_a_paper(serve):
     assert wait(client, send(client, b"x" * 5000))["state"] == "done"
 
 
-def test_several_files(client):
+def test_several_files(shared):
     files = [("file", ("a.txt", b"x")), ("file", ("b.txt", b"y"))]
-    answer = client.post("/v1/check", files=files, data={"library": "index"})
+    answer = shared.post("/v1/check", files=files, data={"library": "index"})
     assert answer.status_code in (400, 422)
 
 
@@ -275,26 +157,6 @@ def test_hostile_papers_over_the_network(serve_process):
         peak = next(line for line in status.read_text().splitlines() if "VmHWM" in line)
         assert int(peak.split()[1]) < 600_000
     assert "Traceback" not in service.log()
-
-
-def test_a_huge_body_is_cut_off(serve_process):
-    service = serve_process(max_upload_bytes=1 << 20)
-
-    def body():
-        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
-        chunk = b"x" * (1 << 20)
-        for _ in range(1024):
-            yield chunk
-
-    headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    try:
-        answer = service.client.post("/v1/check", content=body(), headers=headers)
-        assert answer.status_code == 413
-    except httpx.TransportError:
-        # The service hung up on a client that would not stop.
-        pass
-    assert service.client.get("/healthz").status_code == 200
-    assert wait(service.client, send(service.client, OWN))["state"] == "done"
 
 
 def test_names_lead_nowhere(client, tmp_path):

@@ -82,22 +82,13 @@ def run(
     max_in_flight: Annotated[
         int,
         o.Option(
-            "Most requests at once in one process; further ones get 429 with Retry-After.",
+            "Most requests at once; further ones get 429 with Retry-After.",
             _LIMITS,
             default=256,
         ),
     ],
     request_seconds: Annotated[
         float, o.Option("Longest time for one request.", _LIMITS, default=30.0)
-    ],
-    client_share: Annotated[
-        float,
-        o.Option(
-            "Largest share of each limit that one client may use, above 0 and at most 1. A "
-            "client is an API key, or else an address.",
-            _LIMITS,
-            default=0.5,
-        ),
     ],
     max_jobs: Annotated[int, o.Option("Most checks of papers that wait.", _LIMITS, default=32)],
     job_seconds: Annotated[float, o.Option("How long a report is kept.", _LIMITS, default=3600.0)],
@@ -111,9 +102,6 @@ def run(
     ],
     stop_seconds: Annotated[
         int, o.Option("Time to finish accepted requests after a stop signal.", _LIMITS, default=30)
-    ],
-    workers: Annotated[
-        int, o.Option("Processes. More than one is for an index in PostgreSQL.", default=1)
     ],
     access_log: Annotated[
         bool, o.Option("Log each request and decision. Logged URLs contain ids and searches.")
@@ -132,7 +120,7 @@ def run(
     if index is None:
         raise ParameterError(Message("cli.index_missing"))
     serve_keys.require_server()
-    from neardup.base.validation import check_threshold, check_whole
+    from neardup.base.validation import check_whole
     from neardup.pages.words import load_words
     from neardup.server import Settings
     from neardup.server.running import serve
@@ -149,26 +137,20 @@ def run(
         max_text_characters=check_whole(max_text_characters, "max_text_characters", 1),
         max_in_flight=check_whole(max_in_flight, "max_in_flight", 1),
         request_seconds=_seconds(request_seconds, "request_seconds"),
-        client_share=check_threshold(client_share, "client_share"),
         max_jobs=check_whole(max_jobs, "max_jobs", 1),
         job_seconds=_seconds(job_seconds, "job_seconds"),
         max_report_bytes=check_whole(max_report_bytes, "max_report_bytes", 1),
     )
-    is_file = "://" not in index
-    _try_index(index, is_file=is_file, quiet=quiet)
+    _try_index(index, quiet=quiet)
 
     def started(address: str) -> None:
-        if quiet:
-            return
-        if workers > 1 and is_file:
-            tell(Message("cli.several_write_in_turns", workers=workers))
-        tell(Message("cli.serving", index=_shown(index), address=address))
+        if not quiet:
+            tell(Message("cli.serving", index=_shown(index), address=address))
 
     served = serve(
         settings,
         host=host,
         port=port,
-        workers=workers,
         stop_seconds=stop_seconds,
         proxy=proxy,
         access_log=access_log,
@@ -194,14 +176,14 @@ def _libraries(given: list[str]) -> dict[str, str]:
     return libraries
 
 
-def _try_index(location: str, *, is_file: bool, quiet: bool) -> None:
+def _try_index(location: str, *, quiet: bool) -> None:
     """Open the index once, or make it where there is none."""
     from neardup.exceptions import IndexUnavailableError
 
     try:
         opened(location, workers=1, quiet=quiet, may_make=True).close()
     except IndexUnavailableError as error:
-        if is_file:
+        if "://" not in location:
             raise
         # A server may come up after this machine; until then nobody gets a wrong answer.
         tell(Message("cli.until_it_answers", error=error.message))

@@ -3,16 +3,15 @@
 =============  ======================================================================
 ``settings``   settings of a service, with all limits
 ``app``        builds, starts and stops the application
-``running``    serves in one process or several, until a signal stops it
+``running``    serves until a signal stops it
 ``store``      the index, opened when needed, away from the event loop
 ``writer``     group commit: waiting documents share one transaction
 ``problems``   errors as RFC 9457 problems
 ``metrics``    metrics for Prometheus; ``logs``: the log; ``clock``: the time
-``api``        one file per group of operations; ``schemas``: response bodies;
-               ``request_models``, ``json_body``: request bodies
+``api``        one file per group of operations, with the bodies of requests and answers
 ``pages``      HTML pages for people
 ``jobs``       paper checks, which take longer than a request may
-``security``   keys, sessions, CSRF, headers, and limits enforced before a body is read
+``security``   keys, sessions, headers, and limits enforced before a body is read
 =============  ======================================================================
 
 It needs ``pip install 'neardup[server]'``. It contains no algorithm: it maps requests to the

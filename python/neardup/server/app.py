@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,24 +11,19 @@ from fastapi.exceptions import RequestValidationError
 
 from neardup import __version__
 from neardup.server import problems
-from neardup.server.api import check, compare, documents, health, openapi, query, validation
+from neardup.server.api import body, check, compare, documents, health, openapi, query
 from neardup.server.clock import Clock
-from neardup.server.jobs.job_table import JOBS_FILE
 from neardup.server.jobs.queue import Jobs
 from neardup.server.metrics import Measured, Metrics
 from neardup.server.pages import router as pages
 from neardup.server.security import auth
-from neardup.server.security.failed_keys import FailedKeys
 from neardup.server.security.headers import SecurityHeaders
 from neardup.server.security.keys import Keys
 from neardup.server.security.limits import Limits
-from neardup.server.security.sessions import Sessions
 from neardup.server.store import Store
 from neardup.server.writer import Writer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fastapi.routing import APIRoute
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -48,24 +41,12 @@ Errors are `application/problem+json` (RFC 9457): `code` says for programs what 
 """
 
 
-def create_app(
-    settings: Settings,
-    *,
-    shared: Path | None = None,
-    secret: str | None = None,
-    clock: Clock | None = None,
-) -> FastAPI:
+def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     """Return the application of a service.
 
     Parameters
     ----------
     settings : Settings
-    shared : Path or None, default=None
-        A private folder shared by all processes of one service, so that each of them can
-        answer a request about any check. None for a service of one process.
-    secret : str or None, default=None
-        Secret that signs the sessions, the same for all processes of one service. None
-        generates one.
     clock : Clock or None, default=None
         Source of time. None uses the system clock.
 
@@ -73,7 +54,7 @@ def create_app(
     -------
     FastAPI
         ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
-        if the service requires no keys), ``failed_keys``, ``ended_sessions`` and ``metrics``.
+        if the service requires no keys), ``ended_sessions`` and ``metrics``.
         The index is opened on first use, so the application can start while the database is
         unavailable.
 
@@ -103,17 +84,14 @@ def create_app(
     app.state.store = store
     app.state.writer = Writer(store)
     app.state.keys = None if settings.keys is None else Keys(settings.keys)
-    app.state.metrics = Metrics()
+    app.state.metrics = Metrics(store)
     app.state.clock = clock or Clock()
-    app.state.failed_keys = FailedKeys(app.state.clock)
-    app.state.ended_sessions = OrderedDict()
-    app.state.jobs = Jobs(settings, registry=app.state.metrics.registry, clock=app.state.clock)
-    app.state.jobs_file = None if shared is None else shared / JOBS_FILE
+    app.state.ended_sessions = {}
+    app.state.jobs = Jobs(settings, app.state.metrics, app.state.clock)
     for router in (documents.router, query.router, compare.router, check.router):
         app.include_router(
             router,
-            dependencies=[Depends(validation.refuse_unknown_parameters)],
-            responses=openapi.problem_responses(422, key=False),
+            dependencies=[Depends(body.refuse_unknown_parameters)],
         )
     # Monitors may add parameters of their own.
     app.include_router(health.router)
@@ -122,14 +100,9 @@ def create_app(
     app.router.routes.extend(pages.routes)
     # From the inside out: each middleware wraps those added before it.
     problems.install(app)
-    app.add_exception_handler(RequestValidationError, validation.answer_validation_error)
+    app.add_exception_handler(RequestValidationError, body.answer_validation_error)
     app.add_middleware(Limits, settings=settings)
-    app.add_middleware(
-        Sessions,
-        secret=secret or secrets.token_hex(),
-        # Without keys there is no sign-in to expire, and a form may stay open for days.
-        max_age=None if settings.keys is None else auth.SESSION_SECONDS,
-    )
+    app.add_middleware(auth.Sessions)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Measured, metrics=app.state.metrics)
     app.add_middleware(_Heads)
@@ -142,7 +115,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     state = app.state
     try:
         state.writer.start()
-        state.jobs.start(state.jobs_file)
+        state.jobs.start()
         yield
     finally:
         try:
@@ -163,7 +136,7 @@ class _Described(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI description."""
         if self.openapi_schema is None:
-            openapi.complete(super().openapi(), self.routes, self.state.settings)
+            openapi.complete(super().openapi(), self.state.settings)
         return super().openapi()
 
 

@@ -6,14 +6,19 @@ import logging
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from neardup.exceptions import IndexFormatError, IndexMismatchError, MissingDependencyError
+
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Formatter", "log_config"]
+__all__ = ["Formatter", "log_config", "places"]
 
 #: uvicorn logs this for each client too slow to read its response: any client could fill a disk.
 #: Errors that abort a response are logged separately.
 _UNTOLD = "ASGI callable returned without completing response."
+
+#: Errors whose message never contains the text of a document.
+_TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
 
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -29,14 +34,20 @@ class Formatter(logging.Formatter):
         ei: tuple[type[BaseException], BaseException, TracebackType | None]
         | tuple[None, None, None],
     ) -> str:
-        """Return types and places of an error and of its causes, the cause first."""
-        parts: list[str] = []
-        error = ei[1]
-        while error is not None:
-            kind = f"{type(error).__module__}.{type(error).__qualname__}"
-            parts.append("".join(traceback.format_tb(error.__traceback__)) + kind)
-            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        return "\nand then\n".join(reversed(parts))
+        """Return the places of an error."""
+        return "" if ei[1] is None else places(ei[1])
+
+
+def places(error: BaseException) -> str:
+    """Return types and places of an error and of its causes, the cause first.
+
+    Not the messages, which may quote a document, but for those about an index, which never do.
+    """
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    before = "" if cause is None else places(cause) + "\nand then\n"
+    message = f": {error}" if isinstance(error, _TELLING) else ""
+    kind = f"{type(error).__module__}.{type(error).__qualname__}{message}"
+    return before + "".join(traceback.format_tb(error.__traceback__)) + kind
 
 
 def _is_told(record: logging.LogRecord) -> bool:
@@ -45,13 +56,7 @@ def _is_told(record: logging.LogRecord) -> bool:
 
 
 def log_config(*, access: bool) -> dict[str, Any]:
-    """Return the logging configuration; everything goes to standard error.
-
-    Parameters
-    ----------
-    access : bool
-        Whether to log each request and decision. Addresses contain ids and search terms.
-    """
+    """Return the logging configuration; `access` logs each request and decision, with ids."""
     loggers = {
         "neardup": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         # Its decisions are at INFO, with ids.

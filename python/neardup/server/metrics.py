@@ -1,14 +1,7 @@
-"""Metrics for Prometheus.
-
-With several processes behind one port, a scrape reaches any one of them. If the environment
-variable ``PROMETHEUS_MULTIPROC_DIR`` names a folder (``neardup serve --workers`` sets it),
-each process keeps its metrics in a file there, and the process that is scraped sums all files.
-The sizes of the index are read from the index, which all processes share.
-"""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +15,7 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.registry import Collector
 
 from neardup.exceptions import NeardupError
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.index import Decision, Stats
     from neardup.server.store import Store
 
-__all__ = ["CONTENT_TYPE", "CheckMetrics", "Measured", "Metrics"]
+__all__ = ["CONTENT_TYPE", "Measured", "Metrics"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -41,7 +34,6 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 #: time limit.
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
-_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 #: Label for an address without a route: a client must not be able to create time series.
@@ -52,15 +44,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """Metrics of one process.
+    """The metrics of a service."""
 
-    Attributes
-    ----------
-    registry : CollectorRegistry
-        For further metrics; gauges need a ``multiprocess_mode``.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "neardup_requests",
@@ -79,7 +66,6 @@ class Metrics:
             "neardup_requests_in_flight",
             "Requests that are being answered.",
             registry=self.registry,
-            multiprocess_mode="livesum",
         )
         documents = Counter(
             "neardup_documents",
@@ -90,77 +76,55 @@ class Metrics:
         self._outcomes = {
             name: documents.labels(name) for name in ("kept", "dropped", "known", "refused")
         }
-        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.checks = Gauge(
+            "neardup_checks",
+            "Checks of papers that wait or run.",
+            ("state",),
+            registry=self.registry,
+        )
+        self.ended_checks = Counter(
+            "neardup_checks_ended",
+            "Checks of papers that ended.",
+            ("outcome",),
+            registry=self.registry,
+        )
+        for outcome in ("done", "failed"):
+            self.ended_checks.labels(outcome)
+        self.registry.register(_Sizes(store))
 
     def decided(self, decisions: Sequence[Decision]) -> None:
         """Count the decisions on documents."""
-        for one in decisions:
-            if one.problem is not None:
+        for decision in decisions:
+            if decision.problem is not None:
                 outcome = "refused"
-            elif not one.new:
+            elif not decision.new:
                 outcome = "known"
             else:
-                outcome = "kept" if one.repeats is None else "dropped"
+                outcome = "kept" if decision.repeats is None else "dropped"
             self._outcomes[outcome].inc()
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a response."""
-        found = self._children.get((method, route, status))
-        if found is None:
-            found = (
-                self.requests.labels(method, route, str(status)),
-                self.seconds.labels(method, route),
-            )
-            self._children[method, route, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
 
-    async def text(self, store: Store) -> bytes:
+    def totals(self) -> dict[str, int]:
+        """Return the numbers of requests, of requests in flight, and of added documents."""
+        added = [self._outcomes[name] for name in ("kept", "dropped")]
+        return {
+            "requests": _total(self.requests),
+            "in_flight": _total(self.in_flight),
+            "added": sum(map(_total, added)),
+        }
+
+    async def text(self) -> bytes:
         """Return all metrics; the sizes of the index are current."""
-        return await store.watch(self._text, store)
-
-    def _text(self, store: Store) -> bytes:
-        sizes = CollectorRegistry()
-        sizes.register(_Sizes(store))
-        counted = self.registry
-        if os.environ.get(_FOLDER):
-            counted = CollectorRegistry()
-            MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-        return generate_latest(counted) + generate_latest(sizes)
+        return await self._store.watch(generate_latest, self.registry)
 
 
-class CheckMetrics:
-    """Metrics of the paper checks of one process.
-
-    Parameters
-    ----------
-    registry : CollectorRegistry or None, default=None
-        None registers the metrics nowhere.
-    """
-
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        registry = registry or CollectorRegistry()
-        now = Gauge(
-            "neardup_checks",
-            "Checks of papers that wait or run.",
-            ("state",),
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        ended = Counter(
-            "neardup_checks_ended", "Checks of papers that ended.", ("outcome",), registry=registry
-        )
-        self._waiting, self._running = now.labels("waiting"), now.labels("running")
-        self._ended = {outcome: ended.labels(outcome) for outcome in ("done", "failed")}
-
-    def now(self, waiting: int, running: int) -> None:
-        """Set the numbers of waiting and running checks."""
-        self._waiting.set(waiting)
-        self._running.set(running)
-
-    def ended(self, outcome: str) -> None:
-        """Count a check that is done or failed."""
-        self._ended[outcome].inc()
+def _total(metric: MetricWrapperBase) -> int:
+    samples = (sample for family in metric.collect() for sample in family.samples)
+    return int(sum(sample.value for sample in samples))
 
 
 class _Sizes(Collector):

@@ -10,26 +10,19 @@ from __future__ import annotations
 
 import logging
 import re
-import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from fastapi import FastAPI, HTTPException, Request, Response
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.routing import Match
 
 from neardup.base.messages import Message
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexMismatchError,
-    IndexUnavailableError,
-    InputError,
-    MissingDependencyError,
-    NeardupError,
-    ParameterError,
-)
+from neardup.exceptions import IndexUnavailableError, InputError, NeardupError, ParameterError
+from neardup.server.logs import places
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEDIA_TYPE",
+    "Problem",
     "ProblemError",
     "install",
     "problem",
@@ -50,27 +44,14 @@ RETRY_SECONDS = 5
 
 _LOG = logging.getLogger("neardup.server")
 
-#: Errors whose message never contains the text of a document.
-_TELLING = (IndexFormatError, IndexMismatchError, MissingDependencyError)
-
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
 class ProblemError(HTTPException):
     """An error that becomes a problem response.
 
-    Parameters
-    ----------
-    status : int
-        HTTP status code.
-    title : Message
-        The kind of problem, in the same words for all problems of that kind.
-    detail : Message
-        What happened this time, and what to do about it.
-    field : str or None, default=None
-        The field at fault, such as ``documents[3].text``.
-    headers : mapping or None, default=None
-        Further headers of the response.
+    The title is the kind, in the same words for all of that kind; the detail says what happened,
+    and what to do; the field is the one at fault, such as ``documents[3].text``.
 
     Examples
     --------
@@ -95,6 +76,22 @@ class ProblemError(HTTPException):
     def __str__(self) -> str:
         """Return title and detail."""
         return f"{self.title}: {self.detail}"
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str = Field(examples=["urn:neardup:invalid-field"])
+    title: str = Field(examples=["Invalid field"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["The field 'documents[3].text' is missing."])
+    code: str = Field(
+        "",
+        description="What happened, for programs: the same for all details that differ in values"
+        " only. There is none for what other software found.",
+        examples=["server.missing"],
+    )
+    field: str = Field("", description="The field at fault, if it is one.")
 
 
 def problem(error: ProblemError) -> dict[str, Any]:
@@ -198,18 +195,7 @@ def _bug() -> ProblemError:
 def _log(scope: Scope, error: BaseException) -> None:
     """Log the types and places of an error, not its message, which may quote a document."""
     route = getattr(scope.get("route"), "path_format", "an unknown address")
-    _LOG.error("%s %s failed\n%s", scope.get("method"), route, "".join(_places(error)))
-
-
-def _places(error: BaseException) -> Iterator[str]:
-    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if before is not None:
-        yield from _places(before)
-        yield "and then\n"
-    yield from traceback.format_tb(error.__traceback__)
-    # Our own messages about an index name its location and the fault.
-    message = f": {error}" if isinstance(error, _TELLING) else ""
-    yield f"{type(error).__module__}.{type(error).__qualname__}{message}\n"
+    _LOG.error("%s %s failed\n%s", scope.get("method"), route, places(error))
 
 
 class _Caught:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,20 +33,15 @@ class Settings:
     max_text_characters : int, default=1000000
         Longest text, in code points.
     max_in_flight : int, default=256
-        Most requests at once in one process; further ones get 429 with ``Retry-After``.
+        Most requests at once; further ones get 429 with ``Retry-After``.
     request_seconds : float, default=30.0
         Longest time for one request. Checks are jobs and have their own limit.
-    client_share : float, default=0.5
-        Largest share of each limit (requests, bodies, checks, stored reports) that one client
-        may use, above 0 and at most 1. A client is an API key, or else an address. 1 lets one
-        client use the whole limit.
     max_jobs : int, default=32
         Most waiting checks; further ones get 429 with ``Retry-After``.
     job_seconds : float, default=3600.0
         How long the result of a check is kept.
     max_report_bytes : int, default=1073741824
-        Largest total size of stored reports, in bytes. Beyond it, the oldest reports of the
-        client with the most are removed.
+        Largest total size of stored reports, in bytes. Beyond it, the oldest are removed.
     workers : int, default=0
         Threads of the core; 0 means one for each processor. Does not change results.
     """
@@ -62,12 +56,7 @@ class Settings:
     max_text_characters: int = 1_000_000
     max_in_flight: int = 256
     request_seconds: float = 30.0
-    client_share: float = 0.5
     max_jobs: int = 32
     job_seconds: float = 3600.0
     max_report_bytes: int = 1 << 30
     workers: int = 0
-
-    def of_client(self, limit: int) -> int:
-        """Return the part of a limit that one client may use, at least 1."""
-        return max(1, math.ceil(limit * self.client_share))

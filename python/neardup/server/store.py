@@ -50,13 +50,7 @@ class Store:
 
     @property
     def index(self) -> Index:
-        """The open index.
-
-        Raises
-        ------
-        IndexUnavailableError
-            If it is unavailable now.
-        """
+        """The open index; `IndexUnavailableError` if it is unavailable now."""
         with self._lock:
             if self._index is None:
                 self._index = Index(

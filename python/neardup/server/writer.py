@@ -35,13 +35,7 @@ _TOGETHER = 256
 
 
 class Writer:
-    """Adds documents to the index of a service, in order of arrival.
-
-    Attributes
-    ----------
-    waiting : int
-        Documents without a response yet.
-    """
+    """Adds documents to the index of a service, in order of arrival."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -56,10 +50,7 @@ class Writer:
         self._task = asyncio.create_task(self._work())
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Store the accepted documents, and accept no more.
-
-        If the database hangs for this many seconds, the remaining documents get an error.
-        """
+        """Store the accepted documents, at most so many seconds, and accept no more."""
         self._stopped = True
         self._wake.set()
         if self._task is None:
@@ -76,12 +67,8 @@ class Writer:
     async def add(self, documents: Sequence[NewDocument]) -> list[Decision]:
         """Add documents, and return the decisions once they are on disk.
 
-        Raises
-        ------
-        IndexUnavailableError
-            If the index cannot be written, too many documents wait, or the service is
-            stopping. Then nothing was stored, or only the first 1,024 documents of a larger
-            request.
+        Raise `IndexUnavailableError` if that is impossible now; then nothing was stored, or only
+        the first 1,024 documents of a larger request.
         """
         if self._stopped:
             raise IndexUnavailableError(Message("server.stops_unstored"))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from neardup.base.messages import Message
+from neardup.base.messages import LANGUAGES, Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.server.api.body import json_response
 from neardup.server.api.openapi import problem_responses
-from neardup.server.api.schemas import Accepted, JobAnswer, Libraries, Library, json_response
-from neardup.server.jobs.job import JobState
+from neardup.server.jobs.job_table import JobState
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.queue import LANGUAGES
 from neardup.server.jobs.uploads import read_form, take
-from neardup.server.problems import ProblemError, problem
+from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
-from neardup.server.security.clients import client_of
 from neardup.server.security.headers import report_policy
 
 __all__ = ["router", "state_of"]
@@ -72,10 +70,89 @@ _FORM: dict[str, Any] = {
 }
 
 
-async def _accepted(request: Request) -> tuple[JobState, str | None]:
-    """Take a paper from a form; return the job and the requested language."""
-    jobs, settings, client = request.app.state.jobs, request.app.state.settings, client_of(request)
-    with jobs.room(client):
+@dataclass(frozen=True)
+class JobAnswer(JobState):
+    """State and progress of a check.
+
+    Parameters
+    ----------
+    paper : str
+        The client's name for the paper.
+    progress : float
+        In [0, 1].
+    rates : Rates or None
+        Rates of a finished check.
+    problem : Problem or None
+        Error of a failed check.
+    """
+
+    problem: Problem | None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An accepted check.
+
+    Parameters
+    ----------
+    job : str
+        Id of the check. Anyone who knows it can read the check.
+    status, report, report_json : str
+        Addresses.
+    """
+
+    job: str
+    state: str
+    status: str
+    report: str
+    report_json: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that papers can be checked against.
+
+    Parameters
+    ----------
+    documents : int or None
+        Null if the library is not open yet.
+    """
+
+    name: str
+    documents: int | None
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """All libraries."""
+
+    libraries: list[Library]
+
+
+def state_of(request: Request, job: str) -> JobState:
+    """Return the state of a job; raise `ProblemError` 404 if no job has this id."""
+    state: JobState | None = request.app.state.jobs.state(job)
+    if state is None:
+        raise _gone()
+    return state
+
+
+@router.post(
+    "/v1/check",
+    status_code=202,
+    summary="Hold a paper against a library",
+    response_model=Accepted,
+    responses=problem_responses(404),
+    openapi_extra=_FORM,
+)
+async def post_check(request: Request) -> Response:
+    """Accept a paper; the response has the address of the check's state.
+
+    The bytes decide the file format. The file is read when its turn comes, so an unreadable
+    file results in a failed check.
+    """
+    jobs, settings = request.app.state.jobs, request.app.state.settings
+    with jobs.room():
         form = await read_form(request)
         try:
             upload, fields = await take(
@@ -98,39 +175,7 @@ async def _accepted(request: Request) -> tuple[JobState, str | None]:
         except ProblemError:
             upload.close()
             raise
-        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least, client)
-        return state, language
-
-
-def state_of(request: Request, job: str) -> JobState:
-    """Return the state of a job.
-
-    Raises
-    ------
-    ProblemError
-        404 if no job has this id.
-    """
-    state: JobState | None = request.app.state.jobs.state(job)
-    if state is None:
-        raise _gone()
-    return state
-
-
-@router.post(
-    "/v1/check",
-    status_code=202,
-    summary="Hold a paper against a library",
-    response_model=Accepted,
-    responses=problem_responses(404, body=True),
-    openapi_extra=_FORM,
-)
-async def post_check(request: Request) -> Response:
-    """Accept a paper; the response has the address of the check's state.
-
-    The bytes decide the file format. The file is read when its turn comes, so an unreadable
-    file results in a failed check.
-    """
-    state, language = await _accepted(request)
+        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least)
     where = f"/v1/check/{state.job}"
     asked = f"?language={language}" if language else ""
     report = f"{where}/report"
@@ -150,10 +195,8 @@ async def post_check(request: Request) -> Response:
 def get_check(request: Request, job: str) -> Response:
     """Return the state and progress of a check, and the rates once it is done."""
     state = state_of(request, job)
-    values = {field.name: getattr(state, field.name) for field in fields(JobAnswer)}
-    if state.problem is not None:
-        values["problem"] = problem(state.problem)
-    return json_response(JobAnswer(**values))
+    members = None if state.problem is None else problem(state.problem)
+    return json_response(vars(state) | {"problem": members})
 
 
 @router.get(
@@ -215,7 +258,6 @@ def delete_check(request: Request, job: str) -> Response:
     "/v1/libraries",
     summary="The libraries that papers can be held against",
     response_model=Libraries,
-    responses=problem_responses(),
 )
 async def get_libraries(request: Request) -> Response:
     """Return the names of all libraries, and the sizes of the open ones."""

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import Discriminator, Field, Tag, ValidationError
 from starlette.convertors import Convertor, register_url_convertor
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.index import Decision, Document, NewDocument
+from neardup.index import Decision, Document, Event, Match, NewDocument
 from neardup.index.values import MAX_ID_BYTES
-from neardup.server.api.json_body import JsonRoute
-from neardup.server.api.openapi import problem_responses
-from neardup.server.api.request_models import (
-    BatchDocument,
-    Posted,
-    PostedBatch,
-    PostedDocument,
-    check_batch,
+from neardup.server.api.body import JsonRoute, invalid_field, json_response
+from neardup.server.api.fields import (
+    Extra,
+    Id,
+    Line,
+    RequestBody,
+    Time,
     check_id,
     check_text,
-    fault_of,
 )
-from neardup.server.api.schemas import (
-    Decided,
-    Decisions,
-    DroppedDocument,
-    ExplainedDocument,
-    Problem,
-    Refusal,
-    RemovedDocuments,
-    json_response,
-)
-from neardup.server.problems import ProblemError, problem
+from neardup.server.api.openapi import problem_responses
+from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
+from neardup.server.settings import Settings
 
 __all__ = ["MOST_DROPPED", "router"]
 
@@ -60,49 +52,6 @@ router = APIRouter(route_class=JsonRoute, tags=["documents"])
 
 _READ, _WRITE = [Depends(require("read"))], [Depends(require("write"))]
 
-_BRIDGE = {
-    "id": "wire/2026-03-01/17",
-    "text": "The council will open the new bridge over the river on Sunday morning at nine.",
-    "title": "New bridge opens",
-    "at": "2026-03-01T08:00:00+08:00",
-    "source": "wire",
-    "extra": {"page": 3},
-}
-_NOTICE = {"id": "a3", "text": "市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"}
-_REPEATS = {
-    "id": "wire/2026-03-01/17",
-    "similarity": 0.93,
-    "measure": "content(5)",
-    "distance": None,
-    "identical": False,
-}
-_NEW = {"id": "wire/2026-03-01/17", "new": True, "kept": True, "repeats": None}
-_DROPPED = {"id": "b4", "new": True, "kept": False, "repeats": _REPEATS}
-_REFUSED = {
-    "id": "a3",
-    "problem": {
-        "type": "urn:neardup:another-text",
-        "title": "Another text",
-        "status": 409,
-        "detail": "The index has another text under the id 'a3'. Remove that document first, or"
-        " choose another id.",
-        "code": "server.another_text",
-        "field": "documents[1].id",
-    },
-}
-_STORED = {
-    **_BRIDGE,
-    "at": "2026-03-01T00:00:00Z",
-    "state": "kept",
-    "repeats": None,
-}
-
-_BODY = Body(
-    openapi_examples={
-        "document": {"summary": "One document", "value": _BRIDGE},
-        "batch": {"summary": "Several", "value": {"documents": [_BRIDGE, _NOTICE]}},
-    }
-)
 _ID = Query(
     min_length=1,
     max_length=MAX_ID_BYTES,
@@ -112,8 +61,130 @@ _ID = Query(
 )
 
 
-def _example(value: Any) -> dict[str, Any]:
-    return {"content": {"application/json": {"example": value}}}
+class BatchDocument(RequestBody):
+    """One of several documents; with a value that `PostedDocument` does not take it is refused."""
+
+    id: str
+    text: str
+    title: str | None = None
+    at: str | None = Field(
+        None, description="Time of arrival, now by default.", examples=["2026-03-01T08:00:00+08:00"]
+    )
+    source: str | None = Field(None, description="Where it comes from.")
+    extra: dict[str, Any] | None = Field(None, description="Further fields; stored.")
+
+
+class PostedDocument(BatchDocument):
+    """A document that is to be added."""
+
+    id: Id
+    title: Line | None = None
+    at: Time | None = Field(None, description="Time of arrival, now by default.")
+    source: Line | None = Field(None, description="Where it comes from.")
+    extra: Extra | None = Field(None, description="Further fields; stored.")
+
+
+class PostedBatch(RequestBody):
+    """Documents that are to be added, in this order."""
+
+    documents: list[BatchDocument] = Field(min_length=1)
+
+
+def _kind(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    return "<batch>" if "documents" in value else "<document>"
+
+
+Posted = Annotated[
+    Annotated[PostedDocument, Tag("<document>")] | Annotated[PostedBatch, Tag("<batch>")],
+    Discriminator(
+        _kind,
+        custom_error_type="posted",
+        # Pydantic requires a message; the catalogue has the one that clients see.
+        custom_error_message="server.must_be_posted",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The decision on a document.
+
+    Parameters
+    ----------
+    new : bool
+        False if the document was already stored with the same text.
+    repeats : Match or None
+        The kept document that it repeats.
+    """
+
+    id: str
+    new: bool
+    kept: bool
+    repeats: Match | None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A document of a batch that was not stored."""
+
+    id: str
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The decisions on the documents of a batch, in their order."""
+
+    decisions: list[Decided | Refusal]
+    kept: int
+    dropped: int
+    refused: int
+
+
+@dataclass(frozen=True)
+class RemovedDocuments:
+    """The result of a removal.
+
+    Parameters
+    ----------
+    freed : sequence of str
+        Documents that had been dropped for a removed document; they stay dropped. At most 10,000.
+    """
+
+    removed: int
+    freed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DroppedDocument:
+    """A dropped document, with the document that it repeats."""
+
+    id: str
+    match: Match
+
+
+@dataclass(frozen=True)
+class ExplainedDocument:
+    """Why a document is kept or dropped.
+
+    Parameters
+    ----------
+    document : Document or None
+        null if it was removed.
+    dropped : list of DroppedDocument
+        Documents dropped for it, at most 1,000.
+    dropped_count : int
+        All of them.
+    """
+
+    document: Document | None
+    measure: str
+    threshold: float | None
+    dropped: list[DroppedDocument]
+    dropped_count: int
+    events: tuple[Event, ...]
 
 
 @router.post(
@@ -131,60 +202,65 @@ def _example(value: Any) -> dict[str, Any]:
         200: {
             "description": "The document was there with this text; or the decisions on a batch.",
             "model": Decided | Decisions,
-            **_example(
-                {
-                    "decisions": [_NEW, _DROPPED, _REFUSED],
-                    "kept": 1,
-                    "dropped": 1,
-                    "refused": 1,
-                }
-            ),
         },
-        201: {"description": "The document is new.", "model": Decided, **_example(_DROPPED)},
-        **problem_responses(409, body=True),
+        201: {"description": "The document is new.", "model": Decided},
+        **problem_responses(409),
     },
 )
-async def add(request: Request, posted: Annotated[Posted, _BODY]) -> Response:
+async def add(request: Request, posted: Posted) -> Response:
     """Add the posted documents through the writer's group commit."""
     state = request.app.state
     if isinstance(posted, PostedBatch):
-        check_batch(posted.documents, state.settings)
         return json_response(await _add_batch(state, posted.documents))
     check_text(posted.text, "text", state.settings)
-    made = await state.writer.add([_new(posted)])
-    state.metrics.decided(made)
-    if made[0].problem is not None:
-        raise _refused(made[0], "id")
-    return json_response(_decided(made[0]), 201 if made[0].new else 200)
+    (decision,) = await state.writer.add([_new(posted)])
+    state.metrics.decided([decision])
+    if decision.problem is not None:
+        raise _refused(decision, "id")
+    return json_response(_decided(decision), 201 if decision.new else 200)
 
 
 async def _add_batch(state: Any, given: list[BatchDocument]) -> Decisions:
     """Add the valid documents of a batch, and return a decision or refusal for each document."""
-    faults = [fault_of(one, f"documents[{at}]", state.settings) for at, one in enumerate(given)]
-    sound = [_new(one) for one, fault in zip(given, faults, strict=True) if fault is None]
-    added = iter(await state.writer.add(sound) if sound else ())
-    made = [
-        next(added) if fault is None else Decision(one.id, False, None, fault.detail)
-        for one, fault in zip(given, faults, strict=True)
+    faults = [
+        _fault_of(document, f"documents[{number}]", state.settings)
+        for number, document in enumerate(given)
     ]
-    state.metrics.decided(made)
-    return _decisions(made, faults)
-
-
-def _new(one: PostedDocument | BatchDocument) -> NewDocument:
-    return NewDocument(one.id, one.text, one.title, one.at, one.source, one.extra)
-
-
-def _decisions(made: list[Decision], faults: list[ProblemError | None]) -> Decisions:
-    decided = [
-        _decided(one)
-        if one.problem is None
-        else Refusal(one.id, cast(Problem, problem(fault or _refused(one, f"documents[{at}].id"))))
-        for at, (one, fault) in enumerate(zip(made, faults, strict=True))
+    valid = [_new(document) for document, fault in zip(given, faults, strict=True) if not fault]
+    added = iter(await state.writer.add(valid) if valid else ())
+    decisions = [
+        Decision(document.id, False, None, fault.detail) if fault else next(added)
+        for document, fault in zip(given, faults, strict=True)
     ]
-    refused = sum(one.problem is not None for one in made)
-    dropped = sum(one.repeats is not None for one in made)
-    return Decisions(decided, len(made) - refused - dropped, dropped, refused)
+    state.metrics.decided(decisions)
+    answers = [
+        _decided(decision)
+        if decision.problem is None
+        else Refusal(
+            decision.id,
+            cast(Problem, problem(fault or _refused(decision, f"documents[{number}].id"))),
+        )
+        for number, (decision, fault) in enumerate(zip(decisions, faults, strict=True))
+    ]
+    refused = sum(decision.problem is not None for decision in decisions)
+    dropped = sum(decision.repeats is not None for decision in decisions)
+    return Decisions(answers, len(decisions) - refused - dropped, dropped, refused)
+
+
+def _fault_of(document: BatchDocument, place: str, settings: Settings) -> ProblemError | None:
+    """Return why a document of a batch, at a place such as ``documents[3]``, cannot be stored."""
+    try:
+        PostedDocument.model_validate(document.__dict__)
+        check_text(document.text, f"{place}.text", settings)
+    except ValidationError as error:
+        return invalid_field(error.errors()[0], place)
+    except ProblemError as problem:
+        return problem
+    return None
+
+
+def _new(document: BatchDocument) -> NewDocument:
+    return NewDocument(**vars(document))
 
 
 def _decided(made: Decision) -> Decided:
@@ -206,7 +282,7 @@ def _refused(made: Decision, field: str) -> ProblemError:
     summary="Read a document, its id in the query",
     dependencies=_READ,
     responses={
-        200: {"model": Document, **_example(_STORED)},
+        200: {"model": Document},
         **problem_responses(404),
     },
 )
@@ -220,7 +296,7 @@ async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
     summary="Remove a document, its id in the query",
     dependencies=_WRITE,
     responses={
-        200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
+        200: {"model": RemovedDocuments},
         **problem_responses(404),
     },
 )
@@ -237,16 +313,6 @@ async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response
     responses={
         200: {
             "model": ExplainedDocument,
-            **_example(
-                {
-                    "document": _STORED,
-                    "measure": "content(5)",
-                    "threshold": 0.8,
-                    "dropped": [{"id": "b4", "match": _REPEATS}],
-                    "dropped_count": 1,
-                    "events": [],
-                }
-            ),
         },
         **problem_responses(404),
     },
@@ -280,7 +346,7 @@ async def explain(request: Request, id: str) -> Response:
     " dropped for it.",
     dependencies=_WRITE,
     responses={
-        200: {"model": Document, **_example(_STORED)},
+        200: {"model": Document},
         **problem_responses(404, 409),
     },
 )
@@ -304,7 +370,7 @@ async def keep(request: Request, id: str) -> Response:
     summary="Read a document",
     dependencies=_READ,
     responses={
-        200: {"model": Document, **_example(_STORED)},
+        200: {"model": Document},
         **problem_responses(404),
     },
 )
@@ -319,7 +385,7 @@ async def read(request: Request, id: str) -> Response:
     description="Those that were dropped for it stay dropped, and are listed as freed.",
     dependencies=_WRITE,
     responses={
-        200: {"model": RemovedDocuments, **_example({"removed": 1, "freed": ["b4"]})},
+        200: {"model": RemovedDocuments},
         **problem_responses(404),
     },
 )

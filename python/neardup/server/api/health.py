@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from fastapi import APIRouter, Depends, Request, Response
 
-from neardup.server.api.openapi import problem_responses
-from neardup.server.api.schemas import Health, json_response
+from neardup.server.api.body import json_response
 from neardup.server.metrics import CONTENT_TYPE
 from neardup.server.security.auth import require
 
@@ -13,13 +15,18 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["health"])
 
-_OK = {"content": {"application/json": {"example": {"status": "ok"}}}}
+
+@dataclass(frozen=True)
+class Health:
+    """State of the service."""
+
+    status: Literal["ok"]
 
 
 @router.get(
     "/healthz",
     summary="The process is up",
-    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
+    response_model=Health,
 )
 async def healthz() -> Response:
     """Respond without using any other part of the service."""
@@ -30,7 +37,7 @@ async def healthz() -> Response:
     "/readyz",
     summary="The index answers",
     description="503 while it does not.",
-    responses={200: {"model": Health, **_OK}, **problem_responses(key=False)},
+    response_model=Health,
 )
 async def readyz(request: Request) -> Response:
     """Respond once the index has responded."""
@@ -48,11 +55,9 @@ async def readyz(request: Request) -> Response:
         200: {
             "description": "In Prometheus' text format.",
             "content": {"text/plain": {"schema": {"type": "string"}}},
-        },
-        **problem_responses(),
+        }
     },
 )
 async def metrics(request: Request) -> Response:
     """Return all metrics."""
-    state = request.app.state
-    return Response(await state.metrics.text(state.store), media_type=CONTENT_TYPE)
+    return Response(await request.app.state.metrics.text(), media_type=CONTENT_TYPE)

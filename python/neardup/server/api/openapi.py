@@ -1,19 +1,17 @@
-"""The OpenAPI description: FastAPI's, completed with problems, limits, keys and fields."""
+"""The OpenAPI description: FastAPI's, completed with problems, examples, limits and fields."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fastapi.routing import iter_route_contexts
+import orjson
 
-from neardup.server.api.schemas import Problem
-from neardup.server.problems import MEDIA_TYPE
+from neardup.server.problems import MEDIA_TYPE, Problem
 
 if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
     from neardup.server.settings import Settings
 
 __all__ = ["complete", "problem_responses"]
@@ -39,6 +37,7 @@ _MEANINGS = {
 
 #: Status codes that any operation may return, before its handler or from it.
 _ALWAYS = (400, 405, 421, 429, 500, 503, 504)
+_WITH_KEY = (401, 403)
 _WITH_BODY = (413, 415, 422)
 
 #: Description of the header ``Retry-After``.
@@ -63,21 +62,11 @@ _SECTION = re.compile(r"\n\nParameters\n-{10}\n(.*)", re.DOTALL)
 _ENTRY = re.compile(r"^(\w[\w, ]*?) : [^\n]*\n((?:    [^\n]*\n?)+)", re.MULTILINE)
 
 
-def problem_responses(
-    *statuses: int, body: bool = False, key: bool = True
-) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI descriptions of the problems that an operation may return.
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI descriptions of problems, by status code.
 
-    Parameters
-    ----------
-    *statuses : int
-        Status codes of this operation.
-    body : bool, default=False
-        Whether it has a request body.
-    key : bool, default=True
-        Whether it may require a key.
+    An operation names only those of its own: `complete` adds the others.
     """
-    wanted = {*statuses, *_ALWAYS, *(_WITH_BODY if body else ()), *((401, 403) if key else ())}
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {
@@ -85,65 +74,56 @@ def problem_responses(
             "content": {MEDIA_TYPE: {"schema": schema}},
             **({"headers": _RETRY_AFTER} if status in _LATER else {}),
         }
-        for status in sorted(wanted)
+        for status in statuses
     }
 
 
-def complete(schema: dict[str, Any], routes: Sequence[BaseRoute], settings: Settings) -> None:
-    """Add to a description what FastAPI cannot know.
+def complete(schema: dict[str, Any], settings: Settings) -> None:
+    """Add to FastAPI's description what FastAPI cannot know, in place.
 
-    Parameters
-    ----------
-    schema : dict
-        The description by FastAPI; changed in place.
-    routes : sequence of routes
-        Routes of the application.
-    settings : Settings
-        Provide the limits, and whether keys are required.
+    The settings provide the limits, and whether keys are required.
     """
-    _describe_problems(schema)
-    _restore_examples(schema, routes)
-    schemas = schema["components"]["schemas"]
-    _describe_fields(schemas)
-    for (model, field), (keyword, limit) in _BY_SETTINGS.items():
-        schemas[model]["properties"][field][keyword] = getattr(settings, limit)
-    if settings.keys is None:
-        # The service requires no keys.
-        schema["components"].pop("securitySchemes", None)
-        for path in schema["paths"].values():
-            for operation in path.values():
-                operation.pop("security", None)
-
-
-def _describe_problems(schema: dict[str, Any]) -> None:
-    """Add the problems that any operation may return."""
-    for methods in schema["paths"].values():
-        for operation in methods.values():
-            described = operation["responses"]
-            wanted = problem_responses(key=False)
-            if "HTTPValidationError" in str(described.get("422")):
-                wanted |= problem_responses(422, key=False)
-                del described["422"]
-            for status, answer in wanted.items():
-                described.setdefault(str(status), answer)
-            operation["responses"] = dict(sorted(described.items()))
     schemas = schema["components"]["schemas"]
     schemas["Problem"] = Problem.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    for path, methods in schema["paths"].items():
+        for operation in methods.values():
+            _add_problems(operation, is_checked=path.startswith("/v1/"))
+            _add_examples(operation)
+            if settings.keys is None:
+                operation.pop("security", None)
+    if settings.keys is None:
+        schema["components"].pop("securitySchemes", None)
+    _describe_fields(schemas)
+    for (model, field), (keyword, limit) in _BY_SETTINGS.items():
+        schemas[model]["properties"][field][keyword] = getattr(settings, limit)
 
 
-def _restore_examples(schema: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Restore the examples of responses: FastAPI removes null values from them."""
-    for route in iter_route_contexts(routes):
-        operations = schema["paths"].get(route.path_format, {})
-        for method in (route.methods or ()) if operations else ():
-            described = operations[method.lower()]["responses"]
-            for status, answer in route.responses.items():
-                for kind, content in answer.get("content", {}).items():
-                    if "example" in content:
-                        there = described[str(status)]["content"][kind]
-                        there["example"] = content["example"]
+def _add_problems(operation: dict[str, Any], *, is_checked: bool) -> None:
+    """Add the problems that an operation may return besides its own."""
+    statuses = [*_ALWAYS, *([422] if is_checked else [])]
+    statuses += _WITH_BODY if "requestBody" in operation else ()
+    statuses += _WITH_KEY if "security" in operation else ()
+    problems = {str(status): one for status, one in problem_responses(*statuses).items()}
+    operation["responses"] = dict(sorted((operation["responses"] | problems).items()))
+
+
+def _add_examples(operation: dict[str, Any]) -> None:
+    """Add the examples of bodies and answers; FastAPI would remove null values from them."""
+    for place, example in _examples().get(operation["operationId"], {}).items():
+        if place == "request":
+            operation["requestBody"]["content"]["application/json"]["examples"] = example
+        else:
+            operation["responses"][place]["content"]["application/json"]["example"] = example
+
+
+@cache
+def _examples() -> dict[str, dict[str, Any]]:
+    """Return the examples: by operation, of the request or of the answer with a status code."""
+    data = resources.files(__package__).joinpath("examples.json").read_bytes()
+    examples: dict[str, dict[str, Any]] = orjson.loads(data)
+    return examples
 
 
 def _describe_fields(schemas: dict[str, Any]) -> None:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BeforeValidator, Field
 
 from neardup.base import __version__
+from neardup.index import Match
 from neardup.papers.align import align
-from neardup.server.api.json_body import JsonRoute
-from neardup.server.api.openapi import problem_responses
-from neardup.server.api.request_models import QueryText, check_text
-from neardup.server.api.schemas import (
-    Cluster,
-    ClusterMember,
-    Clusters,
-    FoundMatch,
-    Passage,
-    QueryAnswer,
-    StatsAnswer,
-    json_response,
-)
+from neardup.server.api.body import JsonRoute, json_response, unfit
+from neardup.server.api.fields import Line, RequestBody, Span, check_text
 from neardup.server.security.auth import require
 
 if TYPE_CHECKING:
@@ -36,15 +29,141 @@ _READ = [Depends(require("read"))]
 #: Most dropped documents listed per cluster; `explain` lists more.
 _MOST_DROPPED = 50
 
-_MATCH = {
-    "id": "wire/2026-03-01/17",
-    "similarity": 0.93,
-    "measure": "content(5)",
-    "distance": None,
-    "identical": False,
-}
-_TITLED = {**_MATCH, "title": "New bridge opens", "at": "2026-03-01T00:00:00Z"}
-_PASSAGE = {"begin": 10, "end": 84, "source_begin": 0, "source_end": 74, "similarity": 0.96}
+
+def _number(value: Any) -> Any:
+    # 10.0 is a whole number in JSON; "10" and true are not.
+    if isinstance(value, (str, bool)):
+        raise unfit("server.must_be_whole")
+    return value
+
+
+class QueryText(RequestBody):
+    """A text that the index is asked for."""
+
+    text: str
+    title: Line | None = None
+    k: Annotated[int, BeforeValidator(_number)] = Field(
+        10, ge=1, le=100, description="The most answers."
+    )
+    within: Span | None = Field(
+        None, description="Documents that arrived longer ago are not looked at."
+    )
+    passages: bool = Field(
+        False, strict=True, description="Whether to mark what the first match has too."
+    )
+
+
+@dataclass(frozen=True)
+class FoundMatch(Match):
+    """A kept document that the text repeats."""
+
+    title: str | None
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A span of one text that occurs in another; half-open, in code points."""
+
+    begin: int
+    end: int
+    source_begin: int
+    source_end: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class QueryAnswer:
+    """Whether the index has a text.
+
+    Parameters
+    ----------
+    matches : list of FoundMatch
+        The most similar first.
+    passages : list of Passage or None
+        Passages shared with the first match; null if not requested, or without a match.
+    """
+
+    duplicate: bool
+    matches: list[FoundMatch]
+    passages: list[Passage] | None
+
+
+@dataclass(frozen=True)
+class ClusterMember:
+    """A dropped document with its title."""
+
+    id: str
+    title: str | None
+    match: Match
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A kept document and the documents dropped for it.
+
+    Parameters
+    ----------
+    dropped : list of ClusterMember
+        The first 50, in the order of arrival.
+    dropped_count : int
+        All of them.
+    """
+
+    id: str
+    title: str | None
+    at: datetime | None
+    dropped: list[ClusterMember]
+    dropped_count: int
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A page of clusters, in the order of decisions.
+
+    Parameters
+    ----------
+    next : str or None
+        `after` of the next page; null at the end.
+    """
+
+    clusters: list[Cluster]
+    next: str | None
+
+
+@dataclass(frozen=True)
+class StatsAnswer:
+    """Sizes and settings of the index.
+
+    Parameters
+    ----------
+    bytes : int
+        Total size on disk.
+    waiting : int
+        Documents that this process has accepted but not yet stored.
+    version : str
+        Version of neardup.
+    """
+
+    documents: int
+    kept: int
+    dropped: int
+    freed: int
+    bytes: int
+    recipe_id: str
+    measure: str
+    threshold: float | None
+    max_distance: int | None
+    store: Literal["text", "sketch"]
+    scheme: str
+    background: str
+    background_texts: int
+    unlisted: int | None
+    first: datetime | None
+    last: datetime | None
+    created: datetime
+    waiting: int
+    version: str
 
 
 @router.post(
@@ -52,35 +171,9 @@ _PASSAGE = {"begin": 10, "end": 84, "source_begin": 0, "source_end": 74, "simila
     summary="Does a text repeat one of the index?",
     description="Nothing is stored.",
     dependencies=_READ,
-    responses={
-        200: {
-            "model": QueryAnswer,
-            "content": {
-                "application/json": {
-                    "example": {"duplicate": True, "matches": [_TITLED], "passages": [_PASSAGE]}
-                }
-            },
-        },
-        **problem_responses(body=True),
-    },
+    response_model=QueryAnswer,
 )
-async def query(
-    request: Request,
-    asked: Annotated[
-        QueryText,
-        Body(
-            openapi_examples={
-                "text": {
-                    "summary": "A text",
-                    "value": {
-                        "text": "(Update) The council will open the new bridge on Sunday at nine.",
-                        "passages": True,
-                    },
-                }
-            }
-        ),
-    ],
-) -> Response:
+async def query(request: Request, asked: QueryText) -> Response:
     """Look a text up."""
     state = request.app.state
     check_text(asked.text, "text", state.settings)
@@ -110,30 +203,7 @@ def _answer(index: Index, asked: QueryText) -> QueryAnswer:
     "/v1/clusters",
     summary="Kept documents with those that were dropped for them",
     dependencies=_READ,
-    responses={
-        200: {
-            "model": Clusters,
-            "content": {
-                "application/json": {
-                    "example": {
-                        "clusters": [
-                            {
-                                "id": "wire/2026-03-01/17",
-                                "title": "New bridge opens",
-                                "at": "2026-03-01T00:00:00Z",
-                                "dropped": [
-                                    {"id": "b4", "title": "Bridge to open", "match": _MATCH}
-                                ],
-                                "dropped_count": 1,
-                            }
-                        ],
-                        "next": "4711",
-                    }
-                }
-            },
-        },
-        **problem_responses(),
-    },
+    response_model=Clusters,
 )
 async def clusters(
     request: Request,
@@ -157,18 +227,7 @@ async def clusters(
 
 
 def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
-    """Return a page of clusters in the form of the API's response.
-
-    Parameters
-    ----------
-    index : Index
-    after : int
-        Number of the last cluster of the previous page; 0 for the first page.
-    limit : int
-        Most clusters, at least 1.
-    search : str or None
-        Text that an id or a title must contain.
-    """
+    """Return the page of clusters after the one with a number."""
     # One more than requested, to see whether there is a next page.
     found = list(islice(index.clusters(search=search, after=after), limit + 1))
     named = [
@@ -195,7 +254,7 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
     "/v1/stats",
     summary="Sizes and settings",
     dependencies=_READ,
-    responses={200: {"model": StatsAnswer}, **problem_responses()},
+    response_model=StatsAnswer,
 )
 async def stats(request: Request) -> Response:
     """Return sizes and settings."""

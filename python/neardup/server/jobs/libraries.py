@@ -25,7 +25,7 @@ from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, open_library
 from neardup.server.clock import Clock
-from neardup.server.jobs.job import JobError
+from neardup.server.jobs.job_table import JobError
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -44,18 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenLibrary:
-    """An open library.
-
-    Attributes
-    ----------
-    name : str
-        Its name in this service.
-    location : str
-        Its location; never shown to clients.
-    library : Library
-    lock : Lock
-        Hold it while fetching documents: files share one spool.
-    """
+    """An open library; hold its lock while fetching documents, since files share one spool."""
 
     def __init__(self, name: str, location: str, library: Library, version: object) -> None:
         self.name = name
@@ -84,33 +73,22 @@ class _Place:
 class Libraries:
     """All libraries of a service.
 
-    Parameters
-    ----------
-    settings : Settings
-    changed : callable, optional
-        Called, from any thread, when a library has been opened or has failed to open.
-    clock : Clock or None, default=None
-        Source of time. None uses the system clock.
+    `changed` is called, from any thread, when one has been opened or has failed to open.
     """
 
     def __init__(
         self,
         settings: Settings,
-        changed: Callable[[], None] = lambda: None,
-        clock: Clock | None = None,
+        changed: Callable[[], None],
+        clock: Clock,
     ) -> None:
         self._workers = settings.workers
         self._changed = changed
-        self._clock = clock or Clock()
+        self._clock = clock
         self._lock = threading.Lock()
         self._closed = False
         named = {INDEX: settings.index, **settings.libraries}
         self._places = {name: _Place(name, where) for name, where in named.items()}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names, the index first."""
-        return tuple(self._places)
 
     def listed(self) -> list[tuple[str, int | None]]:
         """Return names and numbers of readable documents, None if a library is not open yet."""
@@ -121,13 +99,7 @@ class Libraries:
             ]
 
     def check_name(self, name: str) -> None:
-        """Raise if no library has this name.
-
-        Raises
-        ------
-        ProblemError
-            404, with the existing names.
-        """
+        """Raise `ProblemError` 404, with the existing names, if no library has this name."""
         if name not in self._places:
             names = ", ".join(self._places)
             detail = Message("server.no_such_library", names=names)
@@ -164,13 +136,7 @@ class Libraries:
 
     @contextmanager
     def use(self, name: str) -> Iterator[OpenLibrary]:
-        """Yield a ready library, which stays open during the block.
-
-        Raises
-        ------
-        JobError
-            If the library could not be opened.
-        """
+        """Yield a ready library, open during the block; raise `JobError` if it failed to open."""
         place = self._places[name]
         with self._lock:
             found = place.open

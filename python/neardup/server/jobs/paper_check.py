@@ -1,24 +1,66 @@
-"""One paper check against a shared library; it can be cancelled."""
+"""One paper: its file is read by a separate process, its text checked against a shared library."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from neardup.base.messages import Message
+from neardup.exceptions import MissingDependencyError
 from neardup.papers.check import Checking
 from neardup.papers.library import Library, LibraryDocument
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
+from neardup.readers.files import FileText, UnreadableFileError
+from neardup.readers.sandboxed import read_sandboxed
+from neardup.server.jobs.job_table import JobError
 
 if TYPE_CHECKING:
     from neardup import _core
-    from neardup.readers.files import FileText
     from neardup.server.jobs.libraries import OpenLibrary
 
-__all__ = ["check_paper"]
+__all__ = ["check_paper", "read_paper"]
+
+_log = logging.getLogger(__name__)
+
+
+def read_paper(
+    file: IO[bytes],
+    label: str,
+    *,
+    max_bytes: int,
+    max_characters: int,
+    seconds: float,
+    look: Callable[[], None] = lambda: None,
+) -> FileText:
+    """Read a paper by `read_sandboxed`; raise `JobError`, for its sender, if it yields no text."""
+    try:
+        return read_sandboxed(
+            file,
+            label,
+            max_bytes=max_bytes,
+            max_characters=max_characters,
+            seconds=seconds,
+            look=look,
+        )
+    except UnreadableFileError as error:
+        status, detail = 422, _refusal(error.args[0])
+    except MissingDependencyError as error:
+        _log.error("%s", error)
+        status, detail = 500, Message("server.reader_missing")
+    raise JobError(status, Message("server.title_unreadable_paper"), detail, "file")
+
+
+def _refusal(message: Message) -> Message:
+    """Return a refusal with advice for the sender, who cannot raise the limits of the service."""
+    way_out = message.values.get("way_out")
+    if not way_out or "limit" not in way_out.values["remedy"].values:
+        return message
+    remedy = Message("readers.remedy", remedy=Message("readers.save_smaller"))
+    return Message(message.code, **(message.values | {"way_out": remedy}))
 
 
 def check_paper(
@@ -30,26 +72,9 @@ def check_paper(
     workers: int,
     done: Callable[[float], None],
 ) -> Report:
-    """Check a paper against an open library.
+    """Return the report of a paper on an open library, without the location of any file.
 
-    Parameters
-    ----------
-    paper : FileText
-    label : str
-        Name of the paper in the report.
-    library : OpenLibrary
-    least : int
-        See :func:`neardup.check`.
-    workers : int
-        Threads; 0 means one for each processor.
-    done : callable
-        Called repeatedly with the finished share of the candidates, in [0, 1]; an exception
-        that it raises ends the check.
-
-    Returns
-    -------
-    Report
-        It shows the library's name and relative file names, not their location on this machine.
+    `done` gets the finished share of the candidates; what it raises ends the check.
     """
     return Checking(_Shared(library, done), (), least, ReportLimits(), workers).report(paper, label)
 
@@ -86,8 +111,8 @@ class _Shared(Library):
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         return [
-            replace(one, id=self._without_place(one.id))
-            for one in self._library.documents(positions)
+            replace(document, id=self._without_place(document.id))
+            for document in self._library.documents(positions)
         ]
 
     def _without_place(self, text: str) -> str:

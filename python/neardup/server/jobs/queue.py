@@ -1,9 +1,8 @@
 """Paper checks as jobs in a bounded queue, with progress and a stored result.
 
 A check takes seconds to minutes, longer than a request may. So the client gets an id and
-polls. The queue is bounded and served by threads; clients take turns, and a job whose library
-is still being opened lets others go first. The state of a job is in a table (`job_table`) that
-all processes of a service read; each process has its own queue and threads.
+polls. The queue is bounded and served by a thread; a job whose library is still being opened lets
+others go first. The state of a job is in a table (`job_table`).
 """
 
 from __future__ import annotations
@@ -14,36 +13,30 @@ import pickle
 import sqlite3
 import tempfile
 import threading
-import traceback
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from neardup.base.messages import LANGUAGES, Message
+from neardup.base.messages import Message
 from neardup.papers.report import Report
+from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.clock import Clock
-from neardup.server.jobs.job import FINISHED, STOPPED, JobError, JobState
-from neardup.server.jobs.job_table import JobTable
+from neardup.server.jobs.job_table import FINISHED, STOPPED, JobError, JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
-from neardup.server.jobs.paper_check import check_paper
-from neardup.server.jobs.reader import read_paper
-from neardup.server.jobs.sandbox import run_in_sandbox
-from neardup.server.metrics import CheckMetrics
+from neardup.server.jobs.paper_check import check_paper, read_paper
+from neardup.server.logs import places
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from prometheus_client import CollectorRegistry
-
     from neardup.server.jobs.uploads import Upload
+    from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
 
-__all__ = ["LANGUAGES", "Jobs"]
+__all__ = ["Jobs"]
 
 #: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
@@ -81,88 +74,41 @@ class _Removed(Exception):
 class _Job:
     state: JobState
     upload: Upload
+    library: str
     least: int
 
 
 class Jobs:
-    """The checks of one process.
+    """The checks of a service, one at a time: the core runs each on all processors."""
 
-    Parameters
-    ----------
-    settings : Settings
-    registry : CollectorRegistry or None, default=None
-        Registry for the metrics.
-    threads : int, default=1
-        Concurrent checks.
-    seconds : float, default=600.0
-        Longest time for one check, in seconds.
-    clock : Clock or None, default=None
-        Source of time. None uses the system clock.
-
-    Attributes
-    ----------
-    libraries : Libraries
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        registry: CollectorRegistry | None = None,
-        threads: int = 1,
-        seconds: float = CHECK_SECONDS,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, clock: Clock) -> None:
         self._settings = settings
-        self._seconds = seconds
-        self._clock = clock or Clock()
-        self._table = JobTable(settings.job_seconds, self._clock)
+        self._clock = clock
+        self._table = JobTable(settings.job_seconds, clock)
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._running = 0
         self._receiving = 0
-        # Papers being received, waiting or running, and when each client was last served.
-        self._held: Counter[str | None] = Counter()
-        self._served: dict[str | None, int] = {}
-        self._ended = dict.fromkeys(FINISHED, 0)
-        self._metrics = CheckMetrics(registry)
+        metrics.checks.labels("waiting").set_function(lambda: len(self._waiting))
+        metrics.checks.labels("running").set_function(lambda: self._running)
+        self._ended = metrics.ended_checks
         self._stops = False
         #: Ended jobs whose final state could not be stored yet.
         self._unsaved: list[tuple[_Job, JobState]] = []
         self._time_is_up = False
-        self.libraries = Libraries(settings, self._wake, self._clock)
-        self._threads = [
-            threading.Thread(target=self._work, name=f"check-{number}", daemon=True)
-            for number in range(threads)
-        ]
+        self.libraries = Libraries(settings, self._wake, clock)
+        self._thread = threading.Thread(target=self._work, name="check", daemon=True)
 
-    def start(self, path: Path | None = None) -> None:
-        """Start the threads that run checks.
-
-        Parameters
-        ----------
-        path : Path or None, default=None
-            The file of states and reports that all processes of a service share. None keeps
-            them private to this process.
-        """
-        self._table.open(path)
-        for thread in self._threads:
-            thread.start()
+    def start(self) -> None:
+        """Start the thread that runs checks."""
+        self._table.open()
+        self._thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
-        """Finish the running checks, and fail the waiting ones.
-
-        Parameters
-        ----------
-        seconds : float, default=30.0
-            How long running checks may still take.
-        """
+        """Finish the running checks within so many seconds, and fail the waiting ones."""
         with self._changed:
             self._stops = True
             waiting, self._waiting = self._waiting, []
-            for job in waiting:
-                self._release(job.state.client)
-            self._count()
             self._changed.notify_all()
         for job in waiting:
             # A state that cannot be stored must not prevent the others from ending.
@@ -171,80 +117,35 @@ class Jobs:
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
-        end = self._clock.monotonic() + seconds
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join(max(0.0, end - self._clock.monotonic()))
-        self._time_is_up = True
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join(5.0)
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+            self._time_is_up = True
+            self._thread.join(5.0)
         self.libraries.close()
         self._table.close()
 
     @contextmanager
-    def room(self, client: str | None = None) -> Iterator[None]:
-        """Reserve a place in the queue while a paper is received.
-
-        Parameters
-        ----------
-        client : str or None, default=None
-            Who sends it: see `neardup.server.security.clients`. A client may hold a share of
-            the places; None may hold all.
-
-        Raises
-        ------
-        ProblemError
-            429 if the queue, or this client's share of it, is full.
-        """
+    def room(self) -> Iterator[None]:
+        """Reserve a place in the queue while a paper is received; raise if there is none."""
         with self._changed:
             if self._stops:
                 raise ProblemError(*STOPPED, headers=_retry())
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
                 detail = Message("server.papers_wait", count=self._settings.max_jobs)
                 raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
-            held = self._held[client]
-            if client is not None and held >= self._settings.of_client(self._settings.max_jobs):
-                detail = Message("server.papers_wait_of_client", count=held)
-                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
             self._receiving += 1
-            self._held[client] += 1
         try:
             yield
         finally:
             with self._changed:
                 self._receiving -= 1
-                self._release(client)
 
-    def submit(
-        self, upload: Upload, library: str, least: int, client: str | None = None
-    ) -> JobState:
-        """Queue a paper; call it within :meth:`room`.
-
-        Parameters
-        ----------
-        upload : Upload
-            The job takes ownership of it.
-        library : str
-            Its name.
-        least : int
-            See :func:`neardup.check`.
-        client : str or None, default=None
-            As in :meth:`room`.
-
-        Returns
-        -------
-        JobState
-
-        Raises
-        ------
-        ProblemError
-            404 if no library has this name.
-        """
+    def submit(self, upload: Upload, library: str, least: int) -> JobState:
+        """Queue a paper within `room`; raise 404 if there is no such library."""
         try:
             self.libraries.check_name(library)
             self._table.remove_expired()
-            job = _Job(self._table.create(upload.label, library, client), upload, least)
+            job = _Job(self._table.create(upload.label), upload, library, least)
             self.libraries.prepare(library)
         except BaseException:
             upload.close()
@@ -252,8 +153,6 @@ class Jobs:
         with self._changed:
             if not self._stops:
                 self._waiting.append(job)
-                self._held[client] += 1
-                self._count()
                 self._changed.notify()
                 return job.state
         state = replace(job.state, state="failed", problem=JobError(*STOPPED))
@@ -262,16 +161,13 @@ class Jobs:
 
     def state(self, job: str) -> JobState | None:
         """Return the state of a job, None if no job has this id."""
-        found = self._table.get(job)
-        if (
-            found is not None
-            and found.state == "queued"
-            and found.library in self.libraries.names
-            and not self.libraries.is_ready(found.library)
-        ):
-            opened = self.libraries.progress(found.library)
-            return replace(found, stage="library", progress=_READING * opened)
-        return found
+        state = self._table.get(job)
+        with self._changed:
+            libraries = [one.library for one in self._waiting if one.state.job == job]
+        if state is None or not libraries or self.libraries.is_ready(libraries[0]):
+            return state
+        opened = self.libraries.progress(libraries[0])
+        return replace(state, stage="library", progress=_READING * opened)
 
     def page(self, job: str, language: str) -> str | None:
         """Return the report of a finished job as a page, None if there is none."""
@@ -288,16 +184,10 @@ class Jobs:
         self._wake()
         return removed
 
-    def counts(self) -> dict[str, int]:
-        """Return the numbers of waiting, running, done and failed jobs.
-
-        Only jobs of this process count; done and failed ones since it started.
-        """
-        with self._changed:
-            return {"waiting": len(self._waiting), "running": self._running, **self._ended}
-
-    def _count(self) -> None:
-        self._metrics.now(len(self._waiting), self._running)
+    @property
+    def unfinished(self) -> int:
+        """Number of waiting and running jobs."""
+        return len(self._waiting) + self._running
 
     def _wake(self) -> None:
         with self._changed:
@@ -332,7 +222,6 @@ class Jobs:
                 self._changed.wait(_TIDY)
             else:
                 self._running += 1
-                self._count()
         if job is None:
             self._table.remove_expired()
             return
@@ -341,26 +230,15 @@ class Jobs:
         finally:
             with self._changed:
                 self._running -= 1
-                self._release(job.state.client)
-                self._count()
 
     def _next(self) -> _Job | None:
-        """Take the first job with a ready library of the client that was served longest ago."""
-        for job in sorted(self._waiting, key=lambda job: self._served.get(job.state.client, 0)):
+        """Take the first job that was removed, or whose library is ready."""
+        for job in self._waiting:
             gone = not self._table.exists(job.state.job)
-            if gone or self.libraries.is_ready(job.state.library):
+            if gone or self.libraries.is_ready(job.library):
                 self._waiting.remove(job)
-                if not gone:
-                    self._served[job.state.client] = max(self._served.values(), default=0) + 1
                 return job
         return None
-
-    def _release(self, client: str | None) -> None:
-        """Release a place; forget a client that holds none."""
-        self._held[client] -= 1
-        if self._held[client] <= 0:
-            del self._held[client]
-            self._served.pop(client, None)
 
     def _run(self, job: _Job) -> None:
         state = replace(job.state, state="running")
@@ -372,19 +250,17 @@ class Jobs:
             # Removes a state written at the same moment.
             self._table.remove(state.job)
         except Exception as error:
-            # Not the message: it may quote the paper.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            _log.error("A check failed with %s\n%s", type(error).__name__, where)
+            _log.error("A check failed\n%s", places(error))
             state = replace(state, state="failed", problem=JobError(*_FAILED))
         self._end(job, state)
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
         settings = self._settings
-        end = self._clock.monotonic() + self._seconds
+        end = self._clock.monotonic() + CHECK_SECONDS
         written = -1.0
 
-        def look(stage: str, progress: float) -> None:
+        def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
             nonlocal written
             self._look(job, end)
             if progress >= written + _STEP:
@@ -397,10 +273,10 @@ class Jobs:
             job.upload.label,
             max_bytes=settings.max_upload_bytes,
             max_characters=settings.max_text_characters,
-            seconds=min(READ_SECONDS, self._seconds),
+            seconds=READ_SECONDS,
             look=lambda: self._look(job, end),
         )
-        with self.libraries.use(state.library) as library:
+        with self.libraries.use(job.library) as library:
             report = check_paper(
                 paper,
                 job.upload.label,
@@ -417,11 +293,7 @@ class Jobs:
             state="done",
             stage="done",
             progress=1.0,
-            rates={
-                "total": rates.total,
-                "without_quotations": rates.without_quotations,
-                "largest_source": rates.largest_source,
-            },
+            rates=Rates(rates.total, rates.without_quotations, rates.largest_source),
         )
 
     def _look(self, job: _Job, end: float) -> None:
@@ -432,7 +304,7 @@ class Jobs:
             raise _Removed
         if self._clock.monotonic() > end:
             title = Message("server.title_check_too_long")
-            detail = Message("server.check_slow", seconds=self._seconds)
+            detail = Message("server.check_slow", seconds=CHECK_SECONDS)
             raise JobError(422, title, detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
@@ -440,7 +312,7 @@ class Jobs:
         with tempfile.TemporaryFile() as file:
             pickle.dump(report, file)
             ended = run_in_sandbox(
-                "renderer_process.py",
+                Path(__file__).with_name("renderer_process.py"),
                 (),
                 file,
                 seconds=max(0.0, end - self._clock.monotonic()),
@@ -448,15 +320,11 @@ class Jobs:
             )
         self._look(job, end)
         if ended.code != 0:
-            _log.error("A report could not be made: %s. %s", ended.code, ended.where)
+            _log.error("A report could not be made: %s. %s", ended.code, ended.place)
             raise JobError(*_FAILED)
+        report_files = orjson.loads(ended.output)
         most = self._settings.max_report_bytes
-        if not self._table.save_report(
-            job.state,
-            orjson.loads(ended.output),
-            most=most,
-            most_of_client=self._settings.of_client(most),
-        ):
+        if not self._table.save_report(job.state.job, report_files, most=most):
             raise JobError(*_TOO_LARGE)
 
     def _end(self, job: _Job, state: JobState) -> None:
@@ -467,9 +335,7 @@ class Jobs:
             self._unsaved.append((job, state))
             raise
         if is_saved and state.state in FINISHED:
-            with self._changed:
-                self._ended[state.state] += 1
-            self._metrics.ended(state.state)
+            self._ended.labels(state.state).inc()
 
 
 def _between(begin: float, end: float, share: float) -> float:

@@ -37,17 +37,7 @@ _SEPARATORS = re.compile(r"[/\\]")
 
 @dataclass(frozen=True)
 class Upload:
-    """A received paper.
-
-    Parameters
-    ----------
-    file : binary file
-        An unnamed temporary file; the receiver of the upload closes it.
-    label : str
-        The client's name for the file, made harmless.
-    size : int
-        In bytes.
-    """
+    """A received paper: an unnamed temporary file, its label, and its size in bytes."""
 
     file: IO[bytes]
     label: str
@@ -78,23 +68,7 @@ def label_of(name: str | None) -> str:
 
 
 async def read_form(request: Request) -> FormData:
-    """Receive a form with a file; `neardup.server.security.limits` bounds its size.
-
-    Parameters
-    ----------
-    request : Request
-        If its form was read before, for example by `neardup.server.security.csrf.check`, that
-        form is returned again.
-
-    Returns
-    -------
-    FormData
-
-    Raises
-    ------
-    ProblemError
-        415 if the body is not a form with files, 400 if it is truncated or damaged.
-    """
+    """Receive a form with a file; raise 415 if it is none, 400 if it is truncated or damaged."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
         detail = Message("server.must_be_form_none")
@@ -122,24 +96,10 @@ def _too_large(most: int) -> ProblemError:
 async def take(
     form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = ()
 ) -> tuple[Upload, dict[str, str]]:
-    """Return the file of a form and the other fields.
+    """Return the file of a form, and its other fields, each of which comes at most once.
 
-    Parameters
-    ----------
-    form : FormData
-        Returned by :func:`read_form`; it can be closed afterwards.
-    field : str
-        Name of the file field.
-    max_bytes : int
-        Largest file, in bytes, inclusive.
-    others : iterable of str, default=()
-        Other fields that the form may have, each at most once.
-
-    Raises
-    ------
-    ProblemError
-        413 if the file is too large; 422 if it is missing or empty, or if a field is
-        unexpected or repeated.
+    Raise 413 if the file has more than `max_bytes`; 422 if it is missing or empty, or if a field is
+    unexpected or repeated.
     """
     allowed = set(others)
     fields: dict[str, str] = {}

@@ -14,11 +14,10 @@ from neardup.server.jobs.uploads import take
 from neardup.server.pages.page import Refused, field, page, see, words_of
 from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.problems import ProblemError
-from neardup.server.security.clients import client_of
 
 __all__ = ["router"]
 
-_FIELDS = ("csrf", "library", "least")
+_FIELDS = ("library", "least")
 _MOST_DIGITS = 6
 
 router = APIRouter()
@@ -45,13 +44,10 @@ async def check(request: Request) -> Response:
             raise Refused(words("refused_least"))
         if not SHORTEST <= int(least) <= LONGEST:
             raise Refused(words("refused_least"))
-        client = client_of(request)
-        with state.jobs.room(client):
+        with state.jobs.room():
             most = state.settings.max_upload_bytes
             upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS)
-            job = await state.store.run(
-                state.jobs.submit, upload, given["library"], int(least), client
-            )
+            job = await state.store.run(state.jobs.submit, upload, given["library"], int(least))
     except Refused as refused:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:

@@ -16,8 +16,8 @@ from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.server.api.documents import MOST_DROPPED
+from neardup.server.api.fields import check_id
 from neardup.server.api.query import clusters_page
-from neardup.server.api.request_models import check_id
 from neardup.server.pages.page import field, page, see
 from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
 from neardup.server.problems import ProblemError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
@@ -20,12 +19,13 @@ from starlette.types import Scope
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.pages.words import Words
-from neardup.server.jobs.job import JobError
-from neardup.server.jobs.reader import read_paper
+from neardup.server.jobs.job_table import JobError
+from neardup.server.jobs.paper_check import read_paper
 from neardup.server.jobs.uploads import label_of
+from neardup.server.logs import places
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import RETRY_SECONDS, ProblemError
-from neardup.server.security import auth, csrf
+from neardup.server.security import auth
 from neardup.server.settings import Settings
 
 __all__ = ["Refused", "UnknownPage", "error_page", "field", "given_text", "page", "see", "words_of"]
@@ -48,19 +48,20 @@ Handler = Callable[[Request], Awaitable[Response]]
 def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
     """Return a decorator that turns a function into a page for keys with a scope; None for anybody.
 
-    A form is read, and checked to come from a page of this service, before the function is
-    called; the function gets it from ``await request.form()``. Readers who are not signed in are
-    redirected to the sign-in page.
+    A request of another site is refused, and a form is read, before the function is called; the
+    function gets it from ``await request.form()``. Readers who are not signed in are redirected to
+    the sign-in page.
     """
 
     def decorate(function: Handler) -> Handler:
         async def handle(request: Request) -> Response:
             try:
-                if scope is not None:
+                if scope is None:
+                    auth.refuse_other_sites(request)
+                else:
                     await auth.require(scope)(request, None)
                 if request.method == "POST":
                     await _read_form(request)
-                    await csrf.check(request)
                 return await function(request)
             except HTTPException as error:
                 if error.status_code == HTTPStatus.UNAUTHORIZED and request.method != "POST":
@@ -75,9 +76,7 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
             except ParameterError as error:
                 return error_page(request, 422, error)
             except Exception as error:
-                # Only the place, not the message: it may quote a document.
-                where = "".join(traceback.format_tb(error.__traceback__))
-                _LOG.error("A page failed with %s\n%s", type(error).__name__, where)
+                _LOG.error("A page failed\n%s", places(error))
                 return error_page(request, 500)
             finally:
                 # Closes the files of the form.

@@ -12,7 +12,7 @@ from neardup.base.messages import in_language
 from neardup.index import Match, NewDocument
 from neardup.pages.sides import Sides
 from neardup.papers.align import align_sides
-from neardup.server.api.request_models import check_id
+from neardup.server.api.fields import check_id
 from neardup.server.pages.page import Refused, field, given_text, page, see, words_of
 from neardup.server.pages.rendering import document_link, render
 from neardup.server.problems import ProblemError

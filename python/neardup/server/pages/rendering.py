@@ -16,7 +16,7 @@ from neardup.base.messages import Message
 from neardup.pages import templating
 from neardup.pages.words import LANGUAGES, Words, load_words
 from neardup.server.problems import ProblemError
-from neardup.server.security import auth, csrf
+from neardup.server.security import auth
 
 if TYPE_CHECKING:
     pass
@@ -80,7 +80,6 @@ def render(
         here=here,
         other_language=other,
         language_link=_language_link(request, other),
-        csrf=csrf.token(request),
         signed_in=auth.signed_in(request) is not None,
         may_write=auth.is_allowed(request, "write"),
         document_link=document_link,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-#: Start of this process; all processes of a service start together.
+#: Start of this process.
 _STARTED = time.monotonic()
 
 #: Units of durations: from how many seconds on it is used, its seconds, and its word.
@@ -39,7 +39,6 @@ async def show(request: Request) -> Response:
     state = request.app.state
     words = page_words(language_of_request(request))
     stats = await state.store.run(_stats, state.store)
-    counted = _counted((await state.metrics.text(state.store)).decode())
     return render(
         request,
         "status",
@@ -48,7 +47,7 @@ async def show(request: Request) -> Response:
         problem=stats is None,
         sizes=[] if stats is None else _sizes(stats),
         index=[] if stats is None else _index(words, stats),
-        service=_service(words, state, counted),
+        service=_service(words, state, state.metrics.totals()),
         limits=_limits(words, state.settings),
     )
 
@@ -92,21 +91,20 @@ def _index(words: Words, stats: Stats) -> Rows:
     ]
 
 
-def _service(words: Words, state: Any, counted: dict[str, float]) -> Rows:
+def _service(words: Words, state: Any, counted: dict[str, int]) -> Rows:
     up = time.monotonic() - _STARTED
     a_minute = 60 / max(up, 1.0)
-    jobs = state.jobs.counts()
     return [
         ("version", __version__),
         ("python", platform.python_version()),
         ("up", _span(words, up)),
-        ("requests", int(counted["requests"])),
+        ("requests", counted["requests"]),
         ("request_rate", round(counted["requests"] * a_minute)),
-        ("in_flight", int(counted["in_flight"])),
-        ("added", int(counted["added"])),
+        ("in_flight", counted["in_flight"]),
+        ("added", counted["added"]),
         ("added_rate", round(counted["added"] * a_minute)),
         ("waiting", state.writer.waiting),
-        ("jobs", jobs["waiting"] + jobs["running"]),
+        ("jobs", state.jobs.unfinished),
     ]
 
 
@@ -121,24 +119,6 @@ def _limits(words: Words, settings: Settings) -> Rows:
         ("max_jobs", settings.max_jobs),
         ("job_time", _span(words, settings.job_seconds)),
     ]
-
-
-def _counted(text: str) -> dict[str, float]:
-    """Sum the counters of all processes of the service."""
-    from prometheus_client.parser import text_string_to_metric_families
-
-    found = {"requests": 0.0, "added": 0.0, "in_flight": 0.0}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name == "neardup_requests_total":
-                found["requests"] += sample.value
-            elif sample.name == "neardup_requests_in_flight":
-                found["in_flight"] += sample.value
-            elif sample.name == "neardup_documents_total" and (
-                sample.labels["outcome"] in ("kept", "dropped")
-            ):
-                found["added"] += sample.value
-    return found
 
 
 def _bytes(count: int) -> str:

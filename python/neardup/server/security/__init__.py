@@ -2,11 +2,8 @@
 
 ===============  ====================================================================
 ``keys``         the API key file
-``auth``         scopes, by API key or by browser session
-``sessions``     the signed cookie; ``csrf``: CSRF protection of the forms
-``failed_keys``  back-off after failed keys
-``limits``       size, time and concurrency limits; the Host header
-``clients``      identifies the client of a request, for limits per client
+``auth``         scopes, by API key or by browser session; requests of other sites
+``limits``       limits of size, time and number; the Host header
 ``headers``      security headers of every response
 ===============  ====================================================================
 """

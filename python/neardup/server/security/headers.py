@@ -77,27 +77,9 @@ class SecurityHeaders:
 def report_policy(html: str) -> str:
     """Return the content security policy with which the report of a check is served.
 
-    The report allows its own style and script by their digests, computed from our files before
-    any text enters the page. The header repeats this policy and adds a sandbox: the page has
-    no origin, so that no script in it can act on behalf of the service.
-
-    Parameters
-    ----------
-    html : str
-        Made by :func:`neardup.papers.report.html_report`.
-
-    Raises
-    ------
-    ParameterError
-        If the page does not begin with such a policy.
-
-    Examples
-    --------
-    >>> from neardup.server.security.headers import report_policy
-    >>> policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
-    >>> page = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    >>> report_policy(page).removeprefix(policy)
-    "; frame-ancestors 'none'; sandbox allow-scripts allow-modals"
+    The report allows its own style and script by their digests, computed from our files before any
+    text enters the page. The header repeats this policy and adds a sandbox: the page has no origin,
+    so that no script in it can act on behalf of the service.
     """
     found = _META.search(html, 0, _HEAD_CHARACTERS)
     policy = "" if found is None else unescape(found[1])

@@ -45,20 +45,8 @@ _NO_FILE = (0, 0, 0)
 
 @dataclass(frozen=True)
 class Key:
-    """Metadata of an API key.
-
-    Attributes
-    ----------
-    name : str
-        Who or what the key is for.
-    scopes : tuple of str
-        Some of ``read``, ``write``.
-    created : str
-        RFC 3339, in UTC.
-    last : str
-        Its last four characters.
-    digest : str
-        Its SHA-256, 64 hexadecimal digits.
+    """A key without its secret: who it is for, its scopes, when it was made (RFC 3339, UTC), its
+    last four characters and its SHA-256 (hexadecimal).
     """
 
     name: str
@@ -69,18 +57,9 @@ class Key:
 
 
 class Keys:
-    """The current keys of a file.
+    """The current keys of a file; each lookup checks whether it was replaced.
 
-    Parameters
-    ----------
-    path : Path
-        Made by `create_key`.
-
-    Notes
-    -----
-    Each lookup checks whether the file was replaced, which takes some
-    microseconds. A missing or damaged file counts as having no keys, so that nobody is
-    admitted by mistake.
+    A missing or damaged file counts as having no keys, so that nobody is admitted by mistake.
     """
 
     def __init__(self, path: Path) -> None:
@@ -123,13 +102,7 @@ class Keys:
 
 
 def read_keys(path: Path) -> list[Key]:
-    """Return the keys of a file in order of creation.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not a key file, or is writable by others.
-    """
+    """Return the keys of a file in order of creation; raise if others may write it."""
     try:
         with open(path, "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -151,30 +124,9 @@ def read_keys(path: Path) -> list[Key]:
 
 
 def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
-    """Create a key, and write the file.
+    """Create a key in a file (mode 0600), and return the secret, never shown again, and the key.
 
-    Parameters
-    ----------
-    path : Path
-        Created with mode 0600 if it does not exist.
-    name : str
-        Unique name; 1 to 100 printable characters.
-    scopes : sequence of {'read', 'write'}
-        Scopes of the key; at least one.
-
-    Returns
-    -------
-    tuple of str and Key
-        The key itself, which cannot be shown again, and its metadata.
-
-    Raises
-    ------
-    ParameterError
-        If the name is taken or empty, or there is no such scope.
-    InputError
-        If the file is not a key file.
-    OutputError
-        If it cannot be written.
+    Raise `ParameterError` if the name is taken or empty, or there is no such scope.
     """
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise bad("name", "server.key_name", name, most=_LONGEST_NAME)
@@ -197,17 +149,7 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
 
 
 def revoke_key(path: Path, name: str) -> Key:
-    """Remove a key from the file; running services notice at the next request.
-
-    Raises
-    ------
-    ParameterError
-        If no key has that name.
-    InputError
-        If the file cannot be read or is not a key file.
-    OutputError
-        If it cannot be written.
-    """
+    """Remove a key from the file; running services notice at the next request."""
     with _alone(path):
         keys = read_keys(path)
         for key in keys:

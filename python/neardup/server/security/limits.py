@@ -1,24 +1,15 @@
-"""Limits of requests: size, time, concurrency, and the host that they name.
+"""Limits of requests: size, time, number, and the host that they name.
 
 One middleware before everything else, so that a refused request costs as little as possible.
-Bodies are counted as they arrive, regardless of Content-Length. If a refused client is still
-sending, its data is read for a moment longer: closing a connection with unread data would
-discard the response.
-
-If the service requires keys, clients without one can still use a few addresses, such as the
-sign-in page. These requests have a few slots of their own and a short time limit, so that
-anonymous clients take no capacity from clients with keys. One client may use at most a share
-of all slots (`neardup.server.security.clients` defines a client), so that others are served
-too.
+Bodies are counted as they arrive, regardless of Content-Length. The limits hold for all clients
+together; a proxy in front limits each of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -26,13 +17,11 @@ from starlette.requests import Request
 from neardup.base.messages import Message
 from neardup.server.problems import ProblemError, response
 from neardup.server.security.auth import identify
-from neardup.server.security.clients import client_name
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-    from neardup.server.security.keys import Key
     from neardup.server.settings import Settings
 
 __all__ = ["Limits", "is_loopback"]
@@ -46,9 +35,7 @@ _SIGNING = frozenset(("/login", "/logout"))
 _HOST = re.compile(r"(?:[0-9A-Za-z._~%!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 #: Largest short form, in bytes; also the allowance for the parts around an uploaded file.
 _FORM_BYTES = 64 << 10
-#: Concurrent requests without a key: a share of all slots, but enough for a page and its assets.
-_ANONYMOUS_SHARE, _LEAST_ANONYMOUS = 8, 8
-#: Longest time, in seconds, for these requests and for the sign-in forms.
+#: Longest time, in seconds, for requests without a needed key and for the sign-in forms.
 _ANONYMOUS_SECONDS = 5.0
 #: Answered even under full load, when monitoring needs them most.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
@@ -58,39 +45,16 @@ _SLOWEST = 16 << 10
 _BODIES, _PAPERS = 4, 2
 _RETRY_SECONDS = 1
 _CLOSE = (b"connection", b"close")
-#: Seconds, and bytes, that are still read after a refusal.
-_LINGER_SECONDS, _LINGER_BYTES = 2.0, 64 << 20
-
-
-@dataclass
-class _Use:
-    """What one client uses now."""
-
-    requests: int = 0
-    bytes: int = 0
 
 
 class Limits:
-    """ASGI middleware that refuses requests beyond the limits.
-
-    Attributes
-    ----------
-    in_flight : int
-        Requests in progress, including those of anonymous clients.
-    """
+    """ASGI middleware that refuses requests beyond the limits."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
         self._room = max(_BODIES * settings.max_body_bytes, _PAPERS * settings.max_upload_bytes)
         self._bytes = 0
-        self._most_anonymous = max(settings.max_in_flight // _ANONYMOUS_SHARE, _LEAST_ANONYMOUS)
-        self._anonymous = 0
-        self._clients: dict[str, _Use] = {}
-        # A client may always send one paper of the largest size.
-        self._client_room = max(
-            settings.of_client(self._room), settings.max_upload_bytes + _FORM_BYTES
-        )
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,11 +63,9 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = self._most(scope)
-        key, missing_key = self._identified(scope)
-        client = client_name(scope, key)
-        Request(scope).state.client = client
+        missing_key = self._missing_key(scope)
         request = _Request(scope, most, receive, send)
-        refusal = self._refusal(scope, most, missing_key, client)
+        refusal = self._refusal(scope, most, missing_key)
         if refusal is not None:
             await request.refuse(scope, refusal)
             return
@@ -112,25 +74,14 @@ class Limits:
             seconds = min(seconds, _ANONYMOUS_SECONDS)
             # Lowered only now: a client without a key should be told about the key, not the size.
             request.most = min(most, _FORM_BYTES)
-        # Requests from this machine without a key have no client and no share.
-        use = _Use() if client is None else self._clients.setdefault(client, _Use())
         self.in_flight += 1
-        self._anonymous += missing_key is not None
-        use.requests += 1
         try:
-            await self._answer(scope, request, seconds, None if client is None else use)
+            await self._answer(scope, request, seconds)
         finally:
             self.in_flight -= 1
-            self._anonymous -= missing_key is not None
             self._bytes -= request.received
-            use.requests -= 1
-            use.bytes -= request.received
-            if client is not None and use.requests == 0:
-                del self._clients[client]
 
-    async def _answer(
-        self, scope: Scope, request: _Request, seconds: float, use: _Use | None
-    ) -> None:
+    async def _answer(self, scope: Scope, request: _Request, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
@@ -138,10 +89,7 @@ class Limits:
 
                 async def receive() -> AsgiMessage:
                     message = await request.receive()
-                    size = len(message.get("body", b""))
-                    self._bytes += size
-                    if use is not None:
-                        use.bytes += size
+                    self._bytes += len(message.get("body", b""))
                     if request.has_begun:
                         # Too late to refuse: the handler only waits for a disconnect.
                         return message
@@ -149,9 +97,6 @@ class Limits:
                         raise _Refused(_too_large(request.most))
                     if self._bytes > self._room:
                         raise _Refused(_busy(503, Message("server.receiving_too_much")))
-                    if use is not None and use.bytes > self._client_room:
-                        detail = Message("server.receiving_too_much_of_client")
-                        raise _Refused(_busy(503, detail))
                     # A large body may take longer if it keeps arriving; its processing then has
                     # the full time limit again.
                     if message["type"] == "http.request":
@@ -177,17 +122,16 @@ class Limits:
             return min(self._settings.max_body_bytes, _FORM_BYTES)
         return self._settings.max_body_bytes
 
-    def _identified(self, scope: Scope) -> tuple[Key | None, ProblemError | None]:
-        """Return the key of a request, and the refusal if a required key is missing."""
-        if self._settings.keys is None:
-            return None, None
+    def _missing_key(self, scope: Scope) -> ProblemError | None:
+        """Return the refusal of a request without a needed key."""
         try:
-            return identify(Request(scope)), None
+            identify(Request(scope))
         except ProblemError as refusal:
-            return None, refusal
+            return refusal
+        return None
 
     def _refusal(
-        self, scope: Scope, most: int, missing_key: ProblemError | None, client: str | None
+        self, scope: Scope, most: int, missing_key: ProblemError | None
     ) -> ProblemError | None:
         fault = _host_fault(scope) or _length_fault(scope)
         if fault is not None:
@@ -209,17 +153,8 @@ class Limits:
             return _too_large(most)
         if missing_key is not None and scope["path"].startswith(_API):
             return missing_key
-        if scope["path"] in _ALWAYS:
-            return None
-        if missing_key is None:
-            busy, places = self.in_flight - self._anonymous, self._settings.max_in_flight
-        else:
-            busy, places = self._anonymous, self._most_anonymous
-        if busy >= places:
-            return _busy(429, Message("server.requests_busy", count=busy))
-        used = 0 if client not in self._clients else self._clients[client].requests
-        if used >= self._settings.of_client(places):
-            return _busy(429, Message("server.requests_busy_of_client", count=used))
+        if scope["path"] not in _ALWAYS and self.in_flight >= self._settings.max_in_flight:
+            return _busy(429, Message("server.requests_busy", count=self.in_flight))
         return None
 
 
@@ -241,10 +176,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _host_fault(scope: Scope) -> Message | None:
-    """Return what is wrong with the Host header, None if nothing is.
-
-    Later readers might interpret a second or malformed Host header differently.
-    """
+    """Return what is wrong with the Host header: a later reader might see another host."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
         return Message("server.one_host", hosts=len(hosts))
@@ -300,7 +232,7 @@ class _Request:
         )
         #: Whether the response has begun.
         self.has_begun = False
-        self._closes = False
+        self._is_refused = False
         self._receive = receive
         self._send = send
 
@@ -314,30 +246,15 @@ class _Request:
         """Send a part of the response; before the end of the body, also close the connection."""
         if message["type"] == "http.response.start":
             self.has_begun = True
-            self._closes = self._closes or not self.complete
-            if self._closes:
+            if self._is_refused or not self.complete:
                 message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
-        elif self._closes and not self.complete and not message.get("more_body", False):
-            await self._send({**message, "more_body": True})
-            await self._linger()
-            message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 
     async def refuse(self, scope: Scope, problem: ProblemError) -> None:
         """Send a problem and close the connection, unless a response has begun."""
         if not self.has_begun:
-            self._closes = True
+            self._is_refused = True
             await response(problem)(scope, self._receive, self.send)
-
-    async def _linger(self) -> None:
-        left = _LINGER_BYTES
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LINGER_SECONDS):
-                while left > 0:
-                    message = await self._receive()
-                    if not message.get("more_body", False):
-                        return
-                    left -= len(message["body"])
 
 
 def _too_large(most: int) -> ProblemError:

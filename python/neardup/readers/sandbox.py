@@ -1,0 +1,155 @@
+"""Runs a program of the package as a separate process: stoppable, with a bare environment.
+
+A process that reads what strangers send also limits its own memory and time: `limit_process`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+__all__ = ["ProcessResult", "limit_process", "run_in_sandbox"]
+
+#: Seconds between two looks at a running process.
+_TURN = 0.02
+
+#: Only these variables are passed on: an environment may contain passwords.
+_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True)
+class ProcessResult:
+    """How a process ended.
+
+    Parameters
+    ----------
+    code : int or None
+        Its exit code, or the negative number of the signal that ended it; None if its time was up.
+    output : bytes
+        What it wrote to standard output.
+    place : str
+        Where in the source it failed, if known. Not the message, which may quote a text.
+    """
+
+    code: int | None
+    output: bytes
+    place: str
+
+
+def run_in_sandbox(
+    program: Path,
+    arguments: Sequence[str],
+    source: IO[bytes],
+    *,
+    seconds: float,
+    look: Callable[[], None],
+) -> ProcessResult:
+    """Run a program in a separate process and return its output.
+
+    Parameters
+    ----------
+    program : Path
+        A Python file. It runs as a script, so that the packages around it are not loaded.
+    arguments : sequence of str
+        Arguments of the program; all users of the machine can see them.
+    source : binary file
+        Standard input of the program, from the beginning; must have a file descriptor.
+    seconds : float
+        Longest time, in seconds.
+    look : callable
+        Called repeatedly meanwhile; an exception that it raises ends the process.
+    """
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    environment["PYTHONUTF8"] = "1"
+    # The other process finds the package where this one does.
+    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
+    source.seek(0)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-P", str(program), *arguments],
+            stdin=source,
+            stdout=output,
+            stderr=errors,
+            env=environment,
+            # Ctrl-C in a terminal goes only to the caller, which decides what it ends.
+            start_new_session=True,
+        )
+        try:
+            code = _wait(process, seconds, look)
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        errors.seek(0)
+        return ProcessResult(code, output.read(), _place(errors.read()))
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float, look: Callable[[], None]) -> int | None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return process.wait(_TURN)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                return None
+        look()
+
+
+def _place(errors: bytes) -> str:
+    lines = errors[-20_000:].decode("utf-8", "replace").splitlines()
+    return next((line.strip() for line in reversed(lines) if line.startswith("  File ")), "")
+
+
+def limit_process(seconds: float, memory: int) -> None:
+    """Let the system end this process when it exceeds its limits.
+
+    Parameters
+    ----------
+    seconds : float
+        Longest time from now on, in seconds.
+    memory : int
+        Most memory beyond that in use, in bytes. Linux only.
+    """
+    if hasattr(os, "nice"):
+        # Requests have priority over this process.
+        os.nice(5)
+    # If the service itself is killed, nothing else ends this process.
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        import resource
+    except ImportError:
+        return
+    # The limit excludes what the interpreter and its libraries have mapped so far.
+    limits = {
+        resource.RLIMIT_AS: _mapped() + memory,
+        resource.RLIMIT_CPU: int(seconds) + 1,
+        resource.RLIMIT_CORE: 0,
+        # The process writes its result to standard output and opens only files of its libraries.
+        resource.RLIMIT_FSIZE: memory,
+        resource.RLIMIT_NOFILE: 64,
+    }
+    for limit, most in limits.items():
+        _, hard = resource.getrlimit(limit)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        # A system may define a limit without supporting it, as macOS does with RLIMIT_AS.
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(limit, (most, most))
+
+
+def _mapped() -> int:
+    """Return the address space in use, in bytes; 0 if unknown."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -1,0 +1,160 @@
+"""Extracts the text of a file in a separate process with limits of time and memory.
+
+PDF and Word parsers meet files made to break them. A parser in a thread could not be stopped or
+limited in memory, and a crash in a C library would take its process down. So a fresh process
+reads the file (about 0.3 s to start), and knows nothing else: it runs this module as a script,
+with the file as standard input, and writes one JSON object: ``{"text": ...}``,
+``{"refused": ...}`` or ``{"missing": ...}``. Messages cross as codes with values.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from neardup.base.messages import Message
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.batch import Problem
+from neardup.readers.files import FileText, Heading, Limits, UnreadableFileError, read_bytes
+from neardup.readers.sandbox import limit_process, run_in_sandbox
+
+__all__ = ["read_sandboxed"]
+
+#: Memory that reading may use beyond that of an idle interpreter, in bytes.
+MEMORY = 1 << 30
+
+#: The members of a Word document may unpack to this many bytes, a quarter of it as XML.
+_UNPACKED = 256 << 20
+
+#: Signals of the process's own time limits: SIGALRM and SIGXCPU.
+_TIME = (14, 24)
+
+_log = logging.getLogger(__name__)
+
+
+def read_sandboxed(
+    file: IO[bytes],
+    label: str,
+    *,
+    max_bytes: int,
+    max_characters: int,
+    seconds: float,
+    memory: int = MEMORY,
+    look: Callable[[], None] = lambda: None,
+) -> FileText:
+    """Read the text of a file in a separate process.
+
+    Parameters
+    ----------
+    file : binary file
+        Must have a file descriptor; read from the beginning.
+    label : str
+        Name of the file in messages; its extension is a hint.
+    max_bytes, max_characters : int
+        Largest file, in bytes, and longest text, in code points; inclusive.
+    seconds : float
+        Longest time, in seconds.
+    memory : int, default=1073741824
+        Most memory beyond that of an idle interpreter, in bytes. Linux only.
+    look : callable, optional
+        Called repeatedly meanwhile; an exception that it raises ends the process.
+
+    Returns
+    -------
+    FileText
+
+    Raises
+    ------
+    UnreadableFileError
+        If the file has no readable text, or exceeds a limit.
+    MissingDependencyError
+        If the package that reads the format is not installed.
+    """
+    # Other users of the machine can see the arguments, so only the extension of the name is passed.
+    name = "paper" + os.path.splitext(label)[1][:10]
+    arguments = [name, *(f"{limit}" for limit in (max_bytes, max_characters, seconds, memory))]
+    ended = run_in_sandbox(Path(__file__), arguments, file, seconds=seconds, look=look)
+    answer = _answer(ended.output)
+    if answer is None and (ended.code is None or -ended.code in _TIME):
+        raise _unreadable(label, Message("readers.slow", file=label, seconds=seconds))
+    if answer is None:
+        _log.warning("The reader of a paper ended with %s. %s", ended.code, ended.place)
+        raise _unreadable(label, Message("readers.broke", file=label))
+    if "refused" in answer:
+        refusal = Message.from_dict(answer["refused"])
+        # The process knows the file by a different name.
+        raise _unreadable(label, Message(refusal.code, **(refusal.values | {"file": label})))
+    if "missing" in answer:
+        raise MissingDependencyError(Message.from_dict(answer["missing"]))
+    return FileText(
+        text=answer["text"],
+        format=answer["format"],
+        encoding=answer["encoding"],
+        certainty=answer["certainty"],
+        headings=tuple(Heading(*heading) for heading in answer["headings"]),
+        quoted=tuple((begin, end) for begin, end in answer["quoted"]),
+        pages=tuple(answer["pages"]),
+        notes=tuple(map(Message.from_dict, answer["notes"])),
+    )
+
+
+def _answer(output: bytes) -> dict[str, Any] | None:
+    try:
+        answer = orjson.loads(output)
+    except orjson.JSONDecodeError:
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _unreadable(label: str, message: Message) -> UnreadableFileError:
+    return UnreadableFileError(Problem(label, None, None, message, None), message)
+
+
+def main() -> None:
+    """Read the file on standard input with the limits given as arguments."""
+    name, max_bytes, max_characters, seconds, memory = sys.argv[1:]
+    limit_process(float(seconds), int(memory))
+    with os.fdopen(0, "rb", closefd=False) as file:
+        data = file.read(int(max_bytes) + 1)
+    limits = Limits(max_bytes=int(max_bytes), max_unpacked_bytes=_UNPACKED)
+    answer = _read(data, name, limits, int(max_characters))
+    with os.fdopen(1, "wb", closefd=False) as output:
+        output.write(orjson.dumps(answer))
+
+
+def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[str, Any]:
+    try:
+        text = read_bytes(data, name, limits=limits)
+    except UnreadableFileError as error:
+        return {"refused": error.args[0].to_dict()}
+    except MissingDependencyError as error:
+        return {"missing": error.args[0].to_dict()}
+    except MemoryError:
+        # There may be no memory for a message either.
+        return {"refused": {"code": "readers.memory", "values": {"file": name}}}
+    length = len(text.text)
+    if length > max_characters:
+        counts = {"most": max_characters, "count": length}
+        return {"refused": Message("readers.text_long", file=name, **counts).to_dict()}
+    if not text.text.strip():
+        return {"refused": Message("readers.no_text", file=name).to_dict()}
+    return {
+        "text": text.text.encode("utf-8", "replace").decode(),
+        "format": text.format,
+        "encoding": text.encoding,
+        "certainty": text.certainty,
+        "headings": [[heading.begin, heading.end, heading.level] for heading in text.headings],
+        "quoted": text.quoted,
+        "pages": text.pages,
+        "notes": [note.to_dict() for note in text.notes],
+    }
+
+
+if __name__ == "__main__":
+    main()

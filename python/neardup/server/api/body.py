@@ -1,0 +1,253 @@
+"""Request bodies: parsed by orjson, validated by Pydantic, refused in our own words.
+
+orjson is several times as fast as the standard library and accepts only what RFC 8259 and
+UTF-8 allow. A refused body is parsed again, to name the field at fault.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic_core import PydanticCustomError
+
+from neardup.base.messages import Message
+from neardup.server.problems import ProblemError, response
+
+__all__ = [
+    "JsonRoute",
+    "answer_validation_error",
+    "invalid_field",
+    "json_response",
+    "refuse_unknown_parameters",
+    "unfit",
+]
+
+#: Deepest nesting: no field of this service is deeper, and orjson writes at most 254 levels.
+_DEEPEST = 200
+
+#: Most fields of an object: in this service only `extra` can have more.
+_MOST_FIELDS = 50
+
+_INVALID_FIELD = Message("server.title_invalid_field")
+
+#: By Pydantic's error type: the message, and which of the error's values it shows.
+_FAULTS: dict[str, tuple[str, dict[str, str]]] = {
+    "bool_type": ("server.must_be_flag", {}),
+    "dict_type": ("server.must_be_object", {}),
+    "extra_forbidden": ("server.unknown_field", {}),
+    "greater_than_equal": ("server.must_be_at_least", {"ge": "bound"}),
+    "int_from_float": ("server.must_be_integer_whole", {}),
+    "int_parsing": ("server.must_be_integer_text", {}),
+    "int_parsing_size": ("server.must_be_integer_small", {}),
+    "int_type": ("server.must_be_integer", {}),
+    "less_than_equal": ("server.must_be_at_most", {"le": "bound"}),
+    "list_type": ("server.must_be_list", {}),
+    "literal_error": ("server.must_be_choice", {"expected": "expected"}),
+    "missing": ("server.missing", {}),
+    "model_attributes_type": ("server.must_be_object_of_fields", {}),
+    "posted": ("server.must_be_posted", {}),
+    "string_pattern_mismatch": ("server.must_match", {"pattern": "pattern"}),
+    "string_too_long": ("server.too_long", {"max_length": "count"}),
+    "string_too_short": ("server.too_short", {"min_length": "count"}),
+    "string_type": ("server.must_be_string", {}),
+    "too_short": ("server.empty_list", {}),
+}
+
+#: Error type of our own checks.
+_UNFIT = "neardup"
+
+
+def json_response(content: Any, status: int = 200) -> Response:
+    """Return a JSON response; dataclasses become objects, times RFC 3339 strings."""
+    return Response(
+        orjson.dumps(content, option=orjson.OPT_UTC_Z), status, media_type="application/json"
+    )
+
+
+class JsonRoute(APIRoute):
+    """A route with a JSON body; it refuses other media types."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler, with a different parser for the body."""
+        handler = super().get_route_handler()
+        if self.body_field is None:
+            return handler
+
+        async def handle(request: Request) -> Response:
+            _check_media_type(request.headers.get("content-type"))
+            return await handler(_JsonRequest(request.scope, request.receive))
+
+        return handle
+
+
+class _JsonRequest(Request):
+    async def json(self) -> Any:
+        """Return the parsed body."""
+        body = await self.body()
+        try:
+            value = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise _explained(body, error) from None
+        _check_counts(value, self.app.state.settings.max_batch)
+        return value
+
+
+def _check_counts(value: Any, most: int) -> None:
+    """Refuse a body with so many parts that reporting a fault in each would take minutes.
+
+    Validation collects all faults before it reports one, and blocks the event loop meanwhile.
+    """
+    records = [value]
+    if isinstance(value, dict):
+        for name, inner in list(value.items())[:_MOST_FIELDS]:
+            if isinstance(inner, list):
+                if len(inner) > most:
+                    counts = {"most": most, "count": len(inner)}
+                    detail = Message("server.too_many_items", field=name, **counts)
+                    raise ProblemError(422, _INVALID_FIELD, detail, name)
+                records += inner
+    for record in records:
+        if isinstance(record, dict) and len(record) > _MOST_FIELDS:
+            counts = {"most": _MOST_FIELDS, "count": len(record)}
+            detail = Message("server.too_many_fields", **counts)
+            raise ProblemError(422, _INVALID_FIELD, detail)
+
+
+def _check_media_type(given: str | None) -> None:
+    kind = "" if given is None else given.partition(";")[0].strip().lower()
+    if kind != "application/json":
+        detail = Message("server.must_be_json_type_none")
+        if kind:
+            detail = Message("server.must_be_json_type", found=kind[:60])
+        raise ProblemError(415, Message("server.title_unsupported_media_type"), detail)
+
+
+def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
+    """Return why a body is refused, with the field at fault if there is one."""
+    try:
+        value = json.loads(body.decode(), parse_constant=_no_constant)
+    except UnicodeDecodeError as fault:
+        return _invalid_json(Message("server.body_not_utf8", byte=fault.start))
+    except RecursionError:
+        return _invalid_json(Message("server.body_too_deep"))
+    except ValueError:
+        return _invalid_json(Message("server.body_not_json", reason=str(error)))
+    for field, code in _faults(value, "", 0):
+        return ProblemError(422, _INVALID_FIELD, Message(code, field=field), field or None)
+    return _invalid_json(Message("server.body_not_json", reason=str(error)))
+
+
+def _invalid_json(detail: Message) -> ProblemError:
+    return ProblemError(400, Message("server.title_invalid_json"), detail)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _faults(value: Any, field: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield fields that `json` parses but the index cannot store, with error codes."""
+    if depth > _DEEPEST:
+        yield field.partition(".")[0].partition("[")[0], "server.too_deep"
+    elif isinstance(value, str):
+        if not _is_unicode(value):
+            yield field, "server.lone_surrogate"
+    elif isinstance(value, float) and math.isinf(value):
+        yield field, "server.number_too_large"
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if not _is_unicode(name):
+                yield field, "server.lone_surrogate_in_name"
+            else:
+                yield from _faults(inner, f"{field}.{name}" if field else name, depth + 1)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _faults(inner, f"{field}[{number}]", depth + 1)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+async def answer_validation_error(_: Request, error: Exception) -> Response:
+    """Return the first fault that Pydantic found as a problem; an exception handler."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    return response(_invalid(first, _field(first["loc"])))
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a query parameter that the operation does not have; a FastAPI dependency."""
+    known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            names = ", ".join(f"'{name}'" for name in known) or Message("server.none")
+            detail = Message("server.unknown_parameter", name=name[:100], names=names)
+            raise ProblemError(422, _INVALID_FIELD, detail, name[:100])
+
+
+def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
+    """Return the problem for an error in a part of a request, such as ``documents[3]``."""
+    return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
+
+
+def unfit(code: str, **values: Any) -> PydanticCustomError:
+    """Return the error of a validator: a message about ``what``, the field, and its values."""
+    return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
+
+
+def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
+    what = Message("server.the_field", field=field) if field else Message("server.the_body")
+    return ProblemError(422, _INVALID_FIELD, _detail(error, what), field or None)
+
+
+def _field(place: Sequence[int | str]) -> str:
+    """Return a Pydantic location as a path such as ``documents[3].text``."""
+    # The first item is body, query or path; after body, the second may be the name of a model.
+    named = [*place[1:]]
+    if place[0] == "body" and named and str(named[0]).startswith("<"):
+        del named[0]
+    field = ""
+    for step in named:
+        if isinstance(step, int):
+            field += f"[{step}]"
+        else:
+            field += f".{step}" if field else step
+    return field
+
+
+def _detail(error: Mapping[str, Any], what: Message) -> Message:
+    """Return what Pydantic or one of our own checks found about a field or the body."""
+    kind, given = error["type"], error.get("input")
+    context = error.get("ctx", {})
+    if kind == _UNFIT:
+        return Message(context["code"], what=what, **context["values"])
+    values = {"what": what, "got": _got(given)}
+    if kind not in _FAULTS:
+        return Message("server.invalid", said=error["msg"], **values)
+    code, names = _FAULTS[kind]
+    return Message(code, **values, **{name: context[key] for key, name in names.items()})
+
+
+def _got(given: object) -> Message | str:
+    """Return a number itself, or the type of another value: texts are too long to show."""
+    if given is None or isinstance(given, str):
+        return ""
+    if isinstance(given, (bool, int, float)):
+        return Message("server.got", found=repr(given)[:30])
+    if isinstance(given, dict):
+        kind = "server.an_object"
+    else:
+        kind = "server.a_list" if isinstance(given, list) else "server.something_else"
+    return Message("server.got_kind", found=Message(kind))

@@ -1,0 +1,135 @@
+"""Files that are read in a process of their own, where they can do no harm."""
+
+import resource
+import stat
+import sys
+import tempfile
+
+import pytest
+from tests import forks, needs
+from tests.readers.making import docx, paragraph, pdf
+from tests.server.papers import LONG, REFUSED, bomb
+
+from neardup.readers import sandboxed
+from neardup.readers.files import UnreadableFileError
+from neardup.readers.sandboxed import read_sandboxed
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Read in forks; without this fixture, in new interpreters."""
+    monkeypatch.setattr(sandboxed, "run_in_sandbox", forks.run_in_sandbox)
+
+
+def read(data, name="paper.txt", **limits):
+    given = {"max_bytes": 64 << 20, "max_characters": 1_000_000, "seconds": 60.0, **limits}
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return read_sandboxed(file, name, **given)
+
+
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize(
+    ("name", "data", "format"),
+    [
+        ("a.txt", LONG.encode("gb18030"), "text"),
+        ("a.md", f"# 一\n{LONG}".encode(), "markdown"),
+        ("a.markdown", f"# 一\n{LONG}".encode(), "markdown"),
+        ("a.html", f"<html><body><p>{LONG}</p></body></html>".encode(), "html"),
+        ("a.docx", docx(paragraph(LONG)), "docx"),
+        # The bytes say what it is.
+        ("a.txt", docx(paragraph(LONG)), "docx"),
+        ("a", pdf([[(60, 700, 10, LONG[:40])]]), "pdf"),
+    ],
+)
+def test_what_is_read(name, data, format):
+    found = read(data, name)
+    assert LONG[:30] in found.text
+    assert found.format == format
+
+
+def test_what_is_read_read():
+    found = read(docx(paragraph(LONG)), "a.docx")
+    assert (found.text.strip(), found.format) == (LONG, "docx")
+
+
+@pytest.mark.usefixtures("forked")
+def test_headings_come_along():
+    found = read(f"# 一\n{LONG}\n## 二\n{LONG}".encode(), "a.md")
+    assert [found.text[heading.begin : heading.end] for heading in found.headings] == ["一", "二"]
+
+
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("kind", [kind for kind in REFUSED if kind != "zip bomb"])
+def test_what_is_refused(kind):
+    name, data, said = REFUSED[kind]
+    with pytest.raises(UnreadableFileError) as caught:
+        read(data, name)
+    assert str(caught.value).startswith(f"{name}: must")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [60 << 20, 300 << 20])
+def test_a_bomb_ends_alone(size):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    data = bomb(size)
+    made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UnreadableFileError):
+        read(data, "a.docx")
+    # In kilobytes: nothing of it came into this process.
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - max(before, made) < 20_000
+
+
+def test_time_is_limited():
+    with pytest.raises(UnreadableFileError, match=r"must be readable within 0\.05 seconds"):
+        read(LONG.encode(), seconds=0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason=needs.LINUX)
+def test_memory_is_limited():
+    with pytest.raises(UnreadableFileError, match="moderate memory"):
+        read(docx(paragraph(LONG * 20_000)), "a.docx", memory=8 << 20)
+
+
+def test_a_reader_crashes_alone(tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(UnreadableFileError, match="made its reader fail"):
+        read(LONG.encode())
+
+
+def test_what_a_crash_leaves_is_no_text(tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho '[\"text\"]'\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(UnreadableFileError, match="made its reader fail"):
+        read(LONG.encode())
+
+
+def test_a_reader_knows_no_secrets(tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    seen = tmp_path / "seen"
+    program.write_text(f'#!/bin/sh\nenv > {seen}\necho "$@" >> {seen}\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setenv("PGPASSWORD", "open sesame")
+    with pytest.raises(UnreadableFileError):
+        read(LONG.encode(), "secret plan.txt")
+    found = seen.read_text()
+    assert "paper.txt" in found
+    assert "sesame" not in found
+    assert "secret" not in found
+
+
+@pytest.mark.usefixtures("forked")
+def test_too_long_a_text():
+    with pytest.raises(UnreadableFileError, match="Got 101 instead"):
+        read("长".encode() * 101, max_characters=100)
+    assert len(read("长".encode() * 100, max_characters=100).text) == 100
