@@ -15,14 +15,14 @@ import pyarrow as pa
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, refusal, show
+from neardup.readers.batch import Batch, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 
 __all__ = [
     "PART_BYTES",
     "PART_ROWS",
+    "batch_of_columns",
     "check_types",
-    "chunk_of",
     "is_text",
     "no_surrogates",
     "row_ranges",
@@ -48,14 +48,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
-    """Check the types of the chosen columns, and drop default columns of other types.
-
-    Raises
-    ------
-    InputError
-        If the text column, or an id or title column that the user named, has
-        an unusable type.
-    """
+    """Refuse named columns of unusable types, and drop default ones."""
     kind = schema.field(columns.text).type
     if not is_text(kind):
         reason = Message("readers.column_must_hold_text", column=show(columns.text))
@@ -78,10 +71,8 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
 
 
 def row_ranges(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
-    """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row.
-
-    A dictionary may repeat a large value in every row, and then decodes to any size.
-    """
+    """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row."""
+    # A dictionary may repeat a large value in every row, and then decodes to any size.
     sizes = np.zeros(rows, np.int64)
     for column in columns:
         sizes += _text_sizes(column)
@@ -194,7 +185,7 @@ def _decoded_one_by_one(
     return texts_array(values), wrong
 
 
-def chunk_of(
+def batch_of_columns(
     column: Callable[[str], pa.Array[Any] | list[Any]],
     columns: Columns,
     fields: Fields,
@@ -203,23 +194,10 @@ def chunk_of(
     done: int,
     unnamed: Callable[[int], str | None],
     size: int,
-) -> Chunk:
-    """Return a chunk made from columns of equal length.
+) -> Batch:
+    """Return a batch from columns by their names, after `done` records of a source.
 
-    Parameters
-    ----------
-    column : callable
-        Returns a column by its name.
-    columns, fields : Columns, Fields
-        The chosen columns, and the fields that the user named.
-    titles : bool
-        Whether to read titles.
-    source, done : str, int
-        The source of the problems; the number of records before this chunk.
-    unnamed : callable
-        Returns the id of a record without one, by its number from 1.
-    size : int
-        Size of these rows in bytes.
+    `unnamed` returns the id of a record without one, by its number from 1.
     """
     texts, wrong = text_column(column(columns.text))
     problems = [
@@ -243,7 +221,7 @@ def chunk_of(
         ids.append(key)
     problems.sort(key=lambda found: found[0])
     extra = {name: _values(column(name), False) for name in columns.extra}
-    return Chunk(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
+    return Batch(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
 
 
 def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:

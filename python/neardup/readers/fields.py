@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, Run, place_of, refusal, show
+from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
 
 __all__ = [
     "DEFAULT_ID",
@@ -75,12 +75,12 @@ class Fields:
         reason = Message("readers.too_long", most=self.max_text)
         return Problem(source, record, None, reason, found, Message("readers.raise_max_text"))
 
-    def bounded(self, chunk: Chunk) -> Chunk:
-        """Return a chunk whose texts are at most `max_text` long; others are null, and problems."""
-        chunk.texts, problems = self.without_too_long(chunk.texts, chunk.runs)
+    def bounded(self, batch: Batch) -> Batch:
+        """Return a batch whose texts are at most `max_text` long; others are null, and problems."""
+        batch.texts, problems = self.without_too_long(batch.texts, batch.runs)
         if problems:
-            chunk.problems = sorted([*chunk.problems, *problems], key=itemgetter(0))
-        return chunk
+            batch.row_problems = sorted([*batch.row_problems, *problems], key=itemgetter(0))
+        return batch
 
     def without_too_long(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]

@@ -1,20 +1,22 @@
-"""Problems of one kind as one line: their number, and the first three places."""
+"""Problems of one kind as one line, with the first three places; notes on files likewise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Problem, show
 
-__all__ = ["GroupedProblems"]
+__all__ = ["GroupedNotes", "GroupedProblems"]
 
 _PLACES = 3
 #: Reasons that tell what happened to a file or record, not what it must be.
 _OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")
 #: Name of a value that gives a place within a record.
 _WHERE = "where"
+#: Notes that are shown; others are counted.
+_NOTES = 8
 
 
 @dataclass(slots=True)
@@ -37,9 +39,7 @@ class _Group:
 
 
 class GroupedProblems:
-    """Problems, grouped by kind.
-
-    Memory is bounded by the number of kinds, not of problems.
+    """Problems, grouped by kind; memory is bounded by the number of kinds.
 
     Examples
     --------
@@ -193,3 +193,43 @@ def _example(problem: Problem, kind: str, **place: str | int) -> str:
 
 def _way_out(problem: Problem) -> str:
     return Message("readers.remedy", remedy=problem.remedy) if problem.remedy else ""
+
+
+class GroupedNotes:
+    """Notes on files, one line for all files with the same note.
+
+    Examples
+    --------
+    >>> notes = GroupedNotes()
+    >>> for name in ("a.txt", "b.txt", "c.txt"):
+    ...     notes.add(name, [Message("readers.hidden", count=3)])
+    >>> notes.lines()
+    ['a.txt and 2 more files: 3 characters of hidden text are left out.']
+    """
+
+    def __init__(self) -> None:
+        #: The first file and the number of files of each note.
+        self._files: dict[str, tuple[str, int]] = {}
+
+    def add(self, name: str, notes: Iterable[str], count: int = 1) -> None:
+        """Add the notes on a file, or on `count` files of which it is the first."""
+        for note in notes:
+            first, before = self._files.get(note, (name, 0))
+            self._files[note] = first, before + count
+
+    def join(self, other: GroupedNotes) -> None:
+        """Add all notes of another group."""
+        for note, (name, count) in other._files.items():
+            self.add(name, [note], count)
+
+    def lines(self) -> list[Message]:
+        """Return at most nine lines, in the order in which the files were read."""
+        notes = list(self._files.items())
+        lines = [
+            Message("readers.of_files", file=name, count=count - 1, said=note)
+            if count > 1
+            else Message("readers.of_file", file=name, said=note)
+            for note, (name, count) in notes[:_NOTES]
+        ]
+        rest = sum(count for _, (_, count) in notes[_NOTES:])
+        return [*lines, Message("readers.more_notes", count=rest)] if rest else lines

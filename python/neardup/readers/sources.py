@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +16,19 @@ from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Batch,
-    Chunk,
     Problem,
     parts_of,
     regroup,
+    without_records,
 )
-from neardup.readers.delimited import Delimited
-from neardup.readers.fields import MAX_TEXT, Columns, Fields
+from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
-from neardup.readers.grouped_notes import GroupedNotes
+from neardup.readers.grouped_problems import GroupedNotes
 from neardup.readers.input_files import InputFile, Selection, names_several, select_files
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
-from neardup.readers.source import Source, without_records
+from neardup.readers.source import Source
 from neardup.readers.streams import ReopenableFile, printable
 from neardup.readers.text_files import TextFiles
 
@@ -38,6 +38,15 @@ if TYPE_CHECKING:
 __all__ = ["Sources", "open_sources"]
 
 _STDIN = "-"
+
+#: The reader of each format.
+_READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
+    "jsonl": JsonLines,
+    "parquet": Parquet,
+    "csv": Delimited,
+    "tsv": TabDelimited,
+    "text": TextFiles.single,
+}
 
 
 class Sources:
@@ -113,8 +122,8 @@ class Sources:
 
     def shared_with(self, other: Sources) -> list[str]:
         """Return the names of the files that are in both inputs."""
-        own, others = _files(self.sources), _files(other.sources)
-        return [name for identity, name in own.items() if identity in others]
+        others = _files(other.sources)
+        return [name for identity, name in _files(self.sources).items() if identity in others]
 
     @property
     def records(self) -> int | None:
@@ -155,10 +164,10 @@ class Sources:
             if value < 1:
                 raise bad(name, "readers.at_least", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        chunks = map(self.fields.bounded, self._chunks(wanted, batch_bytes))
-        return regroup(chunks, batch_bytes, batch_records)
+        batches = map(self.fields.bounded, self._read(wanted, batch_bytes))
+        return regroup(batches, batch_bytes, batch_records)
 
-    def _chunks(self, titles: bool, size: int) -> Iterator[Chunk]:
+    def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
         empty = []
         notes = GroupedNotes()
@@ -175,11 +184,11 @@ class Sources:
             source.check_unchanged()
             count = 0
             problems = False
-            for chunk in source.chunks(self.fields, titles, size):
-                count += len(chunk.ids)
-                problems = problems or bool(chunk.problems)
+            for batch in source.chunks(self.fields, titles, size):
+                count += len(batch)
+                problems = problems or bool(batch.row_problems)
                 self._done = before - stored + stored * source.done(count)
-                yield chunk
+                yield batch
             source.check_unchanged()
             counts.append(count)
             if not count and not problems:
@@ -283,7 +292,7 @@ def open_sources(
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
             selections.append(selection)
         else:
-            sources.append(_checked(_open(name, format, max_text), fields))
+            sources.append(_open_named(name, format, fields))
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields, selections)
 
@@ -303,9 +312,7 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             texts.append((file.path, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source_file = ReopenableFile(file.path)
-            found = source_file.format(file.format)
-            source = _checked(_source(source_file, found, fields.max_text), fields)
+            source = _open(ReopenableFile(file.path), file.format, fields)
         except InputError as error:
             refused.append((file, error))
             continue
@@ -336,46 +343,31 @@ def _passed_over(name: str, refusal: InputError) -> Problem:
     return Problem(name, None, None, reason, found, remedy)
 
 
-def _checked(source: Source, fields: Fields) -> Source:
-    """Return a source; raise InputError if it lacks a required field."""
-    if isinstance(source, Delimited) and source.header:
-        Columns.choose(source.header, fields, source.name)
-    elif isinstance(source, Parquet):
-        source.columns(fields)
-    elif isinstance(source, JsonLines):
-        source.check_fields(fields)
-    return source
-
-
 def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("readers.has_no_records"), None)
 
 
-def _open(path: str, format: str | None, max_text: int) -> Source:
+def _open_named(path: str, format: str | None, fields: Fields) -> Source:
     if path == _STDIN:
-        source_file = ReopenableFile(_STDIN, sys.stdin.buffer)
-        found = source_file.format(Format(format, None))
-        return _source(source_file, found._replace(format=found.format or "jsonl"), max_text)
-    source_file = ReopenableFile(path)
+        named = Format(format, None)
+        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
     named = by_name(path)
-    found = source_file.format(named if format is None else named._replace(format=format))
-    if found.format is None:
-        got = _extension(source_file.name)
-        message = Message(
-            "readers.unknown_extension", file=source_file.name, known=known(), found=got
-        )
+    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
+
+
+def _open(
+    file: ReopenableFile, named: Format, fields: Fields, otherwise: str | None = None
+) -> Source:
+    """Return a source; raise InputError if it lacks a required field."""
+    detected = file.format(named)
+    format = detected.format or otherwise
+    if format is None:
+        got = _extension(file.name)
+        message = Message("readers.unknown_extension", file=file.name, known=known(), found=got)
         raise ParameterError(message)
-    return _source(source_file, found, max_text)
-
-
-def _source(source_file: ReopenableFile, found: Format, max_text: int) -> Source:
-    if found.format == "parquet":
-        return Parquet(source_file, found.compression)
-    if found.format in ("csv", "tsv"):
-        return Delimited(source_file, found.compression, found.format, max_text)
-    if found.format == "text":
-        return TextFiles.single(source_file, found.compression, max_text)
-    return JsonLines(source_file, found.compression, max_text)
+    source = _READERS[format](file, detected.compression, fields.max_text)
+    source.check_fields(fields)
+    return source
 
 
 def _extension(name: str) -> Message:
@@ -408,8 +400,6 @@ def _files(sources: list[Source]) -> dict[Any, str]:
     """Return the name of each file by what identifies it, whatever path leads to it."""
     names: dict[Any, str] = {}
     for source in sources:
-        for file in source.files if isinstance(source, TextFiles) else [source]:
-            source_file = getattr(file, "source_file", None)
-            if source_file is not None:
-                names.setdefault(source_file.identity, source_file.name)
+        for file in source.files:
+            names.setdefault(file.identity, file.name)
     return names

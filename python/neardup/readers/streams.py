@@ -42,7 +42,6 @@ __all__ = [
     "printable",
     "read_whole",
     "short_blocks",
-    "system_words",
     "whole_lines",
 ]
 

@@ -20,8 +20,16 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
-from neardup.readers.columns import PART_ROWS, check_types, chunk_of, is_text, row_ranges
+from neardup.readers.batch import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Batch,
+    Problem,
+    regroup,
+    show,
+    without_records,
+)
+from neardup.readers.columns import PART_ROWS, batch_of_columns, check_types, is_text, row_ranges
 from neardup.readers.containers import opened_container
 from neardup.readers.fields import (
     DEFAULT_ID,
@@ -31,7 +39,6 @@ from neardup.readers.fields import (
     Fields,
     check_text_field,
 )
-from neardup.readers.source import without_records
 
 __all__ = ["TableSource", "open_table", "take_kept"]
 
@@ -215,7 +222,7 @@ def _way_out(data: Any) -> str:
     return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
 
 
-def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Chunk]]:
+def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
     """Choose the columns, and return a function that reads them."""
     if isinstance(data, np.ndarray):
         data = data.tolist()
@@ -278,7 +285,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
 
 def _column_chunks(
     columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
-) -> Iterator[Chunk]:
+) -> Iterator[Batch]:
     for begin, end in _ranges(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
@@ -292,7 +299,7 @@ def _column_chunks(
             )
             return only
 
-        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
         yield chunk
 
@@ -310,7 +317,7 @@ def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
             yield first + begin, first + end
 
 
-def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Chunk]:
+def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Batch]:
     chosen = Columns(
         # The text field may differ between records; this names all candidates.
         fields.text or fields.wanting(),
@@ -327,11 +334,11 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         def column(name: str, texts: Any = texts, records: list[Any] = records) -> list[Any]:
             return texts if name == chosen.text else [record.get(name) for record in records]
 
-        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
-        chunk.problems = [
+        chunk.row_problems = [
             (i, _of_row(problem, rows[i], begin + i + 1, chosen.text, fields))
-            for i, problem in chunk.problems
+            for i, problem in chunk.row_problems
         ]
         yield chunk
     if fields.title is not None:

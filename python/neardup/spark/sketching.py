@@ -18,8 +18,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.readers.batch import Batch, Chunk, Problem
-from neardup.readers.columns import check_types, chunk_of
+from neardup.readers.batch import Batch, Problem
+from neardup.readers.columns import batch_of_columns, check_types
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
@@ -168,13 +168,13 @@ def _block(lines: Any) -> bytes:
     return block
 
 
-def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
+def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
         reading = LineReading("", settings.fields, False)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields)
-    return chunk_of(
+    return batch_of_columns(
         *(records.column, columns, settings.fields, False, "", 0),
         lambda _: None,
         records.nbytes,
@@ -298,9 +298,7 @@ class _Group:
     def sketch(self, records: pa.RecordBatch, batch: int) -> dict[str, Any]:
         """Return the columns of a batch."""
         read = self._settings.fields.bounded(_read(records, self._settings))
-        found = [problem for _, problem in read.problems]
-        whole = Batch(0, read.texts, read.ids, problems=found, runs=read.runs)
-        problems = _push(self._corpus, whole, self._settings)
+        problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         # Columns by position: names may repeat, or differ only in case.
         names = [f"c{at}" for at in range(records.num_columns)]
@@ -365,7 +363,7 @@ def count_again(texts: pa.LargeStringArray, settings: Settings) -> bytes:
     corpus = _core.Corpus(
         core_recipe(settings), keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
     )
-    _push(corpus, Batch(0, texts, ids=texts), settings)
+    _push(corpus, Batch(texts, ids=texts), settings)
     table = corpus.counted_shingles()
     assert table is not None
     return table

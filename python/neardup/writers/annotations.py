@@ -123,22 +123,13 @@ class Annotations:
 
 
 def check_free(sources: list[Source], names: tuple[str, ...]) -> None:
-    """Refuse sources whose records have fields of these names already.
-
-    Of JSON lines, the first 1,000 records are looked at; in later ones, such a field is replaced.
-
-    Raises
-    ------
-    InputError
-    """
-    from neardup.writers.kept import fixed_names
-
+    """Refuse sources whose records, or first 1,000 JSON lines, have fields of these names."""
     for source in sources:
-        own: set[str] = set(fixed_names(source) or ())
+        present = set(source.names() or ())
         if isinstance(source, JsonLines):
             for record in islice(source.first_records(), _FIRST):
-                own.update(record if isinstance(record, dict) else ())
-        taken = [name for name in names if name in own]
+                present.update(record if isinstance(record, dict) else ())
+        taken = [name for name in names if name in present]
         if taken:
             reason = Message("writers.must_not_have_field", field=taken[0])
             raise InputError(refusal(source.name, reason))

@@ -144,8 +144,8 @@ def make_batch(engine: Engine, documents: Sequence[tuple[Any, ...]]) -> Incoming
     column, keys = (pa.array(values, pa.large_string()) for values in (given, ids))
     runs = [(0, "input", 1)]
     column, too_long = Fields(max_text=_core.MAX_TEXT_BYTES).without_too_long(column, runs)
-    found = [replace(problem, remedy="") for _, problem in too_long]
-    batch = Batch(0, column, keys, problems=found, runs=runs)
+    problems_of_rows = [(row, replace(problem, remedy="")) for row, problem in too_long]
+    batch = Batch(column, keys, row_problems=problems_of_rows, runs=runs)
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     title_column = pa.array(titles, pa.large_string())
