@@ -15,16 +15,6 @@ from typing import Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, MissingDependencyError, NeardupError, ParameterError
 
-__all__ = [
-    "address_state",
-    "file_system",
-    "files_at",
-    "is_address",
-    "names_several_at",
-    "opened",
-    "said_of",
-]
-
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -49,15 +39,7 @@ def is_web(address: str) -> bool:
 
 
 def file_system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path there.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the library for it is not installed.
-    ParameterError
-        If there is no library for such addresses.
-    """
+    """Return the file system of an address, and the path there."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
@@ -87,7 +69,7 @@ def names_several_at(address: str) -> bool:
 
 
 def files_at(address: str) -> list[tuple[str, str, bool]]:
-    """Return the files of a folder, or the files that match a pattern.
+    """Return the files of a folder or of a pattern.
 
     Each has its address, its path in the folder or its whole address, and whether the pattern
     names the file itself.
@@ -120,13 +102,7 @@ class _Reader:
 
 @contextlib.contextmanager
 def opened(address: str) -> Iterator[tuple[Any, int | None]]:
-    """Open a file; yields its bytes as a file, and its size, None if the server does not tell it.
-
-    Raises
-    ------
-    InputError
-        If it is missing, or the transfer is interrupted.
-    """
+    """Open a file; yield it, and its size, None if the server does not tell it."""
     system, path = file_system(address)
     with _refusing(address):
         size = system.info(path).get("size")

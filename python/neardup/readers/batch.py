@@ -14,25 +14,6 @@ import pyarrow as pa
 from neardup.base.messages import Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
-__all__ = [
-    "BATCH_BYTES",
-    "BATCH_RECORDS",
-    "CONVERT",
-    "REMEMBERED",
-    "Batch",
-    "Problem",
-    "Problems",
-    "Run",
-    "parts_of",
-    "place_of",
-    "refusal",
-    "regroup",
-    "show",
-    "stopped",
-    "strings",
-    "without_records",
-]
-
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["common_share", "looks_like"]
-
 _FREQUENT = (
     "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对"
     "可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公"
@@ -63,24 +61,7 @@ def common_share(text: str) -> float:
 
 
 def looks_like(sample: bytes) -> str | None:
-    """Return the encoding of two or four bytes per character that explains a sample.
-
-    Parameters
-    ----------
-    sample : bytes
-        The beginning of a file that is not valid UTF-8, or contains NULs.
-
-    Returns
-    -------
-    str or None
-        ``utf-16-le``, ``utf-16-be``, ``utf-32-le``, ``utf-32-be``, or None.
-
-    Examples
-    --------
-    >>> looks_like("我们在家里看书。".encode("utf-16-be"))
-    'utf-16-be'
-    >>> looks_like("我们在家里看书。".encode("gbk"))
-    """
+    """Return the encoding of two or four bytes per character that explains a sample, or None."""
     for encoding, kind in (("utf-32-le", "<u4"), ("utf-32-be", ">u4")):
         wide = np.frombuffer(sample[: len(sample) // 4 * 4], kind)
         if wide.size and _share(wide[wide < 1 << 16], _TEXT, wide.size) >= 0.9:

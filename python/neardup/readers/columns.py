@@ -18,17 +18,6 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
 
-__all__ = [
-    "PART_BYTES",
-    "PART_ROWS",
-    "batch_of_columns",
-    "check_types",
-    "is_text",
-    "no_surrogates",
-    "row_ranges",
-    "text_column",
-]
-
 #: Rows, and bytes of text with dictionaries decoded, that are read together. The sizes are
 #: fixed, so that the records read before damage do not depend on the batch size.
 PART_ROWS = 4096

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["opened_container"]
-
 #: Returns the kept rows in the container's kind, from a flag for each row.
 Kept = Callable[[NDArray[np.bool_]], Any]
 

@@ -29,8 +29,6 @@ from neardup.readers.streams import (
     whole_lines,
 )
 
-__all__ = ["Delimited", "TabDelimited"]
-
 _BLOCK = 4 << 20
 _ROWS = 4096
 _NOT_UTF8 = "readers.must_be_utf8"

@@ -21,8 +21,6 @@ from typing import Any, NoReturn
 from neardup.base.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
 
-__all__ = ["check_archive", "read_docx"]
-
 _MAX_MEMBERS = 20_000
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
 _MAX_RATIO = 200
@@ -58,15 +56,7 @@ _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用"
 
 
 def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a Word document, and notes.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is too large when unpacked, damaged, or not a Word document.
-    MissingDependencyError
-        If python-docx is not installed.
-    """
+    """Return the paragraphs of a Word document, and notes."""
     try:
         import docx
     except ImportError as error:

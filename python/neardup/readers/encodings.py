@@ -21,8 +21,6 @@ from neardup import _core
 from neardup.base.messages import Message
 from neardup.readers.character_frequencies import common_share, looks_like
 
-__all__ = ["Certainty", "Decoded", "decode"]
-
 Certainty = Literal["certain", "likely", "guessed"]
 
 _LOST = "\ufffd"
@@ -53,19 +51,10 @@ _ASCII = bytes(range(128))
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file's text and how it was read.
+    """A file's text, Python's name of its encoding, and losses and peculiarities.
 
-    Parameters
-    ----------
-    text : str
-        The whole text, NULs included, without the byte order mark.
-    encoding : str
-        Python's name, such as ``utf-8``, ``gb18030`` or ``big5hkscs``.
-    certainty : {'certain', 'likely', 'guessed'}
-        Certain by a mark or by the rules of UTF-8; likely if enough text agrees;
-        guessed if there is too little text, or if it is damaged.
-    notes : tuple of Message
-        Losses and peculiarities, one sentence each.
+    It is certain by a mark or by the rules of UTF-8; likely if enough text agrees; guessed if
+    there is too little text, or if it is damaged.
     """
 
     text: str
@@ -75,26 +64,12 @@ class Decoded:
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
-    """Decode the bytes of a text file in any encoding.
-
-    Parameters
-    ----------
-    data : bytes
-    declared : str, optional
-        The encoding that the file declares, as in ``<meta charset>``. A hint.
-
-    Returns
-    -------
-    Decoded
-
-    Notes
-    -----
-    Detection uses the first 64 KiB beyond ASCII; memory is a few times the file's size.
+    """Decode a text file in any encoding; `declared` is a hint, as in ``<meta charset>``.
 
     Examples
     --------
-    >>> found = decode("天气预报说，明天有雨。我们在家里看书。".encode("gbk"))
-    >>> found.text, found.encoding, found.certainty
+    >>> page = decode("天气预报说，明天有雨。我们在家里看书。".encode("gbk"))
+    >>> page.text, page.encoding, page.certainty
     ('天气预报说，明天有雨。我们在家里看书。', 'gb18030', 'likely')
     """
     for mark, encoding in _MARKS:

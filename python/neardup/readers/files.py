@@ -117,8 +117,7 @@ def contents(
 ) -> bytes:
     """Return the unpacked bytes of a file, or refuse it if they exceed the limits.
 
-    `max_text` is the limit for a record of a collection that is its own text, unlike a PDF
-    or a Word document.
+    `max_text` limits a record of a collection that is its own text, unlike a PDF or a .docx.
     """
     most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
     chunks: list[bytes] = []
@@ -201,10 +200,10 @@ def _written_plainly(found: FileText) -> FileText:
 
 
 def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
-    """Read a file as a record of a collection, with plain text unchanged.
+    """Read a file as a record of a collection, like `read_bytes`.
 
-    Line ends and NULs of plain text and Markdown are kept, since a kept record is
-    written as it was read. Otherwise like `read_bytes`.
+    Line ends and NULs of plain text and Markdown are kept, since a kept record is written as it
+    was read.
     """
     bounds = limits or Limits()
     if _is_pdf(data):

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from neardup.base.messages import Message
 from neardup.readers.batch import Problem, show
 
-__all__ = ["GroupedNotes", "GroupedProblems"]
-
 _PLACES = 3
 #: Reasons that tell what happened to a file or record, not what it must be.
 _OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")

@@ -15,8 +15,6 @@ from html import unescape
 from neardup.base.messages import Message
 from neardup.readers.extracted import Paragraphs, missing
 
-__all__ = ["declared_encoding", "is_html", "read_html"]
-
 _HTML = re.compile(
     r"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -65,13 +63,7 @@ def declared_encoding(data: bytes) -> str | None:
 
 
 def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a page, and notes.
-
-    Raises
-    ------
-    MissingDependencyError
-        If trafilatura is not installed.
-    """
+    """Return the paragraphs of a page, and notes."""
     try:
         import trafilatura
     except ImportError as error:
@@ -97,11 +89,7 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
 
 
 def _main_part(shown: list[_Part], main: str) -> list[_Part]:
-    """Return the parts between the first and the last paragraph of the main text.
-
-    trafilatura omits headings, repeated paragraphs and short lines, but a text that is
-    searched for copies must be complete.
-    """
+    """Return the parts between the first and the last paragraph of the main text."""
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
     begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
     places = []

@@ -54,8 +54,6 @@ from neardup.readers.streams import (
     whole_lines,
 )
 
-__all__ = ["JsonLines"]
-
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
 _HEAD = 1 << 12

@@ -19,8 +19,6 @@ from neardup.readers.streams import ReopenableFile
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-__all__ = ["Parquet"]
-
 #: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
 #: Arrow's own kind of IndexError.
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)

@@ -15,8 +15,6 @@ from neardup.base.messages import Message
 from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
-__all__ = ["read_pdf"]
-
 # pdfium may run in one thread of a process at a time.
 _ALONE = threading.Lock()
 
@@ -32,15 +30,7 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a PDF, and notes.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it needs a password, is damaged, has too many pages, or has no text.
-    MissingDependencyError
-        If pypdfium2 is not installed.
-    """
+    """Return the paragraphs of a PDF, and notes."""
     try:
         import pypdfium2
     except ImportError as error:

@@ -24,8 +24,6 @@ from neardup.readers.batch import Batch, Problem, without_records
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, ReopenableFile
 
-__all__ = ["Keep", "Row", "Source"]
-
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
 Row = dict[str, Any] | Problem

@@ -35,8 +35,6 @@ from neardup.readers.text_files import TextFiles
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
 
-__all__ = ["Sources", "open_sources"]
-
 _STDIN = "-"
 
 #: The reader of each format.
@@ -52,19 +50,9 @@ _READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
 class Sources:
     """The opened input. Made by `open_sources`.
 
-    Attributes
-    ----------
-    sources : list of Source
-        In input order.
-    counts : list of int or None
-        Records per source; known after `batches` was read to its end.
-    problems : list of Problem
-        Files without records; complete after `batches` was read to its end.
-    problem_lines : list of Message
-        The problems as lines.
-    notes : list of Message
-        Notes on the reading of files, such as an encoding other than UTF-8, in at most
-        nine lines; complete after `batches` was read to its end.
+    Known after `batches` was read to its end: `counts`, the records per source; `problems`, files
+    without records; and `notes` on files, such as an encoding other than UTF-8, in at most nine
+    lines.
     """
 
     def __init__(
@@ -110,10 +98,7 @@ class Sources:
         self.problems = list(map(_no_records, found["empty"]))
 
     def report_to(self, progress: Progress) -> int:
-        """Report the problems and notes, and return the number of problems.
-
-        Problems of single records are in the batches.
-        """
+        """Report problems and notes other than of records; return the number of problems."""
         for problem in self.problems:
             progress.problem(problem)
         for note in self.notes:
@@ -137,28 +122,11 @@ class Sources:
         batch_bytes: int = BATCH_BYTES,
         batch_records: int = BATCH_RECORDS,
     ) -> Iterator[Batch]:
-        """Read the input from its beginning.
+        """Read the input from its beginning, in batches of at most about this size.
 
-        Parameters
-        ----------
-        titles : bool, optional
-            Whether to read titles; by default if a title field was named.
-        batch_bytes, batch_records : int
-            Approximate size of a batch in bytes of input, and its largest number of
-            records. They affect only the speed.
-
-        Yields
-        ------
-        Batch
-
-        Raises
-        ------
-        InputError
-            If a file cannot be reopened, or changed since it was opened.
-
-        Notes
-        -----
-        Memory is a few times `batch_bytes`, or the longest record.
+        Titles are read by default if a title field was named. InputError if a file cannot be
+        reopened, or changed since it was opened. Memory is a few times `batch_bytes`, or the
+        longest record.
         """
         for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
             if value < 1:
@@ -213,66 +181,39 @@ def open_sources(
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
-    """Open the input and check it as far as possible without reading all of it.
+    """Open files, folders, patterns and ``-`` (standard input), and check them before reading.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders, patterns such as ``dump/**/*.jsonl*``, or ``-`` for
-        standard input. In a folder, all files of known formats are read, in
-        the order of their paths; unreadable ones are problems, and other
-        files are counted in a note. Next to data files, text files named as
-        documentation (README.md, LICENSE.txt) are skipped, with a note. An
-        input that can be read only once is first copied to an unnamed
-        temporary file.
+        In a folder, all files of known formats are read, in the order of their paths;
+        unreadable ones are problems, and other files are counted in a note. Next to data
+        files, text files named as documentation (README.md) are skipped, with a note.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
-        Format of all files; by default detected from each file's extension,
-        for standard input from its first bytes, else JSON Lines. In folders,
-        only files with a name of this format or without extension are read.
-        Compression is always detected from the content.
-    text_field : str, optional
-        By default ``text``, else ``content``, else ``body``: the first one
-        that a JSON record, or the header of a table, has.
-    title_field : str, optional
-        By default ``title``, if it exists. If no record of a JSON Lines file
-        has the named field, that is one problem.
-    id_field : str, optional
-        By default ``id``, if it exists. The id of a record without one is
-        ``NAME:RECORD``; this is a problem only if the field was named.
-        The id of a text file is its path, or its path inside a folder if
+        Format of all files; by default by extension, for standard input by its first bytes,
+        else JSON Lines. Compression is always detected from the content.
+    text_field, title_field, id_field : str, optional
+        By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
+        ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
         the folder is the only input.
     extra_fields : sequence of str
         Further fields to read.
     max_text : int, default=67108864
-        Bytes of the longest text, and of the longest line or row that has one. A longer one
-        is a problem.
+        Bytes of the longest text, and of the longest line or row that has one.
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     output_paths : sequence of str, Path or None
-        Outputs of the run; None and ``-`` are standard output.
+        Outputs of the run, which must not be inputs.
     only_text_in_folders : bool, default=False
         Whether only the text files of folders are read.
-
-    Returns
-    -------
-    Sources
 
     Raises
     ------
     ParameterError
-        If there is no path, standard input is named twice, or a format is
-        unknown.
+        If there is no path, standard input is named twice, or a format is unknown.
     InputError
-        If an input is missing or unreadable, is also an output, or lacks a
-        required column; if none of the first 1,000 records of a JSON Lines
-        file has a text field; or if a folder or pattern has no readable file,
-        or all of its data files are refused.
-
-    Examples
-    --------
-    >>> sources = open_sources(["news.jsonl.zst", "texts/"])  # doctest: +SKIP
-    >>> for batch in sources.batches():  # doctest: +SKIP
-    ...     sketch(batch.texts)
+        If an input is missing or unreadable, is also an output, or lacks a required field; or
+        if a folder or pattern has no readable file, or all of its data files are refused.
     """
     check_format(format)
     names = [os.fspath(path) for path in inputs]
@@ -298,10 +239,7 @@ def open_sources(
 
 
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
-    """Open files, consecutive text files as one source.
-
-    A refused data file becomes a problem, unless all of them are refused.
-    """
+    """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
     texts: list[tuple[str, str]] = []
     refused: list[tuple[InputFile, InputError]] = []

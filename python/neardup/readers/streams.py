@@ -34,17 +34,6 @@ from neardup.readers.addresses import is_address, opened
 from neardup.readers.batch import refusal
 from neardup.readers.formats import PARQUET, Format, by_content, by_name
 
-__all__ = [
-    "ReopenableFile",
-    "StreamDamaged",
-    "first_invalid",
-    "line_blocks",
-    "printable",
-    "read_whole",
-    "short_blocks",
-    "whole_lines",
-]
-
 # Compressed input is read in small chunks, since a decompressor returns the whole
 # content of a chunk at once: this bounds the memory for a hostile archive.
 # The size is fixed, so that the batch size does not change where damage is detected.
@@ -68,11 +57,7 @@ class ChangedError(InputError):
 
 
 def printable(path: str) -> str:
-    """Return a path as valid Unicode on one line, for ids and messages.
-
-    A file name that is not UTF-8 has lone surrogates in Python, which no output can
-    encode. Line breaks and terminal escapes in a name would garble the messages.
-    """
+    """Return a path as valid Unicode on one line, for ids and messages."""
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
 
@@ -80,13 +65,8 @@ def printable(path: str) -> str:
 class ReopenableFile:
     """A file whose content can be read several times.
 
-    Parameters
-    ----------
-    path : str
-        Path or address as the user gave it. A file at an address is copied to an unnamed
-        temporary file.
-    handle : binary file, optional
-        Copied to an unnamed temporary file, and read instead of the path.
+    A file at an address, or a `handle` to read instead of the path, is copied to an unnamed
+    temporary file.
     """
 
     def __init__(self, path: str, handle: IO[bytes] | None = None) -> None:
@@ -200,24 +180,15 @@ class ReopenableFile:
             raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
-        """Raise ChangedError if all bytes, or a part, were others when they were read before.
-
-        A file can be rewritten with the same size and time of modification.
-        """
+        """Raise ChangedError if all bytes, or a part, differ from those that were read before."""
         if self._checksums.setdefault(part, checksum) != checksum:
             raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
-        """Yield the decompressed content in chunks of at least `size` bytes.
+        """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
 
-        Only the last one may be shorter.
-
-        Raises
-        ------
-        StreamDamaged
-            After all bytes before the damage.
-        ChangedError
-            At the end or the damage, if an earlier call has read other bytes.
+        StreamDamaged is raised after all bytes before the damage; ChangedError at the end if an
+        earlier call has read other bytes.
         """
         self.done = checksum = 0
 
@@ -328,13 +299,7 @@ class _Reopened(io.RawIOBase):
 
 
 def read_whole(path: str | Path) -> bytes:
-    """Return the unpacked content of one file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is damaged.
-    """
+    """Return the unpacked content of one file."""
     source_file = ReopenableFile(os.fspath(path))
     compression = source_file.format(by_name(source_file.name)).compression
     try:
@@ -349,10 +314,8 @@ def whole_lines(
     r"""Yield blocks of complete lines, without the last ``\n`` of each block.
 
     A line of more than `max_line` bytes is never held whole: it is yielded alone, as an
-    iterator of its parts, which are skipped if the caller does not take them.
-
-    A byte order mark at the beginning is removed. An unfinished last line counts,
-    unless the stream is damaged, since its end is unknown then.
+    iterator of its parts, which are skipped if the caller does not take them. A byte order mark
+    is removed. An unfinished last line counts, unless the stream is damaged.
     """
     chunks = iter(chunks)
     tail: list[bytes] = []

@@ -40,8 +40,6 @@ from neardup.readers.fields import (
     check_text_field,
 )
 
-__all__ = ["TableSource", "open_table", "take_kept"]
-
 _NAME = "input"
 _TEXT = Columns("text", None, None, ())
 
@@ -89,44 +87,10 @@ def open_table(
     max_text: int = MAX_TEXT,
     text_parameter: str = "text_field",
 ) -> TableSource:
-    """Open a table or list in memory.
+    """Open a table or list in memory, of any kind that `neardup.dedup` takes.
 
-    Parameters
-    ----------
-    data : table, series, list of str or list of dict
-        A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
-        pandas or polars DataFrame or Series, a LazyFrame of polars, a Dataset,
-        DatasetDict or IterableDataset of Hugging Face, a Dataset of Ray, a
-        DataFrame of Daft, a dataset of pyarrow, a relation of DuckDB or anything
-        else with ``__arrow_c_stream__`` (the result of the last three is a
-        pyarrow Table), or a list, tuple, iterator (its result is a list) or NumPy
-        array of str or of dict.
-    parameter : str, default="data"
-        The parameter that the caller was given it by, for errors.
-    text_field, title_field, id_field, extra_fields, max_text, text_parameter
-        As in `open_sources`. Without an id field, a row's id is its position
-        from 0, as text.
-
-    Returns
-    -------
-    TableSource
-        With ``batches()``, as of `Sources`, and ``kept(mask)``.
-
-    Raises
-    ------
-    ParameterError
-        If `data` is of another kind.
-    InputError
-        If there is no text column, or it is not text; or if none of the
-        first 1,000 dicts has a text field.
-
-    Examples
-    --------
-    >>> table = open_table([{"text": "a fox"}, {"text": "a fox"}, {"text": "a hen"}])
-    >>> next(table.batches()).ids.to_pylist()
-    ['0', '1', '2']
-    >>> table.kept([True, False, True])
-    [{'text': 'a fox'}, {'text': 'a hen'}]
+    `parameter` is the one that the caller was given it by, for errors; other parameters as in
+    `open_sources`. Without an id field, a row's id is its position from 0, as text.
     """
     fields = Fields(
         text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text

@@ -14,8 +14,6 @@ from neardup.readers.grouped_problems import GroupedNotes
 from neardup.readers.source import Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile, printable
 
-__all__ = ["TextFiles"]
-
 _FILES = 1024
 _CHUNK = 1 << 20
 

@@ -20,8 +20,6 @@ from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["evidence_of"]
-
 
 def evidence_of(
     batches: DataFrame, decisions: DataFrame, removed: DataFrame, first: int

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,60 +24,28 @@ from neardup.readers.batch import REMEMBERED, Problem, refusal, show
 from neardup.readers.delimited import Delimited
 from neardup.readers.fields import listing
 from neardup.readers.parquet import Parquet
-from neardup.readers.source import Keep, Row, Source
+from neardup.readers.source import Keep, Source
 from neardup.readers.sources import Sources
 from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.edits import Edits
 from neardup.writers.output import Output
 from neardup.writers.schema_inference import InferredType
 
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
 
-__all__ = ["Edits", "KeptReport", "write_kept"]
-
 
 @dataclass(slots=True)
 class KeptReport:
-    """The result of `write_kept`.
+    """How many records were written, and how many cannot be converted to the output's format.
 
-    Attributes
-    ----------
-    written : int
-        Records written.
-    unwritable : int
-        Kept records that are left out of the output, since they cannot be
-        converted to its format. An output in their own format would have them.
-    problems : list of Problem
-        The first 10,000 of these records, each with the reason.
-    notes : list of Message
-        Columns that are converted to text.
+    `problems` has the first 10,000 of the latter; `notes`, the columns that became text.
     """
 
     written: int = 0
     unwritable: int = 0
     problems: list[Problem] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-
-
-class Edits(Protocol):
-    """Changes of the records that are written, each made in their order."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The fields that are added to each record."""
-        ...
-
-    def lines(self, data: bytes) -> bytes:
-        """Return the next JSON lines as they are written."""
-        ...
-
-    def rows(self, rows: list[Row]) -> list[Row]:
-        """Return the next records as they are written."""
-        ...
-
-    def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
-        """Return the columns of the next rows as they are written."""
-        ...
 
 
 def write_kept(
@@ -89,26 +57,8 @@ def write_kept(
 ) -> KeptReport:
     """Write the kept records of all sources to an open output, which the caller commits.
 
-    Parameters
-    ----------
-    sources : Sources
-        Sources whose batches were read to the end.
-    keep : array-like of bool, shape (n_records,)
-        True for the records to keep, in input order.
-    output : Output
-    edits : Edits, optional
-        What is added to the records, or replaced in them.
-    progress : Progress or None, default=None
-        Gets the stage ``write``, and the kept records as they are written.
-
-    Raises
-    ------
-    ParameterError
-        If the number of flags is not that of the records.
-    InputError
-        If a source changed since its records were read.
-    OutputError
-        If the output cannot be written.
+    `keep` has a flag for each record, in input order. Records get `edits`; `progress` the stage
+    ``write``. InputError if a source changed since its records were read.
     """
     mask = np.asarray(keep, dtype=bool)
     counts = sources.counts
