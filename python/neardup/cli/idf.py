@@ -40,7 +40,6 @@ def run(
     **options: Unpack[IdfParameters],
 ) -> None:
     """Count how many documents contain each word, for recipes with `idf = "FILE"`."""
-    from neardup.base.memory import check_max_text
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources
@@ -52,7 +51,7 @@ def run(
             inputs,
             format=format,
             text_field=options["text_field"],
-            max_text=check_max_text(options["max_text"]),
+            max_text=options["max_text"],
             output_paths=[output],
         )
         options["recipe"] = o.recipe_of(options["recipe"], strip_markup)

@@ -30,7 +30,7 @@ from neardup.readers.files import (
     read_record,
 )
 from neardup.readers.sources import Sources, open_sources
-from neardup.readers.tables import TableSource, open_table, take_kept
+from neardup.readers.tables import TableSource, open_table
 
 __all__ = [
     "Batch",
@@ -46,5 +46,4 @@ __all__ = [
     "read_bytes",
     "read_file",
     "read_record",
-    "take_kept",
 ]

@@ -101,7 +101,12 @@ def text_column(
 ) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
     """Return the column as valid texts, and (index, reason, found) of each other value."""
     if isinstance(column, list):
-        return _text_values(column)
+        if set(map(type, column)) <= {str}:
+            try:
+                return texts_array(column), []
+            except UnicodeEncodeError:
+                pass
+        return _checked_texts(column)
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
@@ -110,7 +115,7 @@ def text_column(
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        return _decoded_one_by_one(texts)
+        return _checked_texts(texts.view(pa.large_binary()).to_pylist(), encoded=True)
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
@@ -118,31 +123,31 @@ def text_column(
     return texts, [(index, reason, "null") for index in nulls]
 
 
-def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    if set(map(type, values)) <= {str}:
-        try:
-            return texts_array(values), []
-        except UnicodeEncodeError:
-            pass
+def _checked_texts(
+    values: list[Any], *, encoded: bool = False
+) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
+    """Check values one by one; `encoded` ones are bytes that may be no UTF-8."""
     texts: list[str | None] = []
     wrong: list[tuple[int, Message, str]] = []
-    reason = Message("readers.must_be_text")
     for index, value in enumerate(values):
-        text = None
-        if not isinstance(value, str):
-            wrong.append((index, reason, show(value)))
+        text = reason = None
+        if encoded and value is not None:
+            try:
+                text = value.decode()
+            except UnicodeDecodeError as error:
+                where = Message("readers.where_byte", byte=error.start + 1)
+                reason = Message("readers.must_be_utf8", where=where)
+        elif not isinstance(value, str):
+            reason = Message("readers.must_be_text")
         elif _is_encodable(value):
             text = str(value)
         else:
-            wrong.append((index, no_surrogates(), show(value)))
+            where = Message("readers.where_surrogates")
+            reason = Message("readers.must_have_no_surrogates", where=where)
+        if reason is not None:
+            wrong.append((index, reason, show(value)))
         texts.append(text)
     return texts_array(texts), wrong
-
-
-def no_surrogates() -> Message:
-    """Return the reason for refusing text with lone surrogates, which UTF-8 cannot encode."""
-    where = Message("readers.where_surrogates")
-    return Message("readers.must_have_no_surrogates", where=where)
 
 
 def _is_encodable(text: str) -> bool:
@@ -151,27 +156,6 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _decoded_one_by_one(
-    texts: pa.LargeStringArray,
-) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    values: list[str | None] = []
-    wrong: list[tuple[int, Message, str]] = []
-    for index, value in enumerate(texts.view(pa.large_binary())):
-        raw = value.as_py()
-        text = None
-        if raw is None:
-            wrong.append((index, Message("readers.must_be_text"), "null"))
-        else:
-            try:
-                text = raw.decode()
-            except UnicodeDecodeError as error:
-                where = Message("readers.where_byte", byte=error.start + 1)
-                reason = Message("readers.must_be_utf8", where=where)
-                wrong.append((index, reason, show(raw)))
-        values.append(text)
-    return texts_array(values), wrong
 
 
 def batch_of_columns(

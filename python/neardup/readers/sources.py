@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
@@ -176,7 +177,7 @@ def open_sources(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
-    max_text: int = MAX_TEXT,
+    max_text: int | str = MAX_TEXT,
     text_parameter: str = "text_field",
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
@@ -221,9 +222,8 @@ def open_sources(
         raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
     if (times := names.count(_STDIN)) > 1:
         raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
-    fields = Fields(
-        text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
-    )
+    most = check_max_text(max_text)
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter, most)
     sources: list[Source] = []
     selections = []
     for name in names:

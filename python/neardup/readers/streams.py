@@ -403,51 +403,59 @@ def first_invalid(raw: bytes) -> int:
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    unzip = isal_zlib.decompressobj(wbits=31)
-    inside = False
-    for chunk in chunks:
-        while chunk:
-            if not inside:
-                # gzip allows archives to be padded with zeros, as on tapes.
-                chunk = chunk.lstrip(b"\0")
-                if not chunk:
-                    break
-                unzip = isal_zlib.decompressobj(wbits=31)
-            try:
-                out = unzip.decompress(chunk)
-            except isal_zlib.error as error:  # type: ignore[misc]  # its stub has an instance
-                raise StreamDamaged(Message("readers.must_be_gzip")) from error
-            inside = not unzip.eof
-            if out:
-                yield out
-            chunk = unzip.unused_data
-    if inside:
-        raise StreamDamaged(Message("readers.must_be_whole_gzip"))
+    return _unpacked(
+        chunks,
+        lambda: isal_zlib.decompressobj(wbits=31),
+        isal_zlib.error,
+        damaged=Message("readers.must_be_gzip"),
+        cut=Message("readers.must_be_whole_gzip"),
+        # gzip allows archives to be padded with zeros, as on tapes.
+        padding=b"\0",
+    )
 
 
 def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor()
-    frame = decompressor.decompressobj()
-    inside = False
-    pieces = (
-        chunk[begin : begin + _ZSTD_PIECE]
-        for chunk in chunks
-        for begin in range(0, len(chunk), _ZSTD_PIECE)
+    return _unpacked(
+        (
+            chunk[begin : begin + _ZSTD_PIECE]
+            for chunk in chunks
+            for begin in range(0, len(chunk), _ZSTD_PIECE)
+        ),
+        zstandard.ZstdDecompressor().decompressobj,
+        zstandard.ZstdError,
+        damaged=Message("readers.must_be_zstd"),
+        cut=Message("readers.must_be_whole_zstd"),
     )
-    for chunk in pieces:
+
+
+def _unpacked(
+    chunks: Iterable[bytes],
+    begin: Callable[[], Any],
+    error: Any,
+    *,
+    damaged: Message,
+    cut: Message,
+    padding: bytes = b"",
+) -> Iterator[bytes]:
+    """Decompress the members of a stream, each by an object that `begin` returns."""
+    member = None
+    for chunk in chunks:
         while chunk:
-            if not inside:
-                frame = decompressor.decompressobj()
+            if member is None:
+                chunk = chunk.lstrip(padding) if padding else chunk
+                if not chunk:
+                    break
+                member = begin()
             try:
-                out = frame.decompress(chunk)
-            except zstandard.ZstdError as error:
-                raise StreamDamaged(Message("readers.must_be_zstd")) from error
-            inside = not frame.eof
+                out = member.decompress(chunk)
+            except error as caught:
+                raise StreamDamaged(damaged) from caught
+            chunk = member.unused_data if member.eof else b""
+            member = None if member.eof else member
             if out:
                 yield out
-            chunk = b"" if inside else frame.unused_data
-    if inside:
-        raise StreamDamaged(Message("readers.must_be_whole_zstd"))
+    if member is not None:
+        raise StreamDamaged(cut)
 
 
 @contextmanager

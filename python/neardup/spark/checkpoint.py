@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 6
+_LAYOUT = 7
 
 _MANIFEST = "settings.json"
 
@@ -111,13 +111,7 @@ class Folders:
             stream.close()
 
     def files(self, path: str) -> list[str]:
-        """Return the files that a path, a pattern or a folder names, in order.
-
-        Raises
-        ------
-        InputError
-            If there are none.
-        """
+        """Return the files that a path, a pattern or a folder names, in order."""
         system, place = self._open(path)
         if system.exists(place):
             roots = [system.getFileStatus(place)]
@@ -140,13 +134,7 @@ class Folders:
 
 
 class Checkpoint:
-    """The checkpoint folder of one job.
-
-    Raises
-    ------
-    InputError
-        If it has stages of a job with other settings, or of another version.
-    """
+    """The checkpoint folder of one job; InputError if it has stages of another one."""
 
     def __init__(self, spark: SparkSession, path: str, run: dict[str, Any]) -> None:
         self._spark = spark

@@ -17,6 +17,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
+from neardup.readers.formats import by_name
 from neardup.readers.jsonl import parse
 from neardup.spark import sketching
 from neardup.spark.checkpoint import Folders
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "parquet")
 
-#: Name endings of JSON lines files. A further ending tells Hadoop the compression.
-_LINES = (".jsonl", ".ndjson", ".json")
-_PACKED = (".gz", ".bz2", ".zst")
 _MARK = b"\xef\xbb\xbf"
 #: The number of records with problems, from the JSON of the problems of a batch.
 _PROBLEM_COUNT = (
@@ -49,16 +47,9 @@ MOST_KNOWN = 4 << 20
 class Source:
     """The input of a job.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`.
-    schema : StructType
-        The schema of the kept rows.
-    files : mapping of int to File
-        By the hash of the path; empty for a table.
-    lines : bool
-        Whether records are JSON lines.
+    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. `schema`
+    is that of the kept rows. `files` are by the hash of the path, and empty for a table. `lines`
+    tells whether records are JSON lines.
     """
 
     frame: DataFrame
@@ -77,15 +68,7 @@ class Source:
 
 
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
-    """Return a table as a source.
-
-    Raises
-    ------
-    ParameterError
-        If `order_by` names a missing column.
-    InputError
-        If there is no text column.
-    """
+    """Return a table as a source, sorted by columns."""
     for name in order_by:
         if name not in frame.columns:
             raise ParameterError(
@@ -104,16 +87,7 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
 def open_files(
     spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields
 ) -> Source:
-    """Return files as a source, in the given order; the files of a folder are ordered by name.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or named twice, if there is no text column, or if none of the first
-        records of the first JSON lines file has a text field.
-    ParameterError
-        If the format is not supported.
-    """
+    """Return files as a source, in the given order; the files of a folder are ordered by name."""
     from pyspark.sql import functions as F
 
     folders = Folders(spark)
@@ -165,15 +139,12 @@ def open_files(
 def _format_of(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
-        name = path.lower()
-        for end in _PACKED:
-            name = name.removesuffix(end)
-        is_known = name.endswith((*_LINES, ".parquet"))
-        if not is_known:
+        format = by_name(path.lower().removesuffix(".bz2")).format
+        if format not in FORMATS:
             raise ParameterError(
-                Message("spark.unknown_ending", file=path, choices=", ".join(_LINES))
+                Message("spark.unknown_ending", file=path, choices=".jsonl, .ndjson, .json")
             )
-        formats.add("parquet" if name.endswith(".parquet") else "jsonl")
+        formats.add(format)
     if len(formats) > 1:
         raise InputError(Message("spark.two_formats"))
     return formats.pop()
@@ -236,19 +207,10 @@ def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """The driver's information on a batch.
+    """What the driver knows of a batch.
 
-    Parameters
-    ----------
-    batch, size : int
-    documents, unreadable, without_features, problems : int
-        Counts.
-    partition : int
-        The partition of the checkpoint that contains it.
-    source : str or None
-        The file; None for a table.
-    before : int
-        Number of records of the same source before the batch.
+    `partition` is that of the checkpoint that contains it; `source` the file, None for a table;
+    `before` the number of records of the same source before the batch.
     """
 
     batch: int
@@ -263,10 +225,7 @@ class BatchInfo:
 
 
 def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
-    """Return the batches in input order; only counts are sent to the driver.
-
-    `first` is the number of the first batch of the input; batches before it are counted apart.
-    """
+    """Return the batches in input order; those before `first` count apart."""
     from pyspark.sql import functions as F
 
     begins = [file.begin for file in files]
@@ -359,8 +318,10 @@ def removed_table(
         .join(kept_ids, "kept")
         .select(
             "number",
+            "kept",
             "id",
             "kept_id",
+            "identical",
             "similarity",
             F.lit(measure).alias("measure"),
             F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),

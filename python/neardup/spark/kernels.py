@@ -10,6 +10,7 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 | `lists` | bucket | postings | per batch: posting lists of its keys |
 | `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests for texts |
 | `verify` | unit | pairs, texts | similarities |
+| `apply_rule` | all | similar pairs | dropped documents |
 
 The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
 several sources are one table, `told`; each row has values in some of its columns.
@@ -17,7 +18,7 @@ several sources are one table, `told`; each row has values in some of its column
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -93,11 +94,7 @@ def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 class _Batch:
-    """A batch with its counts, in the form that the search takes.
-
-    `told` has the counts, and in the column `skipped` the documents that are neither `searched` nor
-    `filed`.
-    """
+    """A batch with its counts; documents `skipped` are neither searched nor filed."""
 
     def __init__(self, batches: pa.Table, told: pa.Table, settings: Settings) -> None:
         row = {name: batches.column(name)[0] for name in batches.column_names}
@@ -116,10 +113,7 @@ class _Batch:
 
 
 def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
-    """Add documents of a batch to the inverted index.
-
-    The counts are sent to the buckets again, because they tell which lists the batch needs.
-    """
+    """Add documents of a batch to the inverted index."""
     if not batches.num_rows:
         return FILED.empty_table()
     own = _Batch(batches, told, settings)
@@ -230,7 +224,7 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     """Return the pairs of a unit with their similarities and distances.
 
     `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
-    compares. `background` has the common shingles, as bytes that Spark has broadcast, or is None.
+    compares; `background` the common shingles, as bytes that Spark has broadcast, or None.
     """
     from neardup import _core
 
@@ -259,6 +253,32 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     )
     similar = pa.array(similarity, from_pandas=True)
     return _table(PAIRS, later=later, earlier=earlier, similarity=similar, distance=distance)
+
+
+def apply_rule(pairs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the documents that the one rule drops, given all similar pairs by the later document.
+
+    Examples
+    --------
+    A chain: the second repeats the first, so the third is kept.
+
+    >>> pairs = pa.record_batch({"later": [2, 3, 4], "earlier": [1, 2, 2]})
+    >>> [batch["number"].to_pylist() for batch in apply_rule([pairs])]
+    [[2]]
+    """
+    #: A bit for each document of a batch.
+    dropped: dict[int, int] = {}
+    last = -1
+    for batch in pairs:
+        numbers = []
+        for later, earlier in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            bits = dropped.get(earlier >> PLACE_BITS, 0)
+            if later != last and not bits >> (earlier & (MAX_BATCH - 1)) & 1:
+                last = later
+                numbers.append(later)
+                place = 1 << (later & (MAX_BATCH - 1))
+                dropped[later >> PLACE_BITS] = dropped.get(later >> PLACE_BITS, 0) | place
+        yield pa.record_batch({"number": pa.array(numbers, LONG)})
 
 
 @lru_cache(maxsize=8)
