@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Limits, Paragraphs, refuse
 
 _MAX_MEMBERS = 20_000
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
@@ -60,7 +61,8 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     try:
         import docx
     except ImportError as error:
-        raise missing("python-docx", "readers.reading_docx_needs") from error
+        needs = Message("readers.reading_docx_needs", module="python-docx")
+        raise MissingDependencyError(needs) from error
     check_archive(data, name, limits)
     try:
         document = docx.Document(io.BytesIO(data))

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
-from neardup.exceptions import InputError, MissingDependencyError
+from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
 
@@ -139,11 +139,6 @@ def refuse(
     """Raise UnreadableFileError; for the message see `refusal`."""
     message = refusal(name, reason, found, remedy, code=code, **values)
     raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
-
-
-def missing(package: str, code: str) -> MissingDependencyError:
-    """Return the error for a missing package of the extra."""
-    return MissingDependencyError(Message(code, module=package))
 
 
 def plain(text: str) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from html import unescape
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Paragraphs, missing
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Paragraphs
 
 _HTML = re.compile(
     r"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -67,7 +68,8 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     try:
         import trafilatura
     except ImportError as error:
-        raise missing("trafilatura", "readers.reading_html_needs") from error
+        needs = Message("readers.reading_html_needs", module="trafilatura")
+        raise MissingDependencyError(needs) from error
     text = text.replace("\0", "")
     page = _Page(text)
     main = ""

@@ -12,7 +12,8 @@ import threading
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Limits, Paragraphs, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
 # pdfium may run in one thread of a process at a time.
@@ -34,7 +35,8 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     try:
         import pypdfium2
     except ImportError as error:
-        raise missing("pypdfium2", "readers.reading_pdf_needs") from error
+        needs = Message("readers.reading_pdf_needs", module="pypdfium2")
+        raise MissingDependencyError(needs) from error
     with _ALONE:
         try:
             document = pypdfium2.PdfDocument(data)

@@ -1,12 +1,15 @@
 """Text files: each file is one document; `files` reads them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Run, parts_of
+from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
@@ -26,26 +29,32 @@ class TextFile:
     file: ReopenableFile | Problem
     compression: str | None = None
 
-    @property
-    def name(self) -> str:
-        """The name of its problems and notes."""
-        return self.id if isinstance(self.file, Problem) else self.file.name
-
-    def read(self, max_text: int) -> tuple[str | Problem, int, tuple[Message, ...]]:
-        """Return the text or the problem, the number of bytes read, and notes."""
+    def read(self, max_text: int) -> _Content:
+        """Return the text or the problem."""
         if isinstance(self.file, Problem):
-            return self.file, 0, ()
+            return _Content(self.id, self.id, self.file)
+        name = self.file.name
         raw = b""
         try:
             raw = contents(self.file, self.compression, Limits(), max_text)
-            content = read_record(raw, self.name)
+            content = read_record(raw, name)
         except UnreadableFileError as error:
-            return replace(error.problem, record=1), len(raw), ()
+            return _Content(self.id, name, replace(error.problem, record=1), len(raw))
         except ChangedError:
             raise
         except InputError as error:
-            return _unreadable(self.name, error), 0, ()
-        return content.text, len(raw), content.notes
+            return _Content(self.id, name, _unreadable(name, error))
+        return _Content(self.id, name, content.text, len(raw), content.notes)
+
+
+class _Content(NamedTuple):
+    """What was read of a file: its text or the problem, the bytes, and notes."""
+
+    id: str
+    name: str
+    text: str | Problem
+    size: int = 0
+    notes: tuple[Message, ...] = ()
 
 
 class TextFiles(Source):
@@ -61,12 +70,12 @@ class TextFiles(Source):
         self._max_text = max_text
 
     @classmethod
-    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> "TextFiles":
+    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
         return cls(file.name, [TextFile(file.name, file, compression)], max_text)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> "TextFiles":
+    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
         for path, key in paths:
@@ -86,50 +95,42 @@ class TextFiles(Source):
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         del titles
-        texts: list[str | None] = []
-        ids: list[str] = []
-        problems: list[tuple[int, Problem]] = []
-        runs: list[Run] = []
-        held = 0
         self.notes = GroupedNotes()
-
-        def batch() -> Batch:
-            extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
-            return Batch(texts_array(texts), texts_array(ids), None, extra, problems, held, runs)
-
-        for file in self.texts:
-            text, count, notes = file.read(self._max_text)
-            self.notes.add(file.name, notes)
-            if isinstance(text, Problem):
-                problems.append((len(ids), text))
-                texts.append(None)
-            else:
-                texts.append(text)
-            runs.append((len(ids), file.name, 1))
-            ids.append(file.id)
-            held += count
-            if held >= size or len(ids) >= _FILES:
-                yield batch()
-                texts, ids, problems, runs, held = [], [], [], [], 0
-        if ids:
-            yield batch()
+        for files in self._read(size):
+            for file in files:
+                self.notes.add(file.name, file.notes)
+            yield Batch(
+                texts_array([None if isinstance(f.text, Problem) else f.text for f in files]),
+                texts_array([file.id for file in files]),
+                None,
+                {name: [None] * len(files) for name in fields.extra},
+                [(row, f.text) for row, f in enumerate(files) if isinstance(f.text, Problem)],
+                sum(file.size for file in files),
+                [(row, file.name, 1) for row, file in enumerate(files)],
+            )
 
     def rows(self) -> Iterator[list[Row]]:
-        rows: list[Row] = []
+        why = Message("readers.unreadable_not_converted")
+        for files in self._read(_CHUNK):
+            yield [
+                replace(file.text, reason=why, found=None, remedy="")
+                if isinstance(file.text, Problem)
+                else {"id": file.id, "text": file.text}
+                for file in files
+            ]
+
+    def _read(self, size: int) -> Iterator[list[_Content]]:
+        """Yield the contents of files, of about `size` bytes together."""
+        files: list[_Content] = []
         held = 0
         for file in self.texts:
-            text, count, _ = file.read(self._max_text)
-            if isinstance(text, Problem):
-                why = Message("readers.unreadable_not_converted")
-                rows.append(replace(text, reason=why, found=None, remedy=""))
-            else:
-                rows.append({"id": file.id, "text": text})
-            held += count
-            if held >= _CHUNK or len(rows) >= _FILES:
-                yield rows
-                rows, held = [], 0
-        if rows:
-            yield rows
+            files.append(file.read(self._max_text))
+            held += files[-1].size
+            if held >= size or len(files) >= _FILES:
+                yield files
+                files, held = [], 0
+        if files:
+            yield files
 
 
 def _unreadable(name: str, error: InputError) -> Problem:

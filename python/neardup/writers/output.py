@@ -5,6 +5,7 @@ an output is left.
 """
 
 import contextlib
+import io
 import os
 import signal
 import threading
@@ -93,10 +94,8 @@ class Output:
     def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:
         """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
         file = _ArrowFile(self._bytes)
-        # Arrow needs fewer methods than an IOBase has.
-        target: Any = file
         packed = pa.ipc.IpcWriteOptions(compression="lz4")
-        writer = pa.ipc.new_file(pa.PythonFile(target, mode="w"), schema, options=packed)
+        writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema, options=packed)
         try:
             yield writer
             writer.close()
@@ -309,11 +308,11 @@ class _ParquetTable:
         self._held: list[pa.RecordBatch] = []
         self._rows = self._size = 0
         self._file = _ArrowFile(sink)
-        # Arrow needs fewer methods than an IOBase has.
-        target: Any = self._file
         import pyarrow.parquet as pq
 
-        self._writer = pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, compression="zstd")
+        self._writer = pq.ParquetWriter(
+            pa.PythonFile(self._file, mode="w"), schema, compression="zstd"
+        )
 
     def write(self, batch: pa.RecordBatch) -> None:
         while batch.num_rows:
@@ -344,12 +343,11 @@ class _ParquetTable:
             self._writer.close()
 
 
-class _ArrowFile:
+class _ArrowFile(io.RawIOBase):
     """A sink as a file for Arrow, which does not close the sink."""
 
-    closed = False
-
     def __init__(self, sink: Any) -> None:
+        super().__init__()
         self._sink = sink
         self._position = 0
         self.discard = False
@@ -364,17 +362,5 @@ class _ArrowFile:
     def tell(self) -> int:
         return self._position
 
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def readable(self) -> bool:
-        return False
-
     def writable(self) -> bool:
         return True
-
-    def seekable(self) -> bool:
-        return False
