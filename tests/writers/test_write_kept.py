@@ -371,20 +371,6 @@ def test_mask_must_fit(make):
     assert os.listdir() == ["a.jsonl"]
 
 
-@pytest.mark.parametrize("target", ["jsonl", "csv", "parquet"])
-def test_input_that_changed_gives_no_output(make, target):
-    name = make("a.jsonl", source_bytes("jsonl"))
-    sources = open_sources([name])
-    list(sources.batches())
-    Path(name).write_bytes(source_bytes("jsonl") * 2)
-    with pytest.raises(InputError) as caught, open_output(f"out.{target}") as out:
-        write_kept(sources, KEEP, out)
-    assert str(caught.value) == (
-        "a.jsonl: changed while it was being read. No output was written; run again."
-    )
-    assert os.listdir() == ["a.jsonl"]
-
-
 @pytest.mark.parametrize("copies", [2, 0])
 def test_other_number_of_records_gives_no_output(make, copies):
     name = make("a.jsonl", source_bytes("jsonl"))

@@ -45,7 +45,7 @@ def file_system(address: str) -> tuple[Any, str]:
     except ImportError:
         raise MissingDependencyError(Message("readers.needs_fsspec", file=address)) from None
     try:
-        found: tuple[Any, str] = url_to_fs(address)
+        system_and_path: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         raise MissingDependencyError(
             Message("readers.needs_library", file=address, said=said_of(error))
@@ -54,7 +54,7 @@ def file_system(address: str) -> tuple[Any, str]:
         raise ParameterError(
             Message("readers.no_such_protocol", file=address, said=said_of(error))
         ) from None
-    return found
+    return system_and_path
 
 
 def names_several_at(address: str) -> bool:
@@ -75,7 +75,7 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
     names the file itself.
     """
     system, path = file_system(address)
-    found: dict[str, tuple[str, str, bool]] = {}
+    files: dict[str, tuple[str, str, bool]] = {}
     with _refusing(address):
         is_pattern = _MAGIC.search(address) is not None
         for name in system.glob(path) if is_pattern else [path]:
@@ -84,8 +84,8 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
             for file in inside:
                 full = str(system.unstrip_protocol(file))
                 short = full if is_pattern else file[len(path) :].lstrip("/")
-                found.setdefault(full, (full, short, chosen and is_pattern))
-    return sorted(found.values())
+                files.setdefault(full, (full, short, chosen and is_pattern))
+    return sorted(files.values())
 
 
 class _Reader:
@@ -96,8 +96,8 @@ class _Reader:
 
     def read(self, size: int) -> bytes:
         with _refusing(self._address):
-            found: bytes = self._file.read(size)
-            return found
+            data: bytes = self._file.read(size)
+            return data
 
 
 @contextlib.contextmanager

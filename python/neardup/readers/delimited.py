@@ -140,9 +140,9 @@ class Delimited(Source):
         while True:
             try:
                 values = next(reader, None)
-                fault, said = None, ""
+                fault, error_text = None, ""
             except csv.Error as error:
-                values, fault, said = [], f"readers.must_be_{self.format}", str(error)
+                values, fault, error_text = [], f"readers.must_be_{self.format}", str(error)
             except _RowTooLong:
                 values, fault = [], _TOO_LONG
                 reader = reader_of_rest()
@@ -156,7 +156,7 @@ class Delimited(Source):
                     fault = _NOT_UTF8
                 invalid = False
             if values or fault:
-                yield _Row(values, raw, fault, said, rest)
+                yield _Row(values, raw, fault, error_text, rest)
                 rest = None
 
     def _records(self, size: int) -> Iterator[_Row]:

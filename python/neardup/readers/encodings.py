@@ -129,8 +129,8 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
             # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
                 return _replaced(body, encoding, "likely")
-    found = _utf8(data) or _wide_units(data) or _hz(data)
-    return found or _eight_bits(data, declared)
+    decoded = _utf8(data) or _wide_units(data) or _hz(data)
+    return decoded or _eight_bits(data, declared)
 
 
 def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:

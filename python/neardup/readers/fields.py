@@ -168,9 +168,9 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
     for name in wanted:
         from difflib import get_close_matches
 
-        found = get_close_matches(name.lower(), by_lower, 1)
-        if found:
-            return Message("readers.did_you_mean", name=show(by_lower[found[0]]))
+        matches = get_close_matches(name.lower(), by_lower, 1)
+        if matches:
+            return Message("readers.did_you_mean", name=show(by_lower[matches[0]]))
     return ""
 
 

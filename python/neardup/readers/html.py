@@ -59,8 +59,8 @@ def is_html(text: str) -> bool:
 
 def declared_encoding(data: bytes) -> str | None:
     """Return the encoding that a page declares, which may be wrong."""
-    found = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
-    return None if found is None else found[1].decode("ascii")
+    match = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
+    return None if match is None else match[1].decode("ascii")
 
 
 def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
@@ -76,14 +76,14 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     if page.parts and len(text) <= _LARGE and page.deepest <= _DEEP:
         # If it fails on a page, the visible text can still be read.
         with suppress(Exception):
-            found = trafilatura.bare_extraction(
+            extraction = trafilatura.bare_extraction(
                 text,
                 favor_recall=True,
                 include_comments=False,
                 include_tables=True,
                 with_metadata=False,
             )
-            main = str(getattr(found, "text", None) or "")
+            main = str(getattr(extraction, "text", None) or "")
     out = Paragraphs()
     for part in _main_part(page.parts, main):
         out.add(part.text, part.level)
@@ -178,9 +178,9 @@ class _Page:
         if self._find(">", at) < 0:
             return -1
         if self._quotes:
-            found = _ATTRIBUTES.match(self._text, at)
-            if found is not None:
-                return found.end()
+            attributes = _ATTRIBUTES.match(self._text, at)
+            if attributes is not None:
+                return attributes.end()
             # The last ``>`` is in quotes: do not search that far for later tags.
             self._quotes = False
         return self._find(">", at) + 1 or -1
@@ -190,12 +190,12 @@ class _Page:
             return -1
         if what.startswith("</"):
             match = re.compile(what, re.I).search(self._text, at)
-            found = -1 if match is None else match.start()
+            position = -1 if match is None else match.start()
         else:
-            found = self._text.find(what, at)
-        if found < 0:
+            position = self._text.find(what, at)
+        if position < 0:
             self._absent.add(what)
-        return found
+        return position
 
     def _open(self, tag: str) -> None:
         # Elements whose end tags are often omitted do not count for the depth.

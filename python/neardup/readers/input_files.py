@@ -98,12 +98,12 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     selection = Selection(printable(name))
     links: list[str] = []
     if is_address(name):
-        found = _at_address(name)
+        candidates = _at_address(name)
     else:
-        found, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
+        candidates, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
     others: list[str] = []
     texts: list[InputFile] = []
-    for path, inside, chosen in found:
+    for path, inside, chosen in candidates:
         named = by_name(inside)
         if format is not None and (
             named.format == format or (named.format is None and (chosen or _has_plain_name(inside)))
@@ -150,20 +150,20 @@ def files_below(path: str) -> tuple[list[str], list[str]]:
 
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
-_Found = tuple[str, str, bool]
+_Candidate = tuple[str, str, bool]
 
 
-def _at_address(address: str) -> list[_Found]:
+def _at_address(address: str) -> list[_Candidate]:
     """Return the files of a folder or pattern elsewhere."""
-    found = files_at(address)
-    if not found:
+    files = files_at(address)
+    if not files:
         raise InputError(Message("readers.no_match", file=address))
-    return [one for one in found if not any(map(_HIDDEN.match, one[1].split("/")))]
+    return [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
 
 
-def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
+def _in_folder(path: str) -> tuple[list[_Candidate], list[str]]:
     """Return the files of a folder, and the links to folders in it."""
-    found: list[_Found] = []
+    files: list[_Candidate] = []
     links: list[str] = []
     for folder, inner, names in os.walk(path, onerror=_refuse):
         if _WORK_MANIFEST in names:
@@ -174,27 +174,27 @@ def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
         for name in names:
             place = os.path.join(folder, name)
             if not _HIDDEN.match(name) and _is_file(place):
-                found.append((place, os.path.relpath(place, path), False))
-    return sorted(found, key=lambda file: _order(file[1])), sorted(links, key=_order)
+                files.append((place, os.path.relpath(place, path), False))
+    return sorted(files, key=lambda file: _order(file[1])), sorted(links, key=_order)
 
 
-def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
+def _matching(pattern: str) -> tuple[list[_Candidate], list[str]]:
     """Return the files that match a pattern, each once."""
     parts = [part for part in pattern.split(os.sep) if part]
     base = os.sep if pattern.startswith(os.sep) else ""
-    found: dict[str, _Found] = {}
+    files: dict[str, _Candidate] = {}
     links: dict[str, None] = {}
     for path in dict.fromkeys(_matches(base, parts)):
         if os.path.isdir(path):
             inside, linked = _in_folder(path)
             links.update(dict.fromkeys(linked))
             for place, _, _ in inside:
-                found.setdefault(place, (place, place, False))
+                files.setdefault(place, (place, place, False))
         elif _is_file(path):
-            found[path] = (path, path, True)
-    if not found:
+            files[path] = (path, path, True)
+    if not files:
         raise InputError(Message("readers.no_match", file=printable(pattern)))
-    return sorted(found.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
+    return sorted(files.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
 
 
 def _matches(base: str, parts: list[str]) -> Iterator[str]:

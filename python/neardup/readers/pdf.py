@@ -84,8 +84,8 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     return lay_out(kept), tuple(notes)
 
 
-def _refuse_unopened(name: str, said: str) -> None:
-    if "password" in said.lower():
+def _refuse_unopened(name: str, error: str) -> None:
+    if "password" in error.lower():
         refuse(
             name,
             Message("readers.must_have_no_password"),
@@ -94,7 +94,7 @@ def _refuse_unopened(name: str, said: str) -> None:
             code="readers.bad_password_pdf",
             command=_DECRYPT,
         )
-    if "security" in said.lower():
+    if "security" in error.lower():
         refuse(
             name,
             Message("readers.must_be_known_encryption"),

@@ -59,7 +59,7 @@ class ChangedError(InputError):
 def printable(path: str) -> str:
     """Return a path as valid Unicode on one line, for ids and messages."""
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
 class ReopenableFile:
@@ -164,15 +164,15 @@ class ReopenableFile:
 
     def format(self, named: Format) -> Format:
         """Return the format; the content overrides the name."""
-        found = by_content(self.head(), named)
-        if found.compression is not None:
+        detected = by_content(self.head(), named)
+        if detected.compression is not None:
             try:
-                inside = next(self.chunks(found.compression, len(PARQUET)), b"")
+                inside = next(self.chunks(detected.compression, len(PARQUET)), b"")
             except StreamDamaged:
-                return found
+                return detected
             if inside.startswith(PARQUET):
-                return Format("parquet", found.compression)
-        return found
+                return Format("parquet", detected.compression)
+        return detected
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""

@@ -82,13 +82,13 @@ class Folders:
         places = {part: at for at, part in enumerate(order)}
         for status in system.listStatus(place):
             name = str(status.getPath().getName())
-            found = _PART.fullmatch(name)
-            if found:
-                part = int(found[1])
+            match = _PART.fullmatch(name)
+            if match:
+                part = int(match[1])
                 # Parts without records come last.
                 at = places.get(part, len(order) + part)
-                name = f"part-{at:05}{found[2]}{_TEXT.sub('.jsonl', found[3])}"
-            if found or name == "_SUCCESS":
+                name = f"part-{at:05}{match[2]}{_TEXT.sub('.jsonl', match[3])}"
+            if match or name == "_SUCCESS":
                 self.move(status.getPath().toString(), f"{to}/{name}")
 
     def read(self, path: str) -> str:
@@ -117,12 +117,12 @@ class Folders:
             roots = [system.getFileStatus(place)]
         else:
             roots = list(system.globStatus(place) or [])
-        found: list[str] = []
+        files: list[str] = []
         for root in roots:
-            found.extend(self._below(system, root))
-        if not found:
+            files.extend(self._below(system, root))
+        if not files:
             raise InputError(Message("spark.no_such_file", file=path))
-        return found
+        return files
 
     def _below(self, system: Any, status: Any) -> list[str]:
         if not status.isDirectory():

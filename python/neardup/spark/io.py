@@ -94,20 +94,20 @@ def open_files(
     paths: list[str] = []
     names = {}
     for name in inputs:
-        found_there = folders.files(name)
-        paths += found_there
-        if len(found_there) == 1:
-            names[found_there[0]] = name
+        files_of_name = folders.files(name)
+        paths += files_of_name
+        if len(files_of_name) == 1:
+            names[files_of_name[0]] = name
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
         raise InputError(Message("spark.named_twice", file=twice[0]))
-    found = format or _format_of(paths)
-    if found not in FORMATS:
+    chosen = format or _format_of(paths)
+    if chosen not in FORMATS:
         raise ParameterError(
             Message(
                 "spark.no_such_format",
                 parameter="format",
-                value=repr(found),
+                value=repr(chosen),
                 choices=", ".join(FORMATS),
             )
         )
@@ -123,7 +123,7 @@ def open_files(
         F.xxhash64("_metadata.file_path").alias(PATH),
         F.col("_metadata.file_block_start").alias(BEGIN),
     ]
-    if found == "jsonl":
+    if chosen == "jsonl":
         _check_first_records(spark, escaped[0], fields, names.get(paths[0], paths[0]))
         frame = spark.read.text(escaped, lineSep="\n")
         schema = frame.schema
@@ -133,7 +133,7 @@ def open_files(
         schema = frame.schema
         _check_columns(frame, fields)
         frame = frame.select("*", *where)
-    return Source(frame, schema, files, lines=found == "jsonl")
+    return Source(frame, schema, files, lines=chosen == "jsonl")
 
 
 def _format_of(paths: Sequence[str]) -> str:
@@ -238,14 +238,14 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
         F.expr(_PROBLEM_COUNT).alias("problems"),
         F.spark_partition_id().alias("partition"),
     ).toArrow()
-    found = []
+    infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
     for row in rows.sort_by("batch").to_pylist():
         name = files[bisect_right(begins, row["batch"]) - 1].name if files else None
         is_own = row["batch"] >= first
-        found.append(BatchInfo(**row, source=name, before=before[name, is_own]))
+        infos.append(BatchInfo(**row, source=name, before=before[name, is_own]))
         before[name, is_own] += row["documents"]
-    return found
+    return infos
 
 
 def partition_order(batches: Sequence[BatchInfo]) -> list[int] | None:
@@ -267,12 +267,12 @@ def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> l
     if not wanted:
         return []
     rows = batches.filter(F.col("batch").isin(*wanted)).select("batch", "problems").collect()
-    found = [
+    problems = [
         problem
         for row in sorted(rows)
         for problem in problems_from_json(row.problems, wanted[row.batch])
     ]
-    return found[:most]
+    return problems[:most]
 
 
 def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:

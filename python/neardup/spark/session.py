@@ -130,9 +130,9 @@ def translate_errors() -> Iterator[None]:
         raise ClusterError(Message("spark.given_up", reason=_cause(str(error)))) from error
 
 
-def _cause(said: str) -> str:
+def _cause(text: str) -> str:
     """Return the most informative line of a Spark error."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     # A Java exception follows a colon, below the Python call.
     thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
     line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])

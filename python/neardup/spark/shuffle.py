@@ -163,10 +163,10 @@ class Search:
         while True:
             name = f"round-{self.rounds}"
             known = (frame.select(batch_of("later"), "*") for frame in verified)
-            told = _union(counts, lists, _skip(skipped), *known)
+            inputs = _union(counts, lists, _skip(skipped), *known)
             found = self._checkpoint.stage(
                 f"{name}/candidates",
-                self._for_each_cogroup(sketches, told, kernels.candidates, kernels.CANDIDATES),
+                self._for_each_cogroup(sketches, inputs, kernels.candidates, kernels.CANDIDATES),
             )
             verified_now = self._verify(found, name, background.result())
             judged = self._checkpoint.stage(f"{name}/verified", verified_now)
@@ -209,8 +209,8 @@ class Search:
 
     def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
         """Return the lists of all buckets, made of the documents that are not skipped."""
-        told = _union(counts, skipped)
-        filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
+        inputs = _union(counts, skipped)
+        filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED)
         return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
 
     def _verify(self, found: DataFrame, name: str, background: Any) -> DataFrame:
@@ -321,7 +321,7 @@ class Search:
         return (
             left.groupBy(key)
             .cogroup(right.groupBy(key))
-            .applyInArrow(lambda own, told: kernel(own, told, **known), _spark(schema))
+            .applyInArrow(lambda own, inputs: kernel(own, inputs, **known), _spark(schema))
         )
 
 

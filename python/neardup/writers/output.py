@@ -244,9 +244,9 @@ def open_output(
     if path is None or os.fspath(path) == "-":
         return Output(StandardOutput(), format or "jsonl", None, workers)
     name = os.fspath(path)
-    found = by_name(name)
-    chosen = format or found.format
-    if chosen not in _FORMATS or (chosen == "parquet" and found.compression):
+    named = by_name(name)
+    chosen = format or named.format
+    if chosen not in _FORMATS or (chosen == "parquet" and named.compression):
         base = os.path.basename(name)
         dot = base.find(".", 1)
         extension = Message("readers.none")
@@ -256,7 +256,7 @@ def open_output(
             Message("writers.unknown_extension", file=printable(name), found=extension)
         )
     sink = AddressSink(name, force) if is_address(name) else FileSink(name, force, token=token)
-    return Output(sink, chosen, found.compression, workers)
+    return Output(sink, chosen, named.compression, workers)
 
 
 class _Compressed:
