@@ -15,6 +15,8 @@ text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
 Each format may be compressed (.gz, .zst); a file's first bytes override its extension.
+What a reader of a further format must implement is in `source`.
+
 Text files may be in any encoding. `read_file` reads a text file with its headings, its
 pages and the certainty of its encoding.
 """

@@ -19,7 +19,6 @@ import pyarrow as pa
 import zstandard
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
@@ -30,7 +29,7 @@ from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 #: Files that are complete, for the message after an error.
 committed = 0
 
-_FORMATS = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv"}
+_FORMATS = ("jsonl", "parquet", "csv", "tsv")
 # A Parquet row group is filled until either is reached.
 _GROUP_ROWS = 128 * 1024
 _GROUP_BYTES = 64 << 20
@@ -53,14 +52,13 @@ class Output:
         sink: _Sink,
         format: str,
         compression: str | None,
-        workers: int | None,
     ) -> None:
         self.name = sink.name
         self.format = format
         self._sink = sink
         self._bytes: _Sink | _Compressed = sink
         if compression is not None:
-            self._bytes = _Compressed(sink, compression, workers or os.cpu_count() or 1)
+            self._bytes = _Compressed(sink, compression)
         self._table: _ParquetTable | None = None
         self._finished = False
 
@@ -159,7 +157,6 @@ class OutputSet:
         *,
         force: bool = False,
         format: str | None = None,
-        workers: int | None = None,
     ) -> Output:
         """Open a further output; see `open_output`."""
         key = os.fspath(path or "-")
@@ -168,7 +165,7 @@ class OutputSet:
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
             raise ParameterError(Message("writers.one_output_only", file=file))
-        output = open_output(path, force=force, format=format, workers=workers, token=self._token)
+        output = open_output(path, force=force, format=format, token=self._token)
         self._outputs[key] = output
         return output
 
@@ -231,18 +228,15 @@ def open_output(
     *,
     force: bool = False,
     format: str | None = None,
-    workers: int | None = None,
     token: str | None = None,
 ) -> Output:
     """Open an output, which appears under its name when it is committed.
 
     None and ``-`` are standard output, as JSON Lines; otherwise the extension sets the format.
-    `workers` are threads for zstd, and change no byte; for `token`, see `FileSink`.
+    For `token`, see `FileSink`.
     """
-    if format is not None and format not in _FORMATS:
-        raise bad("format", "expected.choice", format, choices=", ".join(_FORMATS))
     if path is None or os.fspath(path) == "-":
-        return Output(StandardOutput(), format or "jsonl", None, workers)
+        return Output(StandardOutput(), format or "jsonl", None)
     name = os.fspath(path)
     named = by_name(name)
     chosen = format or named.format
@@ -256,17 +250,17 @@ def open_output(
             Message("writers.unknown_extension", file=printable(name), found=extension)
         )
     sink = AddressSink(name, force) if is_address(name) else FileSink(name, force, token=token)
-    return Output(sink, chosen, named.compression, workers)
+    return Output(sink, chosen, named.compression)
 
 
 class _Compressed:
     """A sink that compresses into another; the bytes depend only on the content.
 
     Compressors get blocks of a fixed size; zstd always runs in worker mode, which cuts its
-    jobs by size, so that any number of workers gives the same frame.
+    jobs by size, so that any number of processors gives the same frame.
     """
 
-    def __init__(self, sink: _Sink, compression: str, workers: int) -> None:
+    def __init__(self, sink: _Sink, compression: str) -> None:
         self._sink = sink
         self._held = bytearray()
         self._packer: Any
@@ -275,7 +269,7 @@ class _Compressed:
             self._packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
         else:
             compressor = zstandard.ZstdCompressor(
-                level=_ZSTD_LEVEL, threads=max(1, workers), write_checksum=True
+                level=_ZSTD_LEVEL, threads=os.cpu_count() or 1, write_checksum=True
             )
             self._packer = compressor.compressobj()
 
