@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem, Sources
     from neardup.writers import Output
-    from neardup.writers.cuts import Cuts, Span
+    from neardup.writers.edits import Cuts, Span
 
 #: Replaces an item in a document where it is masked.
 MASK = "[...]"
@@ -407,7 +407,7 @@ class _Search(TextPass):
         self.summary.kept -= self.write_records(sources, keep, output, cuts)
 
     def _cuts(self, text_field: str | None) -> Cuts:
-        from neardup.writers.cuts import Cuts, joined_spans
+        from neardup.writers.edits import Cuts, joined_spans
 
         spans: dict[int, list[Span]] = {}
         for one in self._found:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.review import Review
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
-    from neardup.writers.annotations import Annotations
+    from neardup.writers.edits import Annotations
 
 
 #: The kind of the kept rows: that of the input.
@@ -283,7 +283,7 @@ def dedup_files(
     """
     from neardup.run.file_run import FileRun
     from neardup.writers import KeptReport, removed_schema, write_kept, write_rows
-    from neardup.writers.annotations import FIELDS, check_free
+    from neardup.writers.edits import FIELDS, check_free
 
     given = completed(dedup_files, options)
     chosen = RunOptions.of(given)
@@ -408,7 +408,7 @@ def _annotations(
     """Return the fields of the records of a mask."""
     import numpy as np
 
-    from neardup.writers.annotations import Annotations
+    from neardup.writers.edits import Annotations
 
     documents = collected.against + np.flatnonzero(mask)
     return Annotations(

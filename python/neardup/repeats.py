@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Batch, Problem, Sources
     from neardup.writers import Output
-    from neardup.writers.cuts import Span
+    from neardup.writers.edits import Span
 
 KeptPlaces = Literal["first", "none"]
 
@@ -375,7 +375,7 @@ class _Search(TextPass):
         """Write all records without what `spans` says."""
         import numpy as np
 
-        from neardup.writers.cuts import Cuts
+        from neardup.writers.edits import Cuts
 
         keep = np.ones(self.summary.read, np.bool_)
         self.write_records(sources, keep, output, Cuts(iter(spans), "", text_field))

@@ -15,7 +15,6 @@ def read_all(paths, batch_bytes=1 << 22, batch_records=8192, titles=None, **opti
     for batch in sources.batches(
         titles=titles, batch_bytes=batch_bytes, batch_records=batch_records
     ):
-        assert batch.first == len(out["ids"])
         assert batch.texts.type == pa.large_string()
         assert len(batch) == len(batch.texts) == len(batch.ids) <= batch_records
         batch.texts.validate(full=True)

@@ -325,8 +325,3 @@ def test_only_text_in_folders(read, make, dump):
         " 2 .parquet, 1 .tsv, …."
     ]
     assert read("dump/a.jsonl", only_text_in_folders=True)["texts"] == ["a.jsonl"]
-
-
-def test_an_output_that_is_a_file_of_the_folder(dump):
-    with pytest.raises(InputError, match=r"^dump/a\.jsonl: must not be both input and output"):
-        open_sources([dump], output_paths=["dump/a.jsonl"])

@@ -63,16 +63,6 @@ def test_text_files(read, make, extension, suffix):
     assert got["ids"] == [name]
 
 
-def test_folder(read, make):
-    for inside in ["b.txt", "a/z.md.gz", "a.txt", "a/b/c.txt.zst", "B.TXT"]:
-        make(f"texts/{inside}", inside)
-    make("texts/.hidden/x.txt", "no")
-    make("texts/.x.txt", "no")
-    got = read("texts")
-    assert got["ids"] == ["B.TXT", "a.txt", "a/b/c.txt.zst", "a/z.md.gz", "b.txt"]
-    assert got["texts"] == got["ids"]
-
-
 def test_folder_of_all_formats(read, make):
     text = "上周末我和两个朋友去郊外的湖边散步，天气很好。"
     make("t/a.docx", docx(paragraph(text)))
@@ -197,13 +187,6 @@ def test_default_text_field_is_decided_for_each_record(read, make, good_only, ba
         assert [p.record for p in got["problems"]] == [
             number for number, text in enumerate(want, 1) if text is None
         ]
-
-
-def test_text_field_that_comes_first_but_is_no_text(read, make):
-    got = read(make("a.jsonl", b'{"body":"b"}\n{"text":5,"body":"b"}\n'))
-    assert [str(p) for p in got["problems"]] == [
-        "a.jsonl: record 2, field 'text': must be text. Got 5 instead."
-    ]
 
 
 def test_ids_of_files_in_several_folders(read, make):

@@ -8,8 +8,7 @@ from tests.readers.making import column, docx, paragraph, pdf, run
 
 from neardup.base.messages import Message, in_language
 from neardup.readers import Limits, Problem, UnreadableFileError, open_sources, read_bytes
-from neardup.readers.grouped_notes import GroupedNotes
-from neardup.readers.grouped_problems import GroupedProblems
+from neardup.readers.grouped_problems import GroupedNotes, GroupedProblems
 
 TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 HIDDEN = "<w:rPr><w:vanish/></w:rPr>"

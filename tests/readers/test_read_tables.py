@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers import open_table, take_kept
+from neardup.readers import open_table
 
 TEXTS = ["甲", "乙", "丙", "丁"]
 KEEP = np.array([True, False, True, False])
@@ -218,5 +218,3 @@ def test_refused():
     for data in ({"a", "b"}, np.array([["a"], ["b"]]), pd.Index(["a"])):
         with pytest.raises(ParameterError, match=r"Make a list of it: list\(\.\.\.\)\.$"):
             open_table(data)
-    with pytest.raises(ParameterError, match="must hold 4 flags, one per row"):
-        take_kept(TABLE, [True])

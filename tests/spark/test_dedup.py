@@ -1,7 +1,6 @@
 """On two threads of one machine: the same kept rows and the same removed table."""
 
 import gzip
-import os
 import random
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import neardup.spark
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.readers.fields import Fields
-from neardup.spark import io, job, resolve, shuffle
+from neardup.spark import io, job, shuffle
 from neardup.spark.checkpoint import Folders
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
@@ -231,34 +230,18 @@ def test_columns_of_all_types_are_kept(spark):
     result.close()
 
 
-def test_many_rounds_of_the_rule(spark, monkeypatch):
-    """Where one task would have too many pairs, rounds settle them; records move to what is
-    asked of them."""
+def test_records_move_to_many_requests(spark, monkeypatch):
     some = texts(7, 250)
-    monkeypatch.setattr(resolve, "FEW_PAIRS", 0)
     monkeypatch.setattr(shuffle, "BROADCAST", -1)
     frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
     expected = neardup.dedup([{"text": text} for text in some])
-    found = [(r["id"], r["kept_id"], r["similarity"]) for r in result.removed.toArrow().to_pylist()]
-    rows = expected.removed.to_pylist()
-    assert found == [(r["id"], r["kept_id"], r["similarity"]) for r in rows]
-    stages = os.listdir(Path(result.checkpoint.removeprefix("file:")) / "round-0" / "rule")
-    assert "round-0" in stages
+    assert pairs_of(result.removed.toArrow()) == pairs_of(expected.removed)
     result.close()
 
 
-def test_a_chain_takes_as_many_rounds_as_it_is_long(spark, tmp_path):
-    from neardup.spark.checkpoint import Checkpoint
-
-    pairs = [(at, at - 1) for at in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
-    frame = spark.createDataFrame(pairs, "later long, earlier long").repartition(3)
-    checkpoint = Checkpoint(spark, str(tmp_path), {})
-    by_rounds, rounds = resolve.resolve(frame, len(pairs), checkpoint, "rounds", 2)
-    at_once, one = resolve.resolve(frame, len(pairs), checkpoint, "once", 100)
-    assert rounds > 3 > one
-    numbers = sorted(row.number for row in by_rounds.collect())
-    assert numbers == sorted(row.number for row in at_once.collect()) == [2, 4, 6, 8, 20]
+def pairs_of(removed):
+    return [(r["id"], r["kept_id"], r["similarity"]) for r in removed.to_pylist()]
 
 
 def test_a_unit_gets_each_document_once(spark):
@@ -306,8 +289,8 @@ def test_a_second_time_is_needed_only_where_a_list_was_closed(spark, count, roun
     frame = spark.createDataFrame(pa.table({"text": some})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=16)
     expected = neardup.dedup([{"text": text} for text in some])
-    found = [(r["id"], r["kept_id"], r["similarity"]) for r in result.removed.toArrow().to_pylist()]
-    assert found == [(r["id"], r["kept_id"], r["similarity"]) for r in expected.removed.to_pylist()]
+    found = pairs_of(result.removed.toArrow())
+    assert found == pairs_of(expected.removed)
     assert len(found) >= count // 3
     assert result.summary.rounds == rounds if rounds == 1 else result.summary.rounds >= rounds
     assert left_out(result.summary) == left_out(expected.summary)
@@ -360,7 +343,7 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
         return stage(self, name, frame)
 
     monkeypatch.setattr(job.Checkpoint, "stage", counted)
-    monkeypatch.setattr(resolve, "resolve", lambda *_: 1 / 0)
+    monkeypatch.setattr(shuffle, "_dropped", lambda _: 1 / 0)
     options = {"spark": spark, "checkpoint": str(tmp_path / "check"), "partitions": 1}
     with pytest.raises(ZeroDivisionError):
         neardup.spark.dedup_files([source], tmp_path / "out", **options)

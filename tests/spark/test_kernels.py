@@ -22,7 +22,6 @@ from neardup.spark.ordering import (
     order_files,
     split_by_part,
 )
-from neardup.spark.resolve import find_dropped
 from tests.spark.collections import texts
 
 pytestmark = pytest.mark.slow
@@ -198,8 +197,7 @@ class Job:
             pairs = union([judged, old], kernels.PAIRS).to_pylist()
             similar = [p for p in pairs if p["similarity"] is not None]
             of_filed = [p for p in similar if p["later"] not in again]
-            columns = (np.array([p[n] for p in of_filed], np.int64) for n in ("later", "earlier"))
-            found = set(find_dropped(*columns).tolist())
+            found = apply_rule((p["later"], p["earlier"]) for p in of_filed)
             if found == dropped:
                 break
             dropped = found
@@ -222,6 +220,22 @@ class Job:
             (place[n], place[-kept], s, None if distance < 0 else distance)
             for n, (s, kept, distance) in sorted(best.items())
         ]
+
+
+def apply_rule(pairs):
+    """The dropped documents, from pairs in two batches."""
+    ordered = np.array(sorted(pairs, key=lambda pair: pair[0]), np.int64).reshape(-1, 2)
+    batches = [
+        pa.record_batch({"later": half[:, 0], "earlier": half[:, 1]})
+        for half in np.array_split(ordered, 2)
+    ]
+    dropped = [batch["number"].to_pylist() for batch in kernels.apply_rule(batches)]
+    return {number for numbers in dropped for number in numbers}
+
+
+def test_a_chain_of_pairs():
+    pairs = [(at, at - 1) for at in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
+    assert apply_rule(pairs) == {2, 4, 6, 8, 20}
 
 
 def by_batch(table, column):

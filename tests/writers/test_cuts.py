@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _core, contamination_files
-from neardup.writers.cuts import Cuts
+from neardup.writers.edits import Cuts
 
 ITEM = "下列哪一条河流先后流经三个国家的首都，最后注入大海？请说明理由。"
 CUT = ITEM[:-1]

@@ -17,7 +17,6 @@ ROWS = [
     {"id": "b", "kept_id": "a", "similarity": 0.9, "measure": "resemblance", "distance": 3},
     {"id": "一,\n", "kept_id": "a", "similarity": 1.0, "measure": "exact", "distance": None},
 ]
-COLUMNS = {name: [row[name] for row in ROWS] for name in REMOVED.names}
 TABLE = pa.Table.from_pylist(ROWS, REMOVED)
 
 
@@ -35,14 +34,19 @@ def text(name):
     return data.decode()
 
 
+def write(name, rows, schema=REMOVED):
+    with open_output(name) as output:
+        return write_rows(output, rows, schema)
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_text_formats(suffix):
-    assert write_rows(f"r.jsonl{suffix}", ROWS, REMOVED) == 2
+    assert write(f"r.jsonl{suffix}", ROWS) == 2
     lines = text(f"r.jsonl{suffix}").splitlines()
     assert [json.loads(line) for line in lines] == ROWS
     assert [list(json.loads(line)) for line in lines] == [REMOVED.names] * 2
     for format, delimiter in (("csv", ","), ("tsv", "\t")):
-        assert write_rows(f"r.{format}{suffix}", ROWS, REMOVED) == 2
+        assert write(f"r.{format}{suffix}", ROWS) == 2
         got = list(csv.reader(io.StringIO(text(f"r.{format}{suffix}")), delimiter=delimiter))
         assert got == [
             REMOVED.names,
@@ -51,23 +55,12 @@ def test_text_formats(suffix):
         ]
 
 
-def test_parquet():
-    assert write_rows("r.parquet", ROWS, REMOVED) == 2
-    table = pq.read_table("r.parquet")
-    assert table.schema == REMOVED
-    assert table.to_pylist() == ROWS
-
-
 @pytest.mark.parametrize(
     "rows",
     [
         ROWS,
         iter(ROWS),
-        COLUMNS,
         TABLE,
-        TABLE.to_batches()[0],
-        [TABLE.slice(0, 1), TABLE.slice(1)],
-        [ROWS[0], TABLE.slice(1)],
         TABLE.select(REMOVED.names[::-1]),
         TABLE.cast(
             pa.schema(
@@ -75,11 +68,13 @@ def test_parquet():
             )
         ),
     ],
-    ids=range(9),
+    ids=range(5),
 )
 def test_every_kind_of_rows(rows):
-    assert write_rows("r.parquet", rows, REMOVED) == 2
-    assert pq.read_table("r.parquet").to_pylist() == ROWS
+    assert write("r.parquet", rows) == 2
+    table = pq.read_table("r.parquet")
+    assert table.schema == REMOVED
+    assert table.to_pylist() == ROWS
 
 
 @pytest.mark.parametrize("schema", [REMOVED, PAIRS])
@@ -88,7 +83,7 @@ def test_no_rows_give_a_valid_file(schema, rows):
     if isinstance(rows, pa.Table):
         rows = schema.empty_table()
     for name in ("r.jsonl", "r.jsonl.zst", "r.csv", "r.tsv.gz", "r.parquet"):
-        assert write_rows(name, rows, schema) == 0
+        assert write(name, rows, schema) == 0
     assert text("r.jsonl") == text("r.jsonl.zst") == ""
     assert text("r.csv") == ",".join(schema.names) + "\n"
     assert text("r.tsv.gz") == "\t".join(schema.names) + "\n"
@@ -103,7 +98,7 @@ def test_open_output_is_left_to_the_caller():
 
 
 def test_standard_output(capfdbinary):
-    assert write_rows(None, ROWS[:1], REMOVED) == 1
+    assert write(None, ROWS[:1]) == 1
     assert capfdbinary.readouterr().out == (
         b'{"id":"b","kept_id":"a","similarity":0.9,"measure":"resemblance","distance":3}\n'
     )
@@ -111,5 +106,5 @@ def test_standard_output(capfdbinary):
 
 def test_many_rows():
     rows = ({**ROWS[0], "id": str(i)} for i in range(20_000))
-    assert write_rows("r.csv", rows, REMOVED) == 20_000
+    assert write("r.csv", rows) == 20_000
     assert text("r.csv").count("\n") == 20_001

@@ -181,7 +181,7 @@ def read_text(path: str, encoding: str | None) -> str:
 
 def _detected(path: str, data: bytes) -> str:
     from neardup.readers import read_record
-    from neardup.readers.grouped_notes import GroupedNotes
+    from neardup.readers.grouped_problems import GroupedNotes
 
     # Read as `dedup` reads a record, so that both agree on two texts.
     found = read_record(data, path)

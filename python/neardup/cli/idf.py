@@ -29,7 +29,6 @@ def run(
         neardup idf articles.jsonl -o words.idf
         neardup idf articles.jsonl -o words.idf.gz --recipe keywords
     """
-    from neardup.base.memory import check_max_text
     from neardup.cli.watch import Watch
     from neardup.idf import count_idf
     from neardup.readers import open_sources
@@ -41,7 +40,7 @@ def run(
             inputs,
             format=format,
             text_field=options["text_field"],
-            max_text=check_max_text(options["max_text"]),
+            max_text=options["max_text"],
             output_paths=[output],
         )
         options["recipe"] = recipe_of(options["recipe"], strip_markup)

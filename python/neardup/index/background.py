@@ -101,7 +101,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     corpus = _counting_corpus(settings, workers)
     if settings.store == "text":
         for some in session.newest_texts(NEWEST):
-            _push(corpus, Batch(0, some, some), settings)
+            _push(corpus, Batch(some, some), settings)
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()

@@ -11,7 +11,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.index.schema import documents, documents_with_texts
 from neardup.index.values import KEPT
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, regroup
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
@@ -39,19 +39,17 @@ class StoredTexts:
         """Read the documents in the order in which they were added; see `Sources.batches`."""
         return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
 
-    def _chunks(self, titles: bool) -> Iterator[Chunk]:
+    def _chunks(self, titles: bool) -> Iterator[Batch]:
         kept = documents_with_texts.where(documents.c.state == KEPT).order_by(documents.c.number)
         with self._engine.reading() as session:
             for part in session.stream(kept, _TOGETHER):
                 rows = session.sound(part)
                 texts = pa.array([session.text(row) for row in rows], pa.large_string())
                 named = pa.array([row["title"] for row in rows], pa.large_string())
-                yield Chunk(
+                yield Batch(
                     texts=texts,
                     ids=pa.array([row["id"] for row in rows], pa.large_string()),
                     titles=named if titles else None,
-                    extra={},
-                    problems=[],
                     bytes_read=texts.nbytes,
                 )
 

@@ -15,6 +15,8 @@ text      .txt .md .html .docx .pdf   a file
 ========  ==========================  ==========================================
 
 Each format may be compressed (.gz, .zst); a file's first bytes override its extension.
+What a reader of a further format must implement is in `source`.
+
 Text files may be in any encoding. `read_file` reads a text file with its headings, its
 pages and the certainty of its encoding.
 """
@@ -30,7 +32,7 @@ from neardup.readers.files import (
     read_record,
 )
 from neardup.readers.sources import Sources, open_sources
-from neardup.readers.tables import TableSource, open_table, take_kept
+from neardup.readers.tables import TableSource, open_table
 
 __all__ = [
     "Batch",
@@ -46,5 +48,4 @@ __all__ = [
     "read_bytes",
     "read_file",
     "read_record",
-    "take_kept",
 ]

@@ -15,16 +15,6 @@ from typing import Any
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, MissingDependencyError, NeardupError, ParameterError
 
-__all__ = [
-    "address_state",
-    "file_system",
-    "files_at",
-    "is_address",
-    "names_several_at",
-    "opened",
-    "said_of",
-]
-
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -49,21 +39,13 @@ def is_web(address: str) -> bool:
 
 
 def file_system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path there.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the library for it is not installed.
-    ParameterError
-        If there is no library for such addresses.
-    """
+    """Return the file system of an address, and the path there."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
         raise MissingDependencyError(Message("readers.needs_fsspec", file=address)) from None
     try:
-        found: tuple[Any, str] = url_to_fs(address)
+        system_and_path: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         raise MissingDependencyError(
             Message("readers.needs_library", file=address, said=said_of(error))
@@ -72,7 +54,7 @@ def file_system(address: str) -> tuple[Any, str]:
         raise ParameterError(
             Message("readers.no_such_protocol", file=address, said=said_of(error))
         ) from None
-    return found
+    return system_and_path
 
 
 def names_several_at(address: str) -> bool:
@@ -87,13 +69,13 @@ def names_several_at(address: str) -> bool:
 
 
 def files_at(address: str) -> list[tuple[str, str, bool]]:
-    """Return the files of a folder, or the files that match a pattern.
+    """Return the files of a folder or of a pattern.
 
     Each has its address, its path in the folder or its whole address, and whether the pattern
     names the file itself.
     """
     system, path = file_system(address)
-    found: dict[str, tuple[str, str, bool]] = {}
+    files: dict[str, tuple[str, str, bool]] = {}
     with _refusing(address):
         is_pattern = _MAGIC.search(address) is not None
         for name in system.glob(path) if is_pattern else [path]:
@@ -102,8 +84,8 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
             for file in inside:
                 full = str(system.unstrip_protocol(file))
                 short = full if is_pattern else file[len(path) :].lstrip("/")
-                found.setdefault(full, (full, short, chosen and is_pattern))
-    return sorted(found.values())
+                files.setdefault(full, (full, short, chosen and is_pattern))
+    return sorted(files.values())
 
 
 class _Reader:
@@ -114,19 +96,13 @@ class _Reader:
 
     def read(self, size: int) -> bytes:
         with _refusing(self._address):
-            found: bytes = self._file.read(size)
-            return found
+            data: bytes = self._file.read(size)
+            return data
 
 
 @contextlib.contextmanager
 def opened(address: str) -> Iterator[tuple[Any, int | None]]:
-    """Open a file; yields its bytes as a file, and its size, None if the server does not tell it.
-
-    Raises
-    ------
-    InputError
-        If it is missing, or the transfer is interrupted.
-    """
+    """Open a file; yield it, and its size, None if the server does not tell it."""
     system, path = file_system(address)
     with _refusing(address):
         size = system.info(path).get("size")

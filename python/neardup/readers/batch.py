@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Self
 
@@ -12,25 +13,6 @@ import pyarrow as pa
 
 from neardup.base.messages import Message, from_plain, to_plain
 from neardup.exceptions import InputError
-
-__all__ = [
-    "BATCH_BYTES",
-    "BATCH_RECORDS",
-    "CONVERT",
-    "REMEMBERED",
-    "Batch",
-    "Chunk",
-    "Problem",
-    "Problems",
-    "Run",
-    "parts_of",
-    "place_of",
-    "refusal",
-    "regroup",
-    "show",
-    "stopped",
-    "strings",
-]
 
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
@@ -46,11 +28,7 @@ REMEMBERED = 10_000
 
 
 def show(value: Any) -> str:
-    """Return a value as one line of at most 60 characters.
-
-    Unprintable characters are escaped: text of the input may contain line breaks or
-    terminal escapes, which would garble a message.
-    """
+    """Return a value as one line of at most 60 characters, unprintable ones escaped."""
     if isinstance(value, bytes):
         text = value[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
     elif isinstance(value, str):
@@ -159,9 +137,9 @@ class Problems:
     def take(self) -> list[tuple[int, Problem]]:
         """Return the problems since the last call, each with the index of its record."""
         listed, self._listed = self._listed, []
-        for at, count in self._further.values():
-            index, problem = listed[at]
-            listed[at] = index, replace(problem, count=count)
+        for position, count in self._further.values():
+            index, problem = listed[position]
+            listed[position] = index, replace(problem, count=count)
         self._further.clear()
         return sorted(listed, key=itemgetter(0))
 
@@ -175,18 +153,7 @@ def refusal(
     code: str = "readers.refused",
     **values: Any,
 ) -> Message:
-    """Return the error message for a file that cannot be used at all.
-
-    Parameters
-    ----------
-    file, reason, found, remedy
-        The source and the parts, as of a `Problem`.
-    code : str
-        Code of the sentence, with placeholders for `file` and, as needed, for `reason`,
-        `found`, `got` and `way_out`.
-    **values : object
-        Values of further placeholders.
-    """
+    """Return the error message for a file that cannot be used at all; parts as of a `Problem`."""
     ends = _ends(found, remedy)
     if found is not None:
         values["found"] = found
@@ -232,160 +199,123 @@ def place_of(runs: Sequence[Run], row: int) -> tuple[str, int | None]:
     >>> place_of([(0, "a.jsonl", 7), (3, "b.jsonl", 1)], 4)
     ('b.jsonl', 2)
     """
-    at = bisect_right(runs, row, key=itemgetter(0)) - 1
-    if at < 0:
+    position = bisect_right(runs, row, key=itemgetter(0)) - 1
+    if position < 0:
         return "input", None
-    begin, source, record = runs[at]
+    begin, source, record = runs[position]
     return source, record + row - begin
 
 
 @dataclass(slots=True)
 class Batch:
-    """Consecutive records of the input.
-
-    The last batch may have no records, only a problem: that the rest is damaged.
+    """Consecutive records of the input; without records, only problems: the rest is damaged.
 
     Parameters
     ----------
-    first : int
-        Position of the first record in the whole input, from 0.
     texts : pyarrow.LargeStringArray of length n
         Valid UTF-8; null where the record cannot be read.
     ids : pyarrow.LargeStringArray of length n
-        Without nulls: the record's own id, or ``NAME:RECORD``.
+        The record's own id, or ``NAME:RECORD``. Null only if the source has no name.
     titles : pyarrow.LargeStringArray of length n, or None
         None if titles were not requested, or if no record of the batch has one.
     extra : dict of str to list
         The n values of each extra field, as Python objects; None where missing.
-    problems : list of Problem
-        Problems of these records, in input order.
+    row_problems : list of (int, Problem)
+        Problems with the rows of their records, in input order.
     bytes_read : int
         Uncompressed bytes of input that this batch was read from.
     runs : list of Run
         The sources of the rows; see `place_of`. Empty for rows of no source.
     """
 
-    first: int
     texts: pa.LargeStringArray
     ids: pa.LargeStringArray
     titles: pa.LargeStringArray | None = None
     extra: dict[str, list[Any]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    row_problems: list[tuple[int, Problem]] = field(default_factory=list)
     bytes_read: int = 0
     runs: list[Run] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems, in input order."""
+        return [problem for _, problem in self.row_problems]
 
-@dataclass(slots=True)
-class Chunk:
-    """The result of one read of one source, before it is cut into batches.
-
-    An id is null only if the source has no name to make one from.
-
-    Each problem has the index of its record in the chunk. A chunk without records
-    can have a problem too: that the rest of its source cannot be read.
-    """
-
-    texts: pa.LargeStringArray
-    ids: pa.LargeStringArray
-    titles: pa.LargeStringArray | None
-    extra: dict[str, list[Any]]
-    problems: list[tuple[int, Problem]]
-    bytes_read: int
-    runs: list[Run] = field(default_factory=list)
-
-    def cut(self, begin: int, end: int) -> "Chunk":
-        """Return records ``begin:end``, with a proportional share of the bytes."""
-        total = len(self.ids)
+    def cut(self, begin: int, end: int) -> "Batch":
+        """Return the records ``begin:end``, with a proportional share of the bytes."""
+        total = len(self)
         share = self.bytes_read * end // total - self.bytes_read * begin // total
-        return Chunk(
+        source, record = place_of(self.runs, begin)
+        first: list[Run] = [] if record is None else [(0, source, record)]
+        later = [(row - begin, name, of) for row, name, of in self.runs if begin < row < end]
+        return Batch(
             self.texts.slice(begin, end - begin),
             self.ids.slice(begin, end - begin),
             None if self.titles is None else self.titles.slice(begin, end - begin),
             {name: values[begin:end] for name, values in self.extra.items()},
-            [(i - begin, p) for i, p in self.problems if begin <= i < end],
+            [(row - begin, p) for row, p in self.row_problems if begin <= row < end],
             share,
-            _cut_runs(self.runs, begin, end),
+            first + later,
         )
 
 
-def _cut_runs(runs: list[Run], begin: int, end: int) -> list[Run]:
-    """Return the runs of the rows ``begin:end``, renumbered from 0."""
-    source, record = place_of(runs, begin)
-    first = [] if record is None else [(0, source, record)]
-    return first + [(at - begin, name, number) for at, name, number in runs if begin < at < end]
+def without_records(problems: Iterable[Problem], extra: Iterable[str]) -> Batch:
+    """Return a batch of problems alone, with the names of the extra fields."""
+    none = pa.nulls(0, pa.large_string())
+    return Batch(none, none, None, {name: [] for name in extra}, [(0, p) for p in problems])
 
 
-def regroup(chunks: Iterable[Chunk], max_bytes: int, max_records: int) -> Iterator[Batch]:
-    """Cut and join chunks into batches of about the requested size.
-
-    The boundaries carry no meaning: the concatenated batches are the same for any size.
-    """
-    first = 0
-    waiting: list[Chunk] = []
+def regroup(batches: Iterable[Batch], max_bytes: int, max_records: int) -> Iterator[Batch]:
+    """Cut and join batches into those of about the requested size; their content stays."""
+    waiting: list[Batch] = []
     records = size = 0
-    for chunk in chunks:
-        for part in _cut_large(chunk, max_bytes, max_records):
-            if waiting and records + len(part.ids) > max_records:
-                yield _join(waiting, first)
-                first += records
+    for batch in batches:
+        for part in _cut_large(batch, max_bytes, max_records):
+            if waiting and records + len(part) > max_records:
+                yield _join(waiting)
                 waiting, records, size = [], 0, 0
             waiting.append(part)
-            records += len(part.ids)
+            records += len(part)
             # Texts may be larger than what they are read from, such as a dictionary.
             size += max(part.bytes_read, part.texts.nbytes)
             if records >= max_records or size >= max_bytes:
-                yield _join(waiting, first)
-                first += records
+                yield _join(waiting)
                 waiting, records, size = [], 0, 0
     if waiting:
-        yield _join(waiting, first)
+        yield _join(waiting)
 
 
-def _cut_large(chunk: Chunk, max_bytes: int, max_records: int) -> Iterator[Chunk]:
-    total = len(chunk.ids)
+def _cut_large(batch: Batch, max_bytes: int, max_records: int) -> Iterator[Batch]:
+    total = len(batch)
     step = max_records
-    if chunk.bytes_read > 2 * max_bytes:
-        step = min(step, max(1, total * max_bytes // chunk.bytes_read))
+    if batch.bytes_read > 2 * max_bytes:
+        step = min(step, max(1, total * max_bytes // batch.bytes_read))
     if total <= step:
-        yield chunk
+        yield batch
         return
     for begin in range(0, total, step):
-        yield chunk.cut(begin, min(begin + step, total))
+        yield batch.cut(begin, min(begin + step, total))
 
 
-def _join(chunks: list[Chunk], first: int) -> Batch:
+def _join(parts: list[Batch]) -> Batch:
     titles = None
-    if any(p.titles is not None and p.titles.null_count < len(p.titles) for p in chunks):
+    if any(p.titles is not None and p.titles.null_count < len(p) for p in parts):
         titles = pa.concat_arrays(
-            [
-                pa.nulls(len(p.ids), pa.large_string()) if p.titles is None else p.titles
-                for p in chunks
-            ]
+            [pa.nulls(len(p), pa.large_string()) if p.titles is None else p.titles for p in parts]
         )
-    names = chunks[0].extra
+    if len(parts) == 1:
+        return replace(parts[0], titles=titles)
+    begins = [0, *accumulate(map(len, parts))]
+    placed = list(zip(begins, parts, strict=False))
     return Batch(
-        first=first,
-        texts=_concatenated([p.texts for p in chunks]),
-        ids=_concatenated([p.ids for p in chunks]),
+        texts=pa.concat_arrays([p.texts for p in parts]),
+        ids=pa.concat_arrays([p.ids for p in parts]),
         titles=titles,
-        extra={name: [v for p in chunks for v in p.extra[name]] for name in names},
-        problems=[problem for p in chunks for _, problem in p.problems],
-        bytes_read=sum(p.bytes_read for p in chunks),
-        runs=_joined_runs(chunks),
+        extra={name: [v for p in parts for v in p.extra[name]] for name in parts[0].extra},
+        row_problems=[(b + row, problem) for b, p in placed for row, problem in p.row_problems],
+        bytes_read=sum(p.bytes_read for p in parts),
+        runs=[(b + row, name, of) for b, p in placed for row, name, of in p.runs],
     )
-
-
-def _concatenated(arrays: list[pa.LargeStringArray]) -> pa.LargeStringArray:
-    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-
-
-def _joined_runs(chunks: list[Chunk]) -> list[Run]:
-    runs: list[Run] = []
-    done = 0
-    for chunk in chunks:
-        runs += [(done + at, source, record) for at, source, record in chunk.runs]
-        done += len(chunk.ids)
-    return runs

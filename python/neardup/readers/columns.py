@@ -15,19 +15,8 @@ import pyarrow as pa
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, refusal, show
+from neardup.readers.batch import Batch, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
-
-__all__ = [
-    "PART_BYTES",
-    "PART_ROWS",
-    "check_types",
-    "chunk_of",
-    "is_text",
-    "no_surrogates",
-    "row_ranges",
-    "text_column",
-]
 
 #: Rows, and bytes of text with dictionaries decoded, that are read together. The sizes are
 #: fixed, so that the records read before damage do not depend on the batch size.
@@ -48,14 +37,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
-    """Check the types of the chosen columns, and drop default columns of other types.
-
-    Raises
-    ------
-    InputError
-        If the text column, or an id or title column that the user named, has
-        an unusable type.
-    """
+    """Refuse named columns of unusable types, and drop default ones."""
     kind = schema.field(columns.text).type
     if not is_text(kind):
         reason = Message("readers.column_must_hold_text", column=show(columns.text))
@@ -78,10 +60,8 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
 
 
 def row_ranges(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
-    """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row.
-
-    A dictionary may repeat a large value in every row, and then decodes to any size.
-    """
+    """Cut rows into half-open ranges of about PART_BYTES of text or less, or of one row."""
+    # A dictionary may repeat a large value in every row, and then decodes to any size.
     sizes = np.zeros(rows, np.int64)
     for column in columns:
         sizes += _text_sizes(column)
@@ -121,7 +101,12 @@ def text_column(
 ) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
     """Return the column as valid texts, and (index, reason, found) of each other value."""
     if isinstance(column, list):
-        return _text_values(column)
+        if set(map(type, column)) <= {str}:
+            try:
+                return texts_array(column), []
+            except UnicodeEncodeError:
+                pass
+        return _checked_texts(column)
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
@@ -130,7 +115,7 @@ def text_column(
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        return _decoded_one_by_one(texts)
+        return _checked_texts(texts.view(pa.large_binary()).to_pylist(), encoded=True)
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
@@ -138,31 +123,31 @@ def text_column(
     return texts, [(index, reason, "null") for index in nulls]
 
 
-def _text_values(values: list[Any]) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    if set(map(type, values)) <= {str}:
-        try:
-            return texts_array(values), []
-        except UnicodeEncodeError:
-            pass
+def _checked_texts(
+    values: list[Any], *, encoded: bool = False
+) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
+    """Check values one by one; `encoded` ones are bytes that may be no UTF-8."""
     texts: list[str | None] = []
     wrong: list[tuple[int, Message, str]] = []
-    reason = Message("readers.must_be_text")
     for index, value in enumerate(values):
-        text = None
-        if not isinstance(value, str):
-            wrong.append((index, reason, show(value)))
+        text = reason = None
+        if encoded and value is not None:
+            try:
+                text = value.decode()
+            except UnicodeDecodeError as error:
+                where = Message("readers.where_byte", byte=error.start + 1)
+                reason = Message("readers.must_be_utf8", where=where)
+        elif not isinstance(value, str):
+            reason = Message("readers.must_be_text")
         elif _is_encodable(value):
             text = str(value)
         else:
-            wrong.append((index, no_surrogates(), show(value)))
+            where = Message("readers.where_surrogates")
+            reason = Message("readers.must_have_no_surrogates", where=where)
+        if reason is not None:
+            wrong.append((index, reason, show(value)))
         texts.append(text)
     return texts_array(texts), wrong
-
-
-def no_surrogates() -> Message:
-    """Return the reason for refusing text with lone surrogates, which UTF-8 cannot encode."""
-    where = Message("readers.where_surrogates")
-    return Message("readers.must_have_no_surrogates", where=where)
 
 
 def _is_encodable(text: str) -> bool:
@@ -173,28 +158,7 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _decoded_one_by_one(
-    texts: pa.LargeStringArray,
-) -> tuple[pa.LargeStringArray, list[tuple[int, Message, str]]]:
-    values: list[str | None] = []
-    wrong: list[tuple[int, Message, str]] = []
-    for index, value in enumerate(texts.view(pa.large_binary())):
-        raw = value.as_py()
-        text = None
-        if raw is None:
-            wrong.append((index, Message("readers.must_be_text"), "null"))
-        else:
-            try:
-                text = raw.decode()
-            except UnicodeDecodeError as error:
-                where = Message("readers.where_byte", byte=error.start + 1)
-                reason = Message("readers.must_be_utf8", where=where)
-                wrong.append((index, reason, show(raw)))
-        values.append(text)
-    return texts_array(values), wrong
-
-
-def chunk_of(
+def batch_of_columns(
     column: Callable[[str], pa.Array[Any] | list[Any]],
     columns: Columns,
     fields: Fields,
@@ -203,23 +167,10 @@ def chunk_of(
     done: int,
     unnamed: Callable[[int], str | None],
     size: int,
-) -> Chunk:
-    """Return a chunk made from columns of equal length.
+) -> Batch:
+    """Return a batch from columns by their names, after `done` records of a source.
 
-    Parameters
-    ----------
-    column : callable
-        Returns a column by its name.
-    columns, fields : Columns, Fields
-        The chosen columns, and the fields that the user named.
-    titles : bool
-        Whether to read titles.
-    source, done : str, int
-        The source of the problems; the number of records before this chunk.
-    unnamed : callable
-        Returns the id of a record without one, by its number from 1.
-    size : int
-        Size of these rows in bytes.
+    `unnamed` returns the id of a record without one, by its number from 1.
     """
     texts, wrong = text_column(column(columns.text))
     problems = [
@@ -243,7 +194,7 @@ def chunk_of(
         ids.append(key)
     problems.sort(key=lambda found: found[0])
     extra = {name: _values(column(name), False) for name in columns.extra}
-    return Chunk(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
+    return Batch(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
 
 
 def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:

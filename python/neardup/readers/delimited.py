@@ -9,6 +9,7 @@ TSV is CSV with tabs: quotes mean the same in both.
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
@@ -16,9 +17,9 @@ from typing import Any, NamedTuple
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
+from neardup.readers.batch import CONVERT, Batch, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields
-from neardup.readers.source import Keep, Row, unreadable_rest
+from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import (
     ReopenableFile,
     StreamDamaged,
@@ -28,11 +29,8 @@ from neardup.readers.streams import (
     whole_lines,
 )
 
-__all__ = ["Delimited"]
-
 _BLOCK = 4 << 20
 _ROWS = 4096
-_DELIMITER = {"csv": ",", "tsv": "\t"}
 _NOT_UTF8 = "readers.must_be_utf8"
 _OTHER_WIDTH = "readers.must_have_fields"
 _TOO_LONG = "readers.too_long"
@@ -65,23 +63,14 @@ class _RowTooLong(Exception):
     """Leaves the csv module in the middle of a row."""
 
 
-class Delimited:
-    """A source of comma or tab separated rows.
+class Delimited(Source):
+    """A source of rows; `header` and `header_bytes` are the first row, empty for an empty file."""
 
-    `header` and `header_bytes` are the first row, parsed and raw; both are empty for
-    an empty file.
-    """
+    format = "csv"
+    _delimiter = ","
 
-    def __init__(
-        self, source_file: ReopenableFile, compression: str | None, format: str, max_text: int
-    ) -> None:
-        self.name = source_file.name
-        self.format = format
-        self.source_file = source_file
-        self.size = source_file.size
-        self._compression = compression
-        self._max_text = max_text
-        self._delimiter = _DELIMITER[format]
+    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+        super().__init__(file, compression, max_text)
         # The module's limit of 128 KiB catches unclosed quotes, but articles can be
         # longer. The limit can only be set for the whole process.
         csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))
@@ -103,18 +92,16 @@ class Delimited:
             raise InputError(refusal(self.name, reason, found, _way_out(first.fault)))
         return first.values, first.raw
 
-    def done(self, records: int) -> float:
-        """Return the share of the file that was read, from 0 to 1."""
-        del records
-        return self.source_file.done / max(1, self.size)
+    def names(self) -> list[str]:
+        return self.header
 
-    def check_unchanged(self) -> None:
-        """Raise InputError if the file changed since the first pass."""
-        self.source_file.check_unchanged()
+    def check_fields(self, fields: Fields) -> None:
+        if self.header:
+            Columns.choose(self.header, fields, self.name)
 
     def _lines(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield all lines, one that is too long as an iterator of its parts."""
-        chunks = self.source_file.chunks(self._compression, size)
+        chunks = self._file.chunks(self._compression, size)
         for block in short_blocks(whole_lines(chunks, self._max_text)):
             if isinstance(block, bytes):
                 yield from block.split(b"\n")
@@ -153,9 +140,9 @@ class Delimited:
         while True:
             try:
                 values = next(reader, None)
-                fault, said = None, ""
+                fault, error_text = None, ""
             except csv.Error as error:
-                values, fault, said = [], f"readers.must_be_{self.format}", str(error)
+                values, fault, error_text = [], f"readers.must_be_{self.format}", str(error)
             except _RowTooLong:
                 values, fault = [], _TOO_LONG
                 reader = reader_of_rest()
@@ -169,7 +156,7 @@ class Delimited:
                     fault = _NOT_UTF8
                 invalid = False
             if values or fault:
-                yield _Row(values, raw, fault, said, rest)
+                yield _Row(values, raw, fault, error_text, rest)
                 rest = None
 
     def _records(self, size: int) -> Iterator[_Row]:
@@ -181,8 +168,7 @@ class Delimited:
                 row = row._replace(fault=_OTHER_WIDTH)
             yield row
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, in chunks of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         if not self.header:
             return
         columns = Columns.choose(self.header, fields, self.name)
@@ -200,7 +186,7 @@ class Delimited:
         except StreamDamaged as error:
             if rows:
                 yield self._piece(rows, columns, fields, titles, done, problems)
-            yield unreadable_rest(self.name, done + len(rows), error.args[0], fields.extra)
+            yield self.unreadable_rest(done + len(rows), error.args[0], fields)
             return
         if rows:
             yield self._piece(rows, columns, fields, titles, done, problems)
@@ -213,7 +199,7 @@ class Delimited:
         titles: bool,
         done: int,
         problems: Problems,
-    ) -> Chunk:
+    ) -> Batch:
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
@@ -224,7 +210,7 @@ class Delimited:
         for i, row in enumerate(rows):
             if row.fault is not None:
                 problems.add(i, row.fault, partial(self._problem, row, fields, done + i + 1))
-        return Chunk(
+        return Batch(
             texts_array(column(columns.text)),
             texts_array(
                 [f"{self.name}:{done + i}" if key is None else key for i, key in enumerate(ids, 1)]
@@ -245,7 +231,6 @@ class Delimited:
         return Problem(self.name, number, None, reason, found, _way_out(reason.code))
 
     def rows(self) -> Iterator[list[Row]]:
-        """Read whole records."""
         rows: list[Row] = []
         why = Message(f"readers.only_{self.format}")
         try:
@@ -262,8 +247,7 @@ class Delimited:
         if rows:
             yield rows
 
-    def kept_bytes(self, keep: Keep) -> Iterator[bytes]:
-        """Yield the raw bytes of the kept rows, without the header."""
+    def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
         raws: list[bytes] = []
         try:
             for row in self._records(_BLOCK):
@@ -273,12 +257,24 @@ class Delimited:
                     yield b"".join(compress(raws, flags))
                     raws = []
                     if row.rest is not None and flags[-1]:
-                        yield from row.rest
-                        yield b"\n"
+                        yield _with_line_end(row.rest)
         except StreamDamaged:
             pass
         if raws:
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
+
+
+def _with_line_end(parts: Iterator[bytes]) -> Iterator[bytes]:
+    with suppress(StreamDamaged):
+        yield from parts
+        yield b"\n"
+
+
+class TabDelimited(Delimited):
+    """A source of rows with tabs."""
+
+    format = "tsv"
+    _delimiter = "\t"
 
 
 def _way_out(fault: str) -> str:

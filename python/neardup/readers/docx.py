@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Limits, Paragraphs, missing, refuse
-
-__all__ = ["check_archive", "read_docx"]
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Limits, Paragraphs, refuse
 
 _MAX_MEMBERS = 20_000
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
@@ -58,19 +57,12 @@ _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用"
 
 
 def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a Word document, and notes.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is too large when unpacked, damaged, or not a Word document.
-    MissingDependencyError
-        If python-docx is not installed.
-    """
+    """Return the paragraphs of a Word document, and notes."""
     try:
         import docx
     except ImportError as error:
-        raise missing("python-docx", "readers.reading_docx_needs") from error
+        needs = Message("readers.reading_docx_needs", module="python-docx")
+        raise MissingDependencyError(needs) from error
     check_archive(data, name, limits)
     try:
         document = docx.Document(io.BytesIO(data))
@@ -87,10 +79,10 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     for root in notes:
         reading.notes(root)
     reading.paragraphs.footnotes(first_note)
-    said = []
+    remarks = []
     if reading.hidden:
-        said.append(Message("readers.hidden", count=reading.hidden))
-    return reading.paragraphs, tuple(said)
+        remarks.append(Message("readers.hidden", count=reading.hidden))
+    return reading.paragraphs, tuple(remarks)
 
 
 def _refuse_document(name: str, found: str) -> NoReturn:
@@ -171,7 +163,7 @@ class _Styles:
 
     @classmethod
     def of(cls, document: Any) -> _Styles:
-        own: dict[str, int] = {}
+        stated: dict[str, int] = {}
         base: dict[str, str] = {}
         quotes: set[str] = set()
         for style in document.styles.element.iterchildren(f"{_W}style"):
@@ -180,27 +172,27 @@ class _Styles:
                 continue
             label = style.find(f"{_W}name")
             name = "" if label is None else str(label.get(f"{_W}val", "")).strip().lower()
-            found = _HEADING.match(name)
+            match = _HEADING.match(name)
             outline = style.find(f"{_W}pPr/{_W}outlineLvl")
-            if found:
-                own[key] = int(found[1])
+            if match:
+                stated[key] = int(match[1])
             elif name in _TITLES:
-                own[key] = 1
+                stated[key] = 1
             elif outline is not None:
-                own[key] = _outline(outline)
+                stated[key] = _outline(outline)
             if name in _QUOTES:
                 quotes.add(key)
             based = style.find(f"{_W}basedOn")
             if based is not None:
                 base[key] = based.get(f"{_W}val", "")
         levels = {}
-        for key in {**own, **base}:
+        for key in {**stated, **base}:
             at, seen = key, {key}
-            while at not in own and at in base and base[at] not in seen:
+            while at not in stated and at in base and base[at] not in seen:
                 at = base[at]
                 seen.add(at)
-            if own.get(at):
-                levels[key] = own[at]
+            if stated.get(at):
+                levels[key] = stated[at]
         # A style based on a quotation style is one too, unless it is a heading.
         quotes |= {key for key, of in base.items() if of in quotes}
         return cls(levels, frozenset(quotes - levels.keys()))

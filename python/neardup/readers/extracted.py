@@ -12,20 +12,9 @@ from typing import Any, NoReturn
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
-from neardup.exceptions import InputError, MissingDependencyError
+from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
-
-__all__ = [
-    "FileText",
-    "Heading",
-    "Limits",
-    "Paragraphs",
-    "UnreadableFileError",
-    "missing",
-    "plain",
-    "refuse",
-]
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
@@ -147,25 +136,13 @@ def refuse(
     code: str = "readers.refused",
     **values: Any,
 ) -> NoReturn:
-    """Raise UnreadableFileError with what the file must be, what it is, and the way out.
-
-    The message has `code`, and `values` in addition to those of `refusal`.
-    """
+    """Raise UnreadableFileError; for the message see `refusal`."""
     message = refusal(name, reason, found, remedy, code=code, **values)
     raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
 
 
-def missing(package: str, code: str) -> MissingDependencyError:
-    """Return the error for a missing package of the extra."""
-    return MissingDependencyError(Message(code, module=package))
-
-
 def plain(text: str) -> str:
-    r"""Return text with all line ends as ``\n`` and without control characters.
-
-    Control characters, NULs included, would split words, and neither XML nor a database
-    can store them.
-    """
+    r"""Return text with all line ends as ``\n`` and without control characters."""
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
 
 

@@ -10,21 +10,7 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, Run, place_of, refusal, show
-
-__all__ = [
-    "DEFAULT_ID",
-    "DEFAULT_TITLE",
-    "MAX_TEXT",
-    "SAMPLED_RECORDS",
-    "TEXT_FIELDS",
-    "Columns",
-    "Fields",
-    "as_id",
-    "check_text_field",
-    "listing",
-    "nearest",
-]
+from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
 
 #: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
@@ -51,10 +37,7 @@ class Fields:
     max_text: int = MAX_TEXT
 
     def text_of(self, names: Collection[str]) -> str | None:
-        """Return the name of the text field of a record or table; None if it has none.
-
-        The first candidate that exists is used, also if its value is no text.
-        """
+        """Return the first text field that a record or table has, also if its value is no text."""
         candidates = TEXT_FIELDS if self.text is None else (self.text,)
         return next((name for name in candidates if name in names), None)
 
@@ -75,12 +58,12 @@ class Fields:
         reason = Message("readers.too_long", most=self.max_text)
         return Problem(source, record, None, reason, found, Message("readers.raise_max_text"))
 
-    def bounded(self, chunk: Chunk) -> Chunk:
-        """Return a chunk whose texts are at most `max_text` long; others are null, and problems."""
-        chunk.texts, problems = self.without_too_long(chunk.texts, chunk.runs)
+    def bounded(self, batch: Batch) -> Batch:
+        """Return a batch whose texts are at most `max_text` long; others are null, and problems."""
+        batch.texts, problems = self.without_too_long(batch.texts, batch.runs)
         if problems:
-            chunk.problems = sorted([*chunk.problems, *problems], key=itemgetter(0))
-        return chunk
+            batch.row_problems = sorted([*batch.row_problems, *problems], key=itemgetter(0))
+        return batch
 
     def without_too_long(
         self, texts: pa.LargeStringArray, runs: Sequence[Run]
@@ -130,13 +113,7 @@ class Columns:
 
     @classmethod
     def choose(cls, names: Iterable[str], fields: Fields, source: str) -> "Columns":
-        """Choose among column names.
-
-        Raises
-        ------
-        InputError
-            If there is no text column, or no column of a name that the user gave.
-        """
+        """Choose among column names; refuse a table without a text column or a named column."""
         names = list(names)
         text = fields.text_of(names)
         listed = listing(names)
@@ -166,24 +143,7 @@ class Columns:
 def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:
     """Raise InputError if there are records, and none of the first has the text field.
 
-    Parameters
-    ----------
-    records : iterable
-        From the beginning of the source. Values that are not mappings are skipped. At most
-        SAMPLED_RECORDS are taken, and no more than needed.
-    fields : Fields
-        The fields that the user named.
-    source : str
-        The name of the source.
-
-    Examples
-    --------
-    >>> check_text_field([{"url": "u"}, {"text": "a"}], Fields(), "a.jsonl")
-    >>> check_text_field([{"txt": "a"}], Fields(), "a.jsonl")
-    Traceback (most recent call last):
-        ...
-    neardup.exceptions.InputError: a.jsonl: must have a text field 'text', 'content' or 'body'. \
-Got 1 record with 'txt' instead. Name the field with text_field=. Did you mean 'txt'?
+    Values that are not mappings are skipped; no more are taken than needed.
     """
     names: dict[str, None] = {}
     count = 0
@@ -203,22 +163,14 @@ Got 1 record with 'txt' instead. Name the field with text_field=. Did you mean '
 
 
 def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
-    """Return a hint at the name most similar to a wanted one; empty if there is none.
-
-    Examples
-    --------
-    >>> nearest(["text"], ["id", "Texts"])
-    " Did you mean 'Texts'?"
-    >>> nearest(["text"], ["id", "url"])
-    ''
-    """
+    """Return a hint at the name most similar to a wanted one; empty if there is none."""
     by_lower = {name.lower(): name for name in reversed(list(names))}
     for name in wanted:
         from difflib import get_close_matches
 
-        found = get_close_matches(name.lower(), by_lower, 1)
-        if found:
-            return Message("readers.did_you_mean", name=show(by_lower[found[0]]))
+        matches = get_close_matches(name.lower(), by_lower, 1)
+        if matches:
+            return Message("readers.did_you_mean", name=show(by_lower[matches[0]]))
     return ""
 
 

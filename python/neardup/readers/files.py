@@ -117,8 +117,7 @@ def contents(
 ) -> bytes:
     """Return the unpacked bytes of a file, or refuse it if they exceed the limits.
 
-    `max_text` is the limit for a record of a collection that is its own text, unlike a PDF
-    or a Word document.
+    `max_text` limits a record of a collection that is its own text, unlike a PDF or a .docx.
     """
     most = limits.max_bytes if compression is None else limits.max_unpacked_bytes
     chunks: list[bytes] = []
@@ -188,23 +187,23 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     return _written_plainly(read_record(data, name, limits=limits))
 
 
-def _written_plainly(found: FileText) -> FileText:
-    if found.format not in ("text", "markdown"):
-        return found
-    text = plain(found.text)
-    nuls = found.text.count("\0")
-    notes = found.notes
+def _written_plainly(file: FileText) -> FileText:
+    if file.format not in ("text", "markdown"):
+        return file
+    text = plain(file.text)
+    nuls = file.text.count("\0")
+    notes = file.notes
     if nuls:
         notes = (*notes, Message("readers.nuls", count=nuls))
-    headings = _markdown_headings(text) if found.format == "markdown" else ()
-    return FileText(text, found.format, found.encoding, found.certainty, headings, (), notes)
+    headings = _markdown_headings(text) if file.format == "markdown" else ()
+    return FileText(text, file.format, file.encoding, file.certainty, headings, (), notes)
 
 
 def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
-    """Read a file as a record of a collection, with plain text unchanged.
+    """Read a file as a record of a collection, like `read_bytes`.
 
-    Line ends and NULs of plain text and Markdown are kept, since a kept record is
-    written as it was read. Otherwise like `read_bytes`.
+    Line ends and NULs of plain text and Markdown are kept, since a kept record is written as it
+    was read.
     """
     bounds = limits or Limits()
     if _is_pdf(data):
@@ -222,10 +221,10 @@ def _is_pdf(data: bytes) -> bool:
     return head.lstrip().startswith(b"%PDF-") or b"\n%PDF-" in head
 
 
-def _extracted(format: str, found: Paragraphs, notes: tuple[Message, ...]) -> FileText:
-    pages = tuple(min(page, len(found.text)) for page in found.pages)
-    headings, quoted = tuple(found.headings), tuple(found.quoted)
-    return FileText(found.text, format, None, "certain", headings, pages, notes, quoted)
+def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
+    pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
+    headings, quoted = tuple(paragraphs.headings), tuple(paragraphs.quoted)
+    return FileText(paragraphs.text, format, None, "certain", headings, pages, notes, quoted)
 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:
@@ -250,8 +249,8 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
         ("META-INF/container.xml", "epub", "a_book", "", "convert_book"),
     )
     other = ("", "zip", "an_archive", "zip", "unpack_archive")
-    _, *said = next((kind for kind in kinds if kind[0] in names), other)
-    return _refuse_other(name, *said)
+    _, *refusal = next((kind for kind in kinds if kind[0] in names), other)
+    return _refuse_other(name, *refusal)
 
 
 def _refuse_others(data: bytes, name: str) -> None:
@@ -265,9 +264,9 @@ def _refuse_others(data: bytes, name: str) -> None:
                 code="readers.bad_password",
             )
         _refuse_other(name, "bad_doc", "old_word", "", "save_as_docx")
-    for begin, *said in _OTHERS:
+    for begin, *refusal in _OTHERS:
         if data.startswith(begin):
-            _refuse_other(name, *said)
+            _refuse_other(name, *refusal)
 
 
 def _refuse_other(name: str, code: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
@@ -291,39 +290,39 @@ def _text(data: bytes, name: str) -> FileText:
     named_html = lower.endswith(_HTML)
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
-    found = decode(data, declared=declared)
+    decoded = decode(data, declared=declared)
     # NULs between characters are damage that leaves the text readable.
-    odd = len(_BINARY.findall(found.text[:_CHUNK])) - found.text[:_CHUNK].count("\0")
-    if (odd > 8 and odd > 0.02 * len(found.text[:_CHUNK])) or _is_zeros(found.text):
+    odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
+    if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
         shown = show(data[:12])
         found_data = Message("readers.binary_data", data=shown)
         reason = Message("readers.must_be_writing")
         refuse(name, reason, found_data, code="readers.binary", data=shown)
-    notes = _said(found, declared) + found.notes
-    if named_html or is_html(found.text):
-        paragraphs, more = read_html(found.text)
+    notes = _encoding_notes(decoded, declared) + decoded.notes
+    if named_html or is_html(decoded.text):
+        paragraphs, more = read_html(decoded.text)
         headings = tuple(paragraphs.headings)
         text = paragraphs.text
         notes += more
-        return FileText(text, "html", found.encoding, found.certainty, headings, (), notes)
+        return FileText(text, "html", decoded.encoding, decoded.certainty, headings, (), notes)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
-    return FileText(found.text, format, found.encoding, found.certainty, (), (), notes)
+    return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
 
 
 def _is_zeros(text: str) -> bool:
     return len(text) > 8 and text.count("\0") > 0.6 * len(text)
 
 
-def _said(found: Decoded, declared: str | None) -> tuple[Message, ...]:
-    if found.encoding == "utf-8" and found.certainty == "certain":
+def _encoding_notes(decoded: Decoded, declared: str | None) -> tuple[Message, ...]:
+    if decoded.encoding == "utf-8" and decoded.certainty == "certain":
         return ()
-    certainty = Message(f"readers.certainty_{found.certainty}")
-    if declared is None or _same_family(declared, found.encoding):
-        return (Message("readers.read_as", encoding=found.encoding, certainty=certainty),)
+    certainty = Message(f"readers.certainty_{decoded.certainty}")
+    if declared is None or _same_family(declared, decoded.encoding):
+        return (Message("readers.read_as", encoding=decoded.encoding, certainty=certainty),)
     return (
         Message(
             "readers.read_as_declared",
-            encoding=found.encoding,
+            encoding=decoded.encoding,
             certainty=certainty,
             declared=declared,
         ),
@@ -345,14 +344,14 @@ def _same_family(declared: str, encoding: str) -> bool:
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:
     """Return the headings that begin with ``#`` and are not in fenced code."""
-    fences = [found.start() for found in _FENCE.finditer(text)]
+    fences = [match.start() for match in _FENCE.finditer(text)]
     code = list(zip(fences[::2], [*fences[1::2], len(text)], strict=False))
     headings = []
-    at = 0
-    for found in _ATX.finditer(text):
-        while at < len(code) and code[at][1] < found.start():
-            at += 1
-        if at < len(code) and code[at][0] < found.start():
+    block = 0
+    for match in _ATX.finditer(text):
+        while block < len(code) and code[block][1] < match.start():
+            block += 1
+        if block < len(code) and code[block][0] < match.start():
             continue
-        headings.append(Heading(found.start(2), found.end(2), len(found[1])))
+        headings.append(Heading(match.start(2), match.end(2), len(match[1])))
     return tuple(headings)

@@ -6,18 +6,6 @@ from typing import NamedTuple, get_args
 from neardup.base.messages import Message
 from neardup.base.validation import FormatName, check_choice
 
-__all__ = [
-    "FORMATS",
-    "PARQUET",
-    "TEXT_EXTENSIONS",
-    "Format",
-    "by_content",
-    "by_name",
-    "check_format",
-    "extension_of",
-    "known",
-]
-
 FORMATS: tuple[str, ...] = get_args(FormatName)
 
 _FORMAT_OF = {
@@ -69,11 +57,7 @@ def by_name(name: str) -> Format:
 
 
 def by_content(head: bytes, named: Format) -> Format:
-    """Return the format by a file's first bytes, or else the named one.
-
-    Magic bytes override any extension. The extension of a compression is ignored only
-    if the content looks like text: a damaged archive must not be read as bad lines.
-    """
+    """Return the format by a file's first bytes, which override any extension, or the named one."""
     if head.startswith(PARQUET):
         return Format("parquet", None)
     if head.startswith(_PDF) and named.format is None:

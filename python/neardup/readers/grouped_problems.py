@@ -1,20 +1,20 @@
-"""Problems of one kind as one line: their number, and the first three places."""
+"""Problems of one kind as one line, with the first three places; notes on files likewise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Problem, show
-
-__all__ = ["GroupedProblems"]
 
 _PLACES = 3
 #: Reasons that tell what happened to a file or record, not what it must be.
 _OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")
 #: Name of a value that gives a place within a record.
 _WHERE = "where"
+#: Notes that are shown; others are counted.
+_NOTES = 8
 
 
 @dataclass(slots=True)
@@ -35,11 +35,22 @@ class _Group:
     sources: int = 0
     last_source: str | None = None
 
+    def add(self, problem: Problem) -> None:
+        self.count += problem.count
+        self.sources += problem.source != self.last_source
+        self.last_source = problem.source
+        if problem.source not in self.places:
+            if len(self.places) == _PLACES:
+                return
+            self.places[problem.source] = _Places(problem)
+        places = self.places[problem.source]
+        places.count += problem.count
+        if problem.record is not None and len(places.records) < _PLACES:
+            places.records.append(problem.record)
+
 
 class GroupedProblems:
-    """Problems, grouped by kind.
-
-    Memory is bounded by the number of kinds, not of problems.
+    """Problems, grouped by kind; memory is bounded by the number of kinds.
 
     Examples
     --------
@@ -63,22 +74,9 @@ class GroupedProblems:
             self._groups.setdefault(problem, problem)
             return
         key = (problem.field, _kind(problem.reason), _kind(problem.remedy))
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = _Group()
+        group = self._groups.setdefault(key, _Group())
         assert isinstance(group, _Group)
-        group.count += problem.count
-        if problem.source != group.last_source:
-            group.sources += 1
-            group.last_source = problem.source
-        places = group.places.get(problem.source)
-        if places is None:
-            if len(group.places) == _PLACES:
-                return
-            places = group.places[problem.source] = _Places(problem)
-        places.count += problem.count
-        if problem.record is not None and len(places.records) < _PLACES:
-            places.records.append(problem.record)
+        group.add(problem)
 
     def lines(self) -> Iterator[tuple[str, int]]:
         """Yield each line with the number of its problems, in input order."""
@@ -92,30 +90,28 @@ class GroupedProblems:
                     yield _of_one_source(places), places.count
 
 
-def _kind(said: str) -> object:
+def _kind(message: str) -> object:
     """Return the codes of a message and its parts, which define its kind."""
-    if not isinstance(said, Message):
-        return said
-    if not said.values:
-        return said.code
+    if not isinstance(message, Message):
+        return message
     parts = [
         (name, _kind(value))
-        for name, value in sorted(said.values.items())
+        for name, value in sorted(message.values.items())
         if name == "reason" or (isinstance(value, Message) and name != _WHERE)
     ]
-    return said.code, tuple(parts)
+    return message.code, tuple(parts)
 
 
-def _anywhere(said: str) -> str:
+def _anywhere(reason: str) -> str:
     """Return a reason without the parts that are specific to one record."""
-    if not isinstance(said, Message):
-        return said
-    values = {
-        name: _anywhere(value) if name == "reason" else value for name, value in said.values.items()
-    }
+    if not isinstance(reason, Message):
+        return reason
+    values = dict(reason.values)
+    if "reason" in values:
+        values["reason"] = _anywhere(values["reason"])
     if _WHERE in values:
         values[_WHERE] = ""
-    return Message(said.code, **values)
+    return Message(reason.code, **values)
 
 
 def _of_one_source(places: _Places) -> str:
@@ -142,15 +138,15 @@ def _of_one_source(places: _Places) -> str:
 
 
 def _of_many_sources(group: _Group) -> str:
-    some = [places.first for places in group.places.values()]
-    first = some[0]
+    firsts = [places.first for places in group.places.values()]
+    first = firsts[0]
     # A text file is one record; a data file has one problem as a whole.
     of_files = group.count == group.sources
     where = [
         problem.source
         if of_files or problem.record is None
         else Message("readers.place_short", source=problem.source, record=problem.record)
-        for problem in some
+        for problem in firsts
     ]
     return Message(
         "readers.group_files" if of_files else "readers.group_records_in_files",
@@ -193,3 +189,43 @@ def _example(problem: Problem, kind: str, **place: str | int) -> str:
 
 def _way_out(problem: Problem) -> str:
     return Message("readers.remedy", remedy=problem.remedy) if problem.remedy else ""
+
+
+class GroupedNotes:
+    """Notes on files, one line for all files with the same note.
+
+    Examples
+    --------
+    >>> notes = GroupedNotes()
+    >>> for name in ("a.txt", "b.txt", "c.txt"):
+    ...     notes.add(name, [Message("readers.hidden", count=3)])
+    >>> notes.lines()
+    ['a.txt and 2 more files: 3 characters of hidden text are left out.']
+    """
+
+    def __init__(self) -> None:
+        #: The first file and the number of files of each note.
+        self._files: dict[str, tuple[str, int]] = {}
+
+    def add(self, name: str, notes: Iterable[str], count: int = 1) -> None:
+        """Add the notes on a file, or on `count` files of which it is the first."""
+        for note in notes:
+            first, before = self._files.get(note, (name, 0))
+            self._files[note] = first, before + count
+
+    def join(self, other: GroupedNotes) -> None:
+        """Add all notes of another group."""
+        for note, (name, count) in other._files.items():
+            self.add(name, [note], count)
+
+    def lines(self) -> list[Message]:
+        """Return at most nine lines, in the order in which the files were read."""
+        notes = list(self._files.items())
+        lines = [
+            Message("readers.of_files", file=name, count=count - 1, said=note)
+            if count > 1
+            else Message("readers.of_file", file=name, said=note)
+            for note, (name, count) in notes[:_NOTES]
+        ]
+        rest = sum(count for _, (_, count) in notes[_NOTES:])
+        return [*lines, Message("readers.more_notes", count=rest)] if rest else lines

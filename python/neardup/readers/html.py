@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from html import unescape
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Paragraphs, missing
-
-__all__ = ["declared_encoding", "is_html", "read_html"]
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Paragraphs
 
 _HTML = re.compile(
     r"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -60,36 +59,31 @@ def is_html(text: str) -> bool:
 
 def declared_encoding(data: bytes) -> str | None:
     """Return the encoding that a page declares, which may be wrong."""
-    found = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
-    return None if found is None else found[1].decode("ascii")
+    match = _CHARSET.search(data[:4096]) or _XML.search(data[:4096])
+    return None if match is None else match[1].decode("ascii")
 
 
 def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a page, and notes.
-
-    Raises
-    ------
-    MissingDependencyError
-        If trafilatura is not installed.
-    """
+    """Return the paragraphs of a page, and notes."""
     try:
         import trafilatura
     except ImportError as error:
-        raise missing("trafilatura", "readers.reading_html_needs") from error
+        needs = Message("readers.reading_html_needs", module="trafilatura")
+        raise MissingDependencyError(needs) from error
     text = text.replace("\0", "")
     page = _Page(text)
     main = ""
     if page.parts and len(text) <= _LARGE and page.deepest <= _DEEP:
         # If it fails on a page, the visible text can still be read.
         with suppress(Exception):
-            found = trafilatura.bare_extraction(
+            extraction = trafilatura.bare_extraction(
                 text,
                 favor_recall=True,
                 include_comments=False,
                 include_tables=True,
                 with_metadata=False,
             )
-            main = str(getattr(found, "text", None) or "")
+            main = str(getattr(extraction, "text", None) or "")
     out = Paragraphs()
     for part in _main_part(page.parts, main):
         out.add(part.text, part.level)
@@ -97,11 +91,7 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
 
 
 def _main_part(shown: list[_Part], main: str) -> list[_Part]:
-    """Return the parts between the first and the last paragraph of the main text.
-
-    trafilatura omits headings, repeated paragraphs and short lines, but a text that is
-    searched for copies must be complete.
-    """
+    """Return the parts between the first and the last paragraph of the main text."""
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
     begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
     places = []
@@ -188,9 +178,9 @@ class _Page:
         if self._find(">", at) < 0:
             return -1
         if self._quotes:
-            found = _ATTRIBUTES.match(self._text, at)
-            if found is not None:
-                return found.end()
+            attributes = _ATTRIBUTES.match(self._text, at)
+            if attributes is not None:
+                return attributes.end()
             # The last ``>`` is in quotes: do not search that far for later tags.
             self._quotes = False
         return self._find(">", at) + 1 or -1
@@ -200,12 +190,12 @@ class _Page:
             return -1
         if what.startswith("</"):
             match = re.compile(what, re.I).search(self._text, at)
-            found = -1 if match is None else match.start()
+            position = -1 if match is None else match.start()
         else:
-            found = self._text.find(what, at)
-        if found < 0:
+            position = self._text.find(what, at)
+        if position < 0:
             self._absent.add(what)
-        return found
+        return position
 
     def _open(self, tag: str) -> None:
         # Elements whose end tags are often omitted do not count for the depth.

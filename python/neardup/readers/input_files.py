@@ -27,8 +27,6 @@ from neardup.readers.formats import (
 )
 from neardup.readers.streams import printable
 
-__all__ = ["InputFile", "Selection", "files_below", "names_several", "select_files"]
-
 _MAGIC = re.compile(r"[*?\[]")
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
@@ -62,11 +60,7 @@ _KINDS = 6
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read.
-
-    `inside` is its path in the input folder, or its whole path; the format is by its name,
-    or the one that the user named.
-    """
+    """A file to read; `inside` is its path in the input folder, or its whole path."""
 
     path: str
     inside: str
@@ -75,18 +69,9 @@ class InputFile:
 
 @dataclass(slots=True)
 class Selection:
-    """The files that a folder or a pattern names.
+    """The files that a folder or a pattern names, in the order to read them.
 
-    Attributes
-    ----------
-    name : str
-        The folder or pattern, printable.
-    files : list of InputFile
-        Files to read, in this order.
-    problems : list of Problem
-        Data files and documents in unsupported formats.
-    notes : list of Message
-        Notes on other files that are skipped.
+    Problems are data files and documents in unsupported formats; notes, other files skipped.
     """
 
     name: str
@@ -103,46 +88,22 @@ def names_several(name: str) -> bool:
 
 
 def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
-    """Return the files to read of a folder or pattern.
+    """Return the files to read of a folder or pattern, of all formats or of one.
 
-    Parameters
-    ----------
-    name : str
-        A name for which `names_several` is true. In a pattern, ``*`` and ``?`` match within
-        a name, ``[abc]`` matches one of some characters, and ``**`` any number of folders.
-        A pattern may also match folders.
-    format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
-        By default files of all formats are read. With a format, files whose name has it,
-        files without extension, and all files that a pattern matches.
-    only_text : bool, default=False
-        Read text files only.
-
-    Raises
-    ------
-    InputError
-        If there is no file to read, or a folder cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> for inside in ("b.jsonl", "a.csv", "README.md", "photo.png"):
-    ...     pathlib.Path(folder.name, inside).touch()
-    >>> selection = select_files(folder.name)
-    >>> [(file.inside, file.format.format) for file in selection.files]
-    [('a.csv', 'csv'), ('b.jsonl', 'jsonl')]
-    >>> folder.cleanup()
+    In a pattern, ``*`` and ``?`` match within a name, ``[abc]`` matches one of some characters,
+    and ``**`` any number of folders. With a format, files without extension are read too, and
+    all files that a pattern matches.
     """
     check_format(format)
     selection = Selection(printable(name))
     links: list[str] = []
     if is_address(name):
-        found = _at_address(name)
+        candidates = _at_address(name)
     else:
-        found, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
+        candidates, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
     others: list[str] = []
     texts: list[InputFile] = []
-    for path, inside, chosen in found:
+    for path, inside, chosen in candidates:
         named = by_name(inside)
         if format is not None and (
             named.format == format or (named.format is None and (chosen or _has_plain_name(inside)))
@@ -180,10 +141,7 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
 
 
 def files_below(path: str) -> tuple[list[str], list[str]]:
-    """Return the paths of the text files inside a folder, and of its other files.
-
-    Both are in code point order.
-    """
+    """Return the text files inside a folder, and its other files, in code point order."""
     texts: list[str] = []
     others: list[str] = []
     for _, inside, _ in _in_folder(path)[0]:
@@ -192,20 +150,20 @@ def files_below(path: str) -> tuple[list[str], list[str]]:
 
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
-_Found = tuple[str, str, bool]
+_Candidate = tuple[str, str, bool]
 
 
-def _at_address(address: str) -> list[_Found]:
+def _at_address(address: str) -> list[_Candidate]:
     """Return the files of a folder or pattern elsewhere."""
-    found = files_at(address)
-    if not found:
+    files = files_at(address)
+    if not files:
         raise InputError(Message("readers.no_match", file=address))
-    return [one for one in found if not any(map(_HIDDEN.match, one[1].split("/")))]
+    return [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
 
 
-def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
+def _in_folder(path: str) -> tuple[list[_Candidate], list[str]]:
     """Return the files of a folder, and the links to folders in it."""
-    found: list[_Found] = []
+    files: list[_Candidate] = []
     links: list[str] = []
     for folder, inner, names in os.walk(path, onerror=_refuse):
         if _WORK_MANIFEST in names:
@@ -216,27 +174,27 @@ def _in_folder(path: str) -> tuple[list[_Found], list[str]]:
         for name in names:
             place = os.path.join(folder, name)
             if not _HIDDEN.match(name) and _is_file(place):
-                found.append((place, os.path.relpath(place, path), False))
-    return sorted(found, key=lambda file: _order(file[1])), sorted(links, key=_order)
+                files.append((place, os.path.relpath(place, path), False))
+    return sorted(files, key=lambda file: _order(file[1])), sorted(links, key=_order)
 
 
-def _matching(pattern: str) -> tuple[list[_Found], list[str]]:
+def _matching(pattern: str) -> tuple[list[_Candidate], list[str]]:
     """Return the files that match a pattern, each once."""
     parts = [part for part in pattern.split(os.sep) if part]
     base = os.sep if pattern.startswith(os.sep) else ""
-    found: dict[str, _Found] = {}
+    files: dict[str, _Candidate] = {}
     links: dict[str, None] = {}
     for path in dict.fromkeys(_matches(base, parts)):
         if os.path.isdir(path):
             inside, linked = _in_folder(path)
             links.update(dict.fromkeys(linked))
             for place, _, _ in inside:
-                found.setdefault(place, (place, place, False))
+                files.setdefault(place, (place, place, False))
         elif _is_file(path):
-            found[path] = (path, path, True)
-    if not found:
+            files[path] = (path, path, True)
+    if not files:
         raise InputError(Message("readers.no_match", file=printable(pattern)))
-    return sorted(found.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
+    return sorted(files.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
 
 
 def _matches(base: str, parts: list[str]) -> Iterator[str]:
@@ -269,10 +227,7 @@ def _matches(base: str, parts: list[str]) -> Iterator[str]:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a path may be a file: not a pipe, which could block, or a socket.
-
-    A broken link counts as a file; opening it reports the error.
-    """
+    """Return whether a path may be a file; a broken link counts, and opening it is an error."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 

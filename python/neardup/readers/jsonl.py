@@ -26,7 +26,15 @@ from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
-from neardup.readers.batch import CONVERT, Chunk, Problem, Problems, refusal, show
+from neardup.readers.batch import (
+    CONVERT,
+    Batch,
+    Problem,
+    Problems,
+    refusal,
+    show,
+    without_records,
+)
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -37,7 +45,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.source import Keep, Row, unreadable_rest, without_records
+from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import (
     ReopenableFile,
     StreamDamaged,
@@ -45,8 +53,6 @@ from neardup.readers.streams import (
     short_blocks,
     whole_lines,
 )
-
-__all__ = ["JsonLines"]
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
@@ -64,24 +70,20 @@ _BEYOND = float(1 << 63)
 _TEXT_OR_LONG_NUMBER = re.compile(rb""""(?:[^"\\]++|\\.)*+"|-?\d{19,}+(?![.eE])""", re.DOTALL)
 
 
-class JsonLines:
+class JsonLines(Source):
     """A source of JSON lines."""
 
     format = "jsonl"
 
-    def __init__(self, source_file: ReopenableFile, compression: str | None, max_text: int) -> None:
-        self.name = source_file.name
-        self.source_file = source_file
-        self.size = source_file.size
-        self._compression = compression
-        self._max_text = max_text
-        if extension_of(source_file.name) == ".json":
+    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+        super().__init__(file, compression, max_text)
+        if extension_of(file.name) == ".json":
             self._check_lines()
 
     def _check_lines(self) -> None:
         """Refuse JSON that is not one object per line."""
         try:
-            head = next(self.source_file.chunks(self._compression, _HEAD), b"").lstrip()
+            head = next(self._file.chunks(self._compression, _HEAD), b"").lstrip()
         except StreamDamaged:
             return
         if head.startswith(b"["):
@@ -94,20 +96,8 @@ class JsonLines:
         remedy = Message(f"readers.{convert}", command=f"jq -c '{program}' {self.name}")
         raise InputError(refusal(self.name, Message("readers.must_hold_objects"), found, remedy))
 
-    def done(self, records: int) -> float:
-        """Return the share of the file that was read, from 0 to 1."""
-        del records
-        return self.source_file.done / max(1, self.size)
-
-    def check_unchanged(self) -> None:
-        """Raise InputError if the file changed since the first pass."""
-        self.source_file.check_unchanged()
-
     def check_fields(self, fields: Fields) -> None:
-        """Raise InputError if none of the first records has the text field.
-
-        If none of them is a JSON object, `chunks` reports it.
-        """
+        """Raise InputError if none of the first records has the text field."""
         check_text_field(self.first_records(), fields, self.name)
 
     def first_records(self) -> Iterator[dict[str, Any] | Message]:
@@ -123,7 +113,7 @@ class JsonLines:
 
     def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield blocks of lines, and each line that is too long as an iterator of its parts."""
-        chunks = self.source_file.chunks(self._compression, size)
+        chunks = self._file.chunks(self._compression, size)
         if self._compression is None:
             yield from whole_lines(chunks, self._max_text)
             return
@@ -131,20 +121,18 @@ class JsonLines:
         with closing(prefetch(chunks)) as unpacked:
             yield from whole_lines(unpacked, self._max_text)
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, in chunks of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         reading = LineReading(self.name, fields, titles)
         try:
             for block in short_blocks(self._blocks(size)):
                 yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
         except StreamDamaged as error:
-            yield unreadable_rest(self.name, reading.done, error.args[0], fields.extra)
+            yield self.unreadable_rest(reading.done, error.args[0], fields)
         if reading.title_missing:
             problem = fields.no_title(self.name, reading.objects)
             yield without_records([problem], fields.extra)
 
     def rows(self) -> Iterator[list[Row]]:
-        """Read whole records."""
         done = 0
         no_object = Message("readers.only_jsonl_no_object")
         try:
@@ -175,7 +163,6 @@ class JsonLines:
         return Problem(self.name, number, None, why, None)
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
-        """Yield the kept lines, byte for byte; one that is too long as an iterator of parts."""
         try:
             for block in self._blocks(_BLOCK):
                 if not isinstance(block, bytes):
@@ -201,10 +188,7 @@ def _records(block: bytes) -> list[bytes]:
 
 
 class LineReading:
-    """The state of one pass over the lines.
-
-    If `source` is empty, a record without an id has none in the chunks.
-    """
+    """The state of one pass over the lines; without `source`, a record may have no id."""
 
     def __init__(self, source: str, fields: Fields, titles: bool) -> None:
         self.source = source
@@ -229,7 +213,7 @@ class LineReading:
         """Whether records were read and none has the named title field."""
         return self.fields.title is not None and not self._title_seen and self.objects > 0
 
-    def read(self, block: bytes) -> Chunk:
+    def read(self, block: bytes) -> Batch:
         """Read a block of whole lines."""
         texts, ids, titles, has_title, extra, unclear = self._columns(
             block, self.source, self.done + 1
@@ -258,7 +242,7 @@ class LineReading:
         if rows:
             texts, ids, titles = map(texts_array, rows)
         self.done += count
-        return Chunk(
+        return Batch(
             texts,
             ids,
             titles if self._titles else None,
@@ -268,13 +252,13 @@ class LineReading:
             [(0, self.source, self.done - count + 1)],
         )
 
-    def too_long(self) -> Chunk:
+    def too_long(self) -> Batch:
         """Return the chunk of a line that is too long."""
         self.done += 1
         found = Message("readers.more")
         problem = partial(self.fields.too_long, self.source, self.done, found)
         self._problems.add(0, found.code, problem)
-        return Chunk(
+        return Batch(
             pa.nulls(1, pa.large_string()),
             texts_array([f"{self.source}:{self.done}"]),
             None,
@@ -341,25 +325,13 @@ def parse(line: bytes) -> dict[str, Any] | Message:
 
 
 def exact_record(line: bytes) -> dict[str, Any]:
-    """Return the object of a valid line, with all digits of whole numbers.
-
-    A number has at most 308 digits; beyond that, `parse` refuses the line. The line must
-    be nested less than 250 levels deep, since the parser recurses.
-    """
+    """Return the object of a valid line with all digits of whole numbers, up to 250 levels deep."""
     record: dict[str, Any] = json.loads(line)
     return record
 
 
 def exact_value(line: bytes, name: str) -> Any:
-    """Return a field of a valid line, a whole number with all its digits.
-
-    The line may be nested as deeply as `parse` allows.
-
-    Examples
-    --------
-    >>> exact_value(b'{"id": 12345678901234567890123, "text": "1"}', "id")
-    12345678901234567890123
-    """
+    """Return a field of a valid line, nested at will; a whole number with all its digits."""
 
     def quoted(found: re.Match[bytes]) -> bytes:
         return found[0] if found[0].startswith(b'"') else b'"%b"' % found[0]

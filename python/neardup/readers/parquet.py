@@ -10,69 +10,59 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, refusal, show
-from neardup.readers.columns import PART_BYTES, PART_ROWS, check_types, chunk_of, row_ranges
+from neardup.readers.batch import Batch, Problem, refusal, show
+from neardup.readers.columns import PART_BYTES, PART_ROWS, batch_of_columns, check_types, row_ranges
 from neardup.readers.fields import Columns, Fields
-from neardup.readers.source import Row, unreadable_rest
+from neardup.readers.source import Row, Source
 from neardup.readers.streams import ReopenableFile
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
-
-__all__ = ["Parquet"]
 
 #: A column name that is not UTF-8 raises UnicodeDecodeError, an index beyond a dictionary
 #: Arrow's own kind of IndexError.
 _DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError, IndexError)
 
 
-class Parquet:
+class Parquet(Source):
     """A source of the rows of a Parquet file; `schema` is the file's own."""
 
     format = "parquet"
 
-    def __init__(self, source_file: ReopenableFile, compression: str | None) -> None:
-        self.name = source_file.name
-        self.source_file = source_file
-        self.size = source_file.size
-        self._compression = compression
-        with source_file.unpacked(compression) as handle:
+    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+        super().__init__(file, compression, max_text)
+        with file.unpacked(compression) as handle:
             try:
-                file = _parquet_file(handle)
+                opened = _parquet_file(handle)
             except _DAMAGE as error:
                 remedy = Message("readers.got_said", said=_first_line(error))
                 if "magic bytes" in remedy:
                     remedy = Message("readers.got_no_parquet_end")
                 reason = Message("readers.must_be_parquet")
                 raise InputError(refusal(self.name, reason, None, remedy)) from error
-            self.schema: pa.Schema = file.schema_arrow
+            self.schema: pa.Schema = opened.schema_arrow
             # Access it here, where an error is an error of the file.
             _ = self.schema.names
-            self._rows: int = file.metadata.num_rows
+            self._rows: int = opened.metadata.num_rows
 
     def done(self, records: int) -> float:
-        """Return the share of the file that was read, from 0 to 1."""
         return min(1.0, records / max(1, self._rows))
 
-    def check_unchanged(self) -> None:
-        """Raise InputError if the file changed since the first pass."""
-        self.source_file.check_unchanged()
+    def names(self) -> list[str]:
+        names: list[str] = self.schema.names
+        return names
 
-    def columns(self, fields: Fields) -> Columns:
-        """Choose the columns to read.
+    def check_fields(self, fields: Fields) -> None:
+        self._columns(fields)
 
-        Raises
-        ------
-        InputError
-            If a column is missing or has an unusable type.
-        """
+    def _columns(self, fields: Fields) -> Columns:
         columns = Columns.choose(self.schema.names, fields, self.name)
         return check_types(self.schema, columns, fields, self.name)
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, a fixed number of rows at a time; `size` has no effect."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
+        # A fixed number of rows at a time, so that damage does not depend on the size.
         del size
-        columns = self.columns(fields)
+        columns = self._columns(fields)
         wanted = dict.fromkeys([columns.text, *columns.extra])
         if columns.id is not None:
             wanted[columns.id] = None
@@ -81,9 +71,9 @@ class Parquet:
         done = 0
         for batch in self.batches(list(wanted)):
             if isinstance(batch, Problem):
-                yield unreadable_rest(self.name, done, batch.reason, fields.extra)
+                yield self.unreadable_rest(done, batch.reason, fields)
                 return
-            yield chunk_of(
+            yield batch_of_columns(
                 batch.column,
                 columns,
                 fields,
@@ -108,7 +98,7 @@ class Parquet:
             yield Problem(self.name, done + 1, None, reason, Message("readers.damaged_data"))
 
     def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        with self.source_file.unpacked(self._compression) as handle:
+        with self._file.unpacked(self._compression) as handle:
             file = _parquet_file(handle)
             for group in range(file.num_row_groups):
                 rows = _rows_together(file, handle, group, columns)
@@ -118,7 +108,6 @@ class Parquet:
                         yield batch.slice(begin, end - begin)
 
     def rows(self) -> Iterator[list[Row]]:
-        """Read whole records."""
         done = 0
         for batch in self.batches():
             if isinstance(batch, Problem):
@@ -152,16 +141,14 @@ def _parquet_file(handle: BinaryIO, dictionaries: Sequence[str] = ()) -> pq.Parq
 def _rows_together(
     file: pq.ParquetFile, handle: BinaryIO, group: int, columns: list[str] | None
 ) -> int:
-    """Return how many rows of a row group to read together, so that memory is bounded.
-
-    Rows have the group's average size, and in addition the largest value of its dictionaries,
-    which all of them may have.
-    """
+    """Return how many rows of a row group to read together, so that memory is bounded."""
+    # Rows have the group's average size, and in addition the largest value of its dictionaries,
+    # which all of them may have.
     metadata = file.metadata.row_group(group)
     size = 0
     encoded = []
-    for at in range(metadata.num_columns):
-        chunk = metadata.column(at)
+    for number in range(metadata.num_columns):
+        chunk = metadata.column(number)
         path = chunk.path_in_schema
         if columns is not None and path.partition(".")[0] not in columns and path not in columns:
             continue

@@ -12,10 +12,9 @@ import threading
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
-from neardup.readers.extracted import Limits, Paragraphs, missing, plain, refuse
+from neardup.exceptions import MissingDependencyError
+from neardup.readers.extracted import Limits, Paragraphs, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
-
-__all__ = ["read_pdf"]
 
 # pdfium may run in one thread of a process at a time.
 _ALONE = threading.Lock()
@@ -32,19 +31,12 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a PDF, and notes.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it needs a password, is damaged, has too many pages, or has no text.
-    MissingDependencyError
-        If pypdfium2 is not installed.
-    """
+    """Return the paragraphs of a PDF, and notes."""
     try:
         import pypdfium2
     except ImportError as error:
-        raise missing("pypdfium2", "readers.reading_pdf_needs") from error
+        needs = Message("readers.reading_pdf_needs", module="pypdfium2")
+        raise MissingDependencyError(needs) from error
     with _ALONE:
         try:
             document = pypdfium2.PdfDocument(data)
@@ -92,8 +84,8 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     return lay_out(kept), tuple(notes)
 
 
-def _refuse_unopened(name: str, said: str) -> None:
-    if "password" in said.lower():
+def _refuse_unopened(name: str, error: str) -> None:
+    if "password" in error.lower():
         refuse(
             name,
             Message("readers.must_have_no_password"),
@@ -102,7 +94,7 @@ def _refuse_unopened(name: str, said: str) -> None:
             code="readers.bad_password_pdf",
             command=_DECRYPT,
         )
-    if "security" in said.lower():
+    if "security" in error.lower():
         refuse(
             name,
             Message("readers.must_be_known_encryption"),

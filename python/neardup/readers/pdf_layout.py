@@ -16,8 +16,6 @@ from statistics import median
 
 from neardup.readers.extracted import Paragraphs
 
-__all__ = ["Line", "lay_out", "without_running_lines"]
-
 #: A running line occurs on at least this many pages, and on this share of them.
 _PAGES, _SHARE = 3, 0.4
 #: Lines at each end of a page that may be running lines.

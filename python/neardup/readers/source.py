@@ -1,27 +1,89 @@
-"""The protocol of all sources.
+"""What a reader of a format must implement: a subclass of `Source`, on this page.
 
-A source is read several times. The first pass calls `chunks`. The pass that writes
-the kept records calls `kept_bytes`, for the raw records, if the formats agree, and
-else `rows`, for the records as Python dicts.
+1. Give the extension its format in `formats`.
+2. Write a module with a subclass of `Source` that has `format`, `chunks` and `rows`.
+   Optional: `check_fields`, if missing fields can be found before all is read; `names`,
+   if all records have the same fields; `kept_bytes`, if records can be copied as they are.
+3. Add the class to the table of readers in `sources`.
+
+A source is read several times. The first pass calls `chunks`. The pass that writes the
+kept records calls `kept_bytes` if the formats agree, and else `rows`. All of them yield
+the same records in the same order. A bad record is not an error but a null text and a
+`Problem`; where the rest cannot be read, the last batch is that of `unreadable_rest`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from neardup.base.messages import Message
-from neardup.readers.batch import Chunk, Problem
+from neardup.readers.batch import Batch, Problem, without_records
 from neardup.readers.fields import Fields
-from neardup.readers.streams import ChangedError
-
-__all__ = ["Keep", "Row", "Source", "unreadable_rest", "without_records"]
+from neardup.readers.streams import ChangedError, ReopenableFile
 
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
 Row = dict[str, Any] | Problem
+
+
+class Source(ABC):
+    """A file, or several text files, that can be read several times.
+
+    `name` is that of its problems and of ids. A record longer than `max_text` bytes is a
+    problem.
+    """
+
+    format: str
+
+    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+        self.name = file.name
+        self.files = [file]
+        self._file = file
+        self._compression = compression
+        self._max_text = max_text
+
+    @abstractmethod
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
+        """Read the texts, in batches of about `size` bytes."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[list[Row]]:
+        """Read whole records, in the order and number of `chunks`."""
+
+    def check_fields(self, fields: Fields) -> None:
+        """Raise InputError if the source lacks a field that it must have."""
+        del fields
+
+    def names(self) -> list[str] | None:
+        """Return the fields that all records have; None if that depends on the record."""
+        return None
+
+    def kept_bytes(self, keep: "Keep") -> Iterator[bytes | Iterator[bytes]]:
+        """Yield the kept records as they are; one too long to be held as an iterator of parts."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """Stored bytes, compressed or not."""
+        return sum(file.size for file in self.files)
+
+    def done(self, records: int) -> float:
+        """Return the share of the source that was read with this many records, from 0 to 1."""
+        del records
+        return self._file.done / max(1, self.size)
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if the files changed since the first pass."""
+        for file in self.files:
+            file.check_unchanged()
+
+    def unreadable_rest(self, done: int, reason: str, fields: Fields) -> Batch:
+        """Return a batch with the problem that nothing can be read after `done` records."""
+        found = Message("readers.records_and_damage", count=done)
+        return without_records([Problem(self.name, done + 1, None, reason, found)], fields.extra)
 
 
 class Keep:
@@ -52,47 +114,3 @@ class Keep:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
             raise ChangedError(Message("readers.changed_while_read", file=self._source))
-
-
-class Source(Protocol):
-    """A file, or several text files, that can be read several times."""
-
-    name: str
-    format: str
-
-    @property
-    def size(self) -> int:
-        """Stored bytes, compressed or not."""
-        ...
-
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, in chunks of about `size` bytes."""
-        ...
-
-    def rows(self) -> Iterator[list[Row]]:
-        """Read whole records, in the order and number of `chunks`."""
-        ...
-
-    def done(self, records: int) -> float:
-        """Return the share of the source that was read with this many records, from 0 to 1."""
-        ...
-
-    def check_unchanged(self) -> None:
-        """Raise InputError if the files changed since the first pass."""
-        ...
-
-
-def unreadable_rest(source: str, done: int, reason: str, extra: tuple[str, ...]) -> Chunk:
-    """Return a chunk with the problem that nothing can be read after `done` records.
-
-    It has no records, since the number of lost records is unknown.
-    """
-    found = Message("readers.records_and_damage", count=done)
-    return without_records([Problem(source, done + 1, None, reason, found)], extra)
-
-
-def without_records(problems: list[Problem], extra: tuple[str, ...]) -> Chunk:
-    """Return a chunk of problems alone."""
-    none = pa.nulls(0, pa.large_string())
-    values: dict[str, list[Any]] = {name: [] for name in extra}
-    return Chunk(none, none, None, values, [(0, problem) for problem in problems], 0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
@@ -16,46 +17,43 @@ from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Batch,
-    Chunk,
     Problem,
     parts_of,
     regroup,
+    without_records,
 )
-from neardup.readers.delimited import Delimited
-from neardup.readers.fields import MAX_TEXT, Columns, Fields
+from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
-from neardup.readers.grouped_notes import GroupedNotes
+from neardup.readers.grouped_problems import GroupedNotes
 from neardup.readers.input_files import InputFile, Selection, names_several, select_files
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
-from neardup.readers.source import Source, without_records
+from neardup.readers.source import Source
 from neardup.readers.streams import ReopenableFile, printable
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
 
-__all__ = ["Sources", "open_sources"]
-
 _STDIN = "-"
+
+#: The reader of each format.
+_READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
+    "jsonl": JsonLines,
+    "parquet": Parquet,
+    "csv": Delimited,
+    "tsv": TabDelimited,
+    "text": TextFiles.single,
+}
 
 
 class Sources:
     """The opened input. Made by `open_sources`.
 
-    Attributes
-    ----------
-    sources : list of Source
-        In input order.
-    counts : list of int or None
-        Records per source; known after `batches` was read to its end.
-    problems : list of Problem
-        Files without records; complete after `batches` was read to its end.
-    problem_lines : list of Message
-        The problems as lines.
-    notes : list of Message
-        Notes on the reading of files, such as an encoding other than UTF-8, in at most
-        nine lines; complete after `batches` was read to its end.
+    Known after `batches` was read to its end: `counts`, the records per source; `problems`, files
+    without records; and `notes` on files, such as an encoding other than UTF-8, in at most nine
+    lines.
     """
 
     def __init__(
@@ -101,10 +99,7 @@ class Sources:
         self.problems = list(map(_no_records, found["empty"]))
 
     def report_to(self, progress: Progress) -> int:
-        """Report the problems and notes, and return the number of problems.
-
-        Problems of single records are in the batches.
-        """
+        """Report problems and notes other than of records; return the number of problems."""
         for problem in self.problems:
             progress.problem(problem)
         for note in self.notes:
@@ -113,8 +108,8 @@ class Sources:
 
     def shared_with(self, other: Sources) -> list[str]:
         """Return the names of the files that are in both inputs."""
-        own, others = _files(self.sources), _files(other.sources)
-        return [name for identity, name in own.items() if identity in others]
+        others = _files(other.sources)
+        return [name for identity, name in _files(self.sources).items() if identity in others]
 
     @property
     def records(self) -> int | None:
@@ -128,37 +123,20 @@ class Sources:
         batch_bytes: int = BATCH_BYTES,
         batch_records: int = BATCH_RECORDS,
     ) -> Iterator[Batch]:
-        """Read the input from its beginning.
+        """Read the input from its beginning, in batches of at most about this size.
 
-        Parameters
-        ----------
-        titles : bool, optional
-            Whether to read titles; by default if a title field was named.
-        batch_bytes, batch_records : int
-            Approximate size of a batch in bytes of input, and its largest number of
-            records. They affect only the speed.
-
-        Yields
-        ------
-        Batch
-
-        Raises
-        ------
-        InputError
-            If a file cannot be reopened, or changed since it was opened.
-
-        Notes
-        -----
-        Memory is a few times `batch_bytes`, or the longest record.
+        Titles are read by default if a title field was named. InputError if a file cannot be
+        reopened, or changed since it was opened. Memory is a few times `batch_bytes`, or the
+        longest record.
         """
         for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
             if value < 1:
                 raise bad(name, "readers.at_least", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
-        chunks = map(self.fields.bounded, self._chunks(wanted, batch_bytes))
-        return regroup(chunks, batch_bytes, batch_records)
+        batches = map(self.fields.bounded, self._read(wanted, batch_bytes))
+        return regroup(batches, batch_bytes, batch_records)
 
-    def _chunks(self, titles: bool, size: int) -> Iterator[Chunk]:
+    def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
         empty = []
         notes = GroupedNotes()
@@ -175,11 +153,11 @@ class Sources:
             source.check_unchanged()
             count = 0
             problems = False
-            for chunk in source.chunks(self.fields, titles, size):
-                count += len(chunk.ids)
-                problems = problems or bool(chunk.problems)
+            for batch in source.chunks(self.fields, titles, size):
+                count += len(batch)
+                problems = problems or bool(batch.row_problems)
                 self._done = before - stored + stored * source.done(count)
-                yield chunk
+                yield batch
             source.check_unchanged()
             counts.append(count)
             if not count and not problems:
@@ -199,71 +177,44 @@ def open_sources(
     title_field: str | None = None,
     id_field: str | None = None,
     extra_fields: Sequence[str] = (),
-    max_text: int = MAX_TEXT,
+    max_text: int | str = MAX_TEXT,
     text_parameter: str = "text_field",
     output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
-    """Open the input and check it as far as possible without reading all of it.
+    """Open files, folders, patterns and ``-`` (standard input), and check them before reading.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        Files, folders, patterns such as ``dump/**/*.jsonl*``, or ``-`` for
-        standard input. In a folder, all files of known formats are read, in
-        the order of their paths; unreadable ones are problems, and other
-        files are counted in a note. Next to data files, text files named as
-        documentation (README.md, LICENSE.txt) are skipped, with a note. An
-        input that can be read only once is first copied to an unnamed
-        temporary file.
+        In a folder, all files of known formats are read, in the order of their paths;
+        unreadable ones are problems, and other files are counted in a note. Next to data
+        files, text files named as documentation (README.md) are skipped, with a note.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
-        Format of all files; by default detected from each file's extension,
-        for standard input from its first bytes, else JSON Lines. In folders,
-        only files with a name of this format or without extension are read.
-        Compression is always detected from the content.
-    text_field : str, optional
-        By default ``text``, else ``content``, else ``body``: the first one
-        that a JSON record, or the header of a table, has.
-    title_field : str, optional
-        By default ``title``, if it exists. If no record of a JSON Lines file
-        has the named field, that is one problem.
-    id_field : str, optional
-        By default ``id``, if it exists. The id of a record without one is
-        ``NAME:RECORD``; this is a problem only if the field was named.
-        The id of a text file is its path, or its path inside a folder if
+        Format of all files; by default by extension, for standard input by its first bytes,
+        else JSON Lines. Compression is always detected from the content.
+    text_field, title_field, id_field : str, optional
+        By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
+        ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
         the folder is the only input.
     extra_fields : sequence of str
         Further fields to read.
     max_text : int, default=67108864
-        Bytes of the longest text, and of the longest line or row that has one. A longer one
-        is a problem.
+        Bytes of the longest text, and of the longest line or row that has one.
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     output_paths : sequence of str, Path or None
-        Outputs of the run; None and ``-`` are standard output.
+        Outputs of the run, which must not be inputs.
     only_text_in_folders : bool, default=False
         Whether only the text files of folders are read.
-
-    Returns
-    -------
-    Sources
 
     Raises
     ------
     ParameterError
-        If there is no path, standard input is named twice, or a format is
-        unknown.
+        If there is no path, standard input is named twice, or a format is unknown.
     InputError
-        If an input is missing or unreadable, is also an output, or lacks a
-        required column; if none of the first 1,000 records of a JSON Lines
-        file has a text field; or if a folder or pattern has no readable file,
-        or all of its data files are refused.
-
-    Examples
-    --------
-    >>> sources = open_sources(["news.jsonl.zst", "texts/"])  # doctest: +SKIP
-    >>> for batch in sources.batches():  # doctest: +SKIP
-    ...     sketch(batch.texts)
+        If an input is missing or unreadable, is also an output, or lacks a required field; or
+        if a folder or pattern has no readable file, or all of its data files are refused.
     """
     check_format(format)
     names = [os.fspath(path) for path in inputs]
@@ -271,9 +222,8 @@ def open_sources(
         raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
     if (times := names.count(_STDIN)) > 1:
         raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
-    fields = Fields(
-        text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
-    )
+    most = check_max_text(max_text)
+    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter, most)
     sources: list[Source] = []
     selections = []
     for name in names:
@@ -283,16 +233,13 @@ def open_sources(
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
             selections.append(selection)
         else:
-            sources.append(_checked(_open(name, format, max_text), fields))
+            sources.append(_open_named(name, format, fields))
     _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields, selections)
 
 
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
-    """Open files, consecutive text files as one source.
-
-    A refused data file becomes a problem, unless all of them are refused.
-    """
+    """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
     texts: list[tuple[str, str]] = []
     refused: list[tuple[InputFile, InputError]] = []
@@ -303,9 +250,7 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             texts.append((file.path, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source_file = ReopenableFile(file.path)
-            found = source_file.format(file.format)
-            source = _checked(_source(source_file, found, fields.max_text), fields)
+            source = _open(ReopenableFile(file.path), file.format, fields)
         except InputError as error:
             refused.append((file, error))
             continue
@@ -336,46 +281,31 @@ def _passed_over(name: str, refusal: InputError) -> Problem:
     return Problem(name, None, None, reason, found, remedy)
 
 
-def _checked(source: Source, fields: Fields) -> Source:
-    """Return a source; raise InputError if it lacks a required field."""
-    if isinstance(source, Delimited) and source.header:
-        Columns.choose(source.header, fields, source.name)
-    elif isinstance(source, Parquet):
-        source.columns(fields)
-    elif isinstance(source, JsonLines):
-        source.check_fields(fields)
-    return source
-
-
 def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("readers.has_no_records"), None)
 
 
-def _open(path: str, format: str | None, max_text: int) -> Source:
+def _open_named(path: str, format: str | None, fields: Fields) -> Source:
     if path == _STDIN:
-        source_file = ReopenableFile(_STDIN, sys.stdin.buffer)
-        found = source_file.format(Format(format, None))
-        return _source(source_file, found._replace(format=found.format or "jsonl"), max_text)
-    source_file = ReopenableFile(path)
+        named = Format(format, None)
+        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
     named = by_name(path)
-    found = source_file.format(named if format is None else named._replace(format=format))
-    if found.format is None:
-        got = _extension(source_file.name)
-        message = Message(
-            "readers.unknown_extension", file=source_file.name, known=known(), found=got
-        )
+    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
+
+
+def _open(
+    file: ReopenableFile, named: Format, fields: Fields, otherwise: str | None = None
+) -> Source:
+    """Return a source; raise InputError if it lacks a required field."""
+    detected = file.format(named)
+    format = detected.format or otherwise
+    if format is None:
+        got = _extension(file.name)
+        message = Message("readers.unknown_extension", file=file.name, known=known(), found=got)
         raise ParameterError(message)
-    return _source(source_file, found, max_text)
-
-
-def _source(source_file: ReopenableFile, found: Format, max_text: int) -> Source:
-    if found.format == "parquet":
-        return Parquet(source_file, found.compression)
-    if found.format in ("csv", "tsv"):
-        return Delimited(source_file, found.compression, found.format, max_text)
-    if found.format == "text":
-        return TextFiles.single(source_file, found.compression, max_text)
-    return JsonLines(source_file, found.compression, max_text)
+    source = _READERS[format](file, detected.compression, fields.max_text)
+    source.check_fields(fields)
+    return source
 
 
 def _extension(name: str) -> Message:
@@ -408,8 +338,6 @@ def _files(sources: list[Source]) -> dict[Any, str]:
     """Return the name of each file by what identifies it, whatever path leads to it."""
     names: dict[Any, str] = {}
     for source in sources:
-        for file in source.files if isinstance(source, TextFiles) else [source]:
-            source_file = getattr(file, "source_file", None)
-            if source_file is not None:
-                names.setdefault(source_file.identity, source_file.name)
+        for file in source.files:
+            names.setdefault(file.identity, file.name)
     return names

@@ -34,18 +34,6 @@ from neardup.readers.addresses import is_address, opened
 from neardup.readers.batch import refusal
 from neardup.readers.formats import PARQUET, Format, by_content, by_name
 
-__all__ = [
-    "ReopenableFile",
-    "StreamDamaged",
-    "first_invalid",
-    "line_blocks",
-    "printable",
-    "read_whole",
-    "short_blocks",
-    "system_words",
-    "whole_lines",
-]
-
 # Compressed input is read in small chunks, since a decompressor returns the whole
 # content of a chunk at once: this bounds the memory for a hostile archive.
 # The size is fixed, so that the batch size does not change where damage is detected.
@@ -69,25 +57,16 @@ class ChangedError(InputError):
 
 
 def printable(path: str) -> str:
-    """Return a path as valid Unicode on one line, for ids and messages.
-
-    A file name that is not UTF-8 has lone surrogates in Python, which no output can
-    encode. Line breaks and terminal escapes in a name would garble the messages.
-    """
+    """Return a path as valid Unicode on one line, for ids and messages."""
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], name)
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
 class ReopenableFile:
     """A file whose content can be read several times.
 
-    Parameters
-    ----------
-    path : str
-        Path or address as the user gave it. A file at an address is copied to an unnamed
-        temporary file.
-    handle : binary file, optional
-        Copied to an unnamed temporary file, and read instead of the path.
+    A file at an address, or a `handle` to read instead of the path, is copied to an unnamed
+    temporary file.
     """
 
     def __init__(self, path: str, handle: IO[bytes] | None = None) -> None:
@@ -185,15 +164,15 @@ class ReopenableFile:
 
     def format(self, named: Format) -> Format:
         """Return the format; the content overrides the name."""
-        found = by_content(self.head(), named)
-        if found.compression is not None:
+        detected = by_content(self.head(), named)
+        if detected.compression is not None:
             try:
-                inside = next(self.chunks(found.compression, len(PARQUET)), b"")
+                inside = next(self.chunks(detected.compression, len(PARQUET)), b"")
             except StreamDamaged:
-                return found
+                return detected
             if inside.startswith(PARQUET):
-                return Format("parquet", found.compression)
-        return found
+                return Format("parquet", detected.compression)
+        return detected
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
@@ -201,24 +180,15 @@ class ReopenableFile:
             raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
-        """Raise ChangedError if all bytes, or a part, were others when they were read before.
-
-        A file can be rewritten with the same size and time of modification.
-        """
+        """Raise ChangedError if all bytes, or a part, differ from those that were read before."""
         if self._checksums.setdefault(part, checksum) != checksum:
             raise ChangedError(Message("readers.changed_while_read", file=self.name))
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
-        """Yield the decompressed content in chunks of at least `size` bytes.
+        """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
 
-        Only the last one may be shorter.
-
-        Raises
-        ------
-        StreamDamaged
-            After all bytes before the damage.
-        ChangedError
-            At the end or the damage, if an earlier call has read other bytes.
+        StreamDamaged is raised after all bytes before the damage; ChangedError at the end if an
+        earlier call has read other bytes.
         """
         self.done = checksum = 0
 
@@ -329,13 +299,7 @@ class _Reopened(io.RawIOBase):
 
 
 def read_whole(path: str | Path) -> bytes:
-    """Return the unpacked content of one file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is damaged.
-    """
+    """Return the unpacked content of one file."""
     source_file = ReopenableFile(os.fspath(path))
     compression = source_file.format(by_name(source_file.name)).compression
     try:
@@ -350,10 +314,8 @@ def whole_lines(
     r"""Yield blocks of complete lines, without the last ``\n`` of each block.
 
     A line of more than `max_line` bytes is never held whole: it is yielded alone, as an
-    iterator of its parts, which are skipped if the caller does not take them.
-
-    A byte order mark at the beginning is removed. An unfinished last line counts,
-    unless the stream is damaged, since its end is unknown then.
+    iterator of its parts, which are skipped if the caller does not take them. A byte order mark
+    is removed. An unfinished last line counts, unless the stream is damaged.
     """
     chunks = iter(chunks)
     tail: list[bytes] = []
@@ -441,51 +403,59 @@ def first_invalid(raw: bytes) -> int:
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    unzip = isal_zlib.decompressobj(wbits=31)
-    inside = False
-    for chunk in chunks:
-        while chunk:
-            if not inside:
-                # gzip allows archives to be padded with zeros, as on tapes.
-                chunk = chunk.lstrip(b"\0")
-                if not chunk:
-                    break
-                unzip = isal_zlib.decompressobj(wbits=31)
-            try:
-                out = unzip.decompress(chunk)
-            except isal_zlib.error as error:  # type: ignore[misc]  # its stub has an instance
-                raise StreamDamaged(Message("readers.must_be_gzip")) from error
-            inside = not unzip.eof
-            if out:
-                yield out
-            chunk = unzip.unused_data
-    if inside:
-        raise StreamDamaged(Message("readers.must_be_whole_gzip"))
+    return _unpacked(
+        chunks,
+        lambda: isal_zlib.decompressobj(wbits=31),
+        isal_zlib.error,
+        damaged=Message("readers.must_be_gzip"),
+        cut=Message("readers.must_be_whole_gzip"),
+        # gzip allows archives to be padded with zeros, as on tapes.
+        padding=b"\0",
+    )
 
 
 def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor()
-    frame = decompressor.decompressobj()
-    inside = False
-    pieces = (
-        chunk[begin : begin + _ZSTD_PIECE]
-        for chunk in chunks
-        for begin in range(0, len(chunk), _ZSTD_PIECE)
+    return _unpacked(
+        (
+            chunk[begin : begin + _ZSTD_PIECE]
+            for chunk in chunks
+            for begin in range(0, len(chunk), _ZSTD_PIECE)
+        ),
+        zstandard.ZstdDecompressor().decompressobj,
+        zstandard.ZstdError,
+        damaged=Message("readers.must_be_zstd"),
+        cut=Message("readers.must_be_whole_zstd"),
     )
-    for chunk in pieces:
+
+
+def _unpacked(
+    chunks: Iterable[bytes],
+    begin: Callable[[], Any],
+    error: Any,
+    *,
+    damaged: Message,
+    cut: Message,
+    padding: bytes = b"",
+) -> Iterator[bytes]:
+    """Decompress the members of a stream, each by an object that `begin` returns."""
+    member = None
+    for chunk in chunks:
         while chunk:
-            if not inside:
-                frame = decompressor.decompressobj()
+            if member is None:
+                chunk = chunk.lstrip(padding) if padding else chunk
+                if not chunk:
+                    break
+                member = begin()
             try:
-                out = frame.decompress(chunk)
-            except zstandard.ZstdError as error:
-                raise StreamDamaged(Message("readers.must_be_zstd")) from error
-            inside = not frame.eof
+                out = member.decompress(chunk)
+            except error as caught:
+                raise StreamDamaged(damaged) from caught
+            chunk = member.unused_data if member.eof else b""
+            member = None if member.eof else member
             if out:
                 yield out
-            chunk = b"" if inside else frame.unused_data
-    if inside:
-        raise StreamDamaged(Message("readers.must_be_whole_zstd"))
+    if member is not None:
+        raise StreamDamaged(cut)
 
 
 @contextmanager

@@ -1,9 +1,4 @@
-"""Tables and lists in memory as batches, and the kept rows in the same kind of container.
-
-A pandas DataFrame keeps its index and its types, since rows are picked from it
-directly, without conversion. Neither pandas nor polars is imported: a caller with
-such a table has loaded the library already.
-"""
+"""Tables and lists in memory as batches, and the kept rows in the same kind of container."""
 
 from __future__ import annotations
 
@@ -20,9 +15,16 @@ import pyarrow as pa
 
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
-from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, Chunk, Problem, regroup, show
-from neardup.readers.columns import PART_ROWS, check_types, chunk_of, is_text, row_ranges
-from neardup.readers.containers import opened_container
+from neardup.readers.batch import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Batch,
+    Problem,
+    regroup,
+    show,
+    without_records,
+)
+from neardup.readers.columns import PART_ROWS, batch_of_columns, check_types, is_text, row_ranges
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -31,22 +33,19 @@ from neardup.readers.fields import (
     Fields,
     check_text_field,
 )
-from neardup.readers.source import without_records
-
-__all__ = ["TableSource", "open_table", "take_kept"]
 
 _NAME = "input"
 _TEXT = Columns("text", None, None, ())
+
+#: Returns the kept rows in the kind of the input, from a flag for each row.
+_Kept = Callable[[npt.NDArray[np.bool_]], Any]
 
 
 class TableSource:
     """A table or list opened for reading. Made by `open_table`."""
 
     def __init__(self, data: Any, fields: Fields, parameter: str) -> None:
-        self._reader = isinstance(data, pa.RecordBatchReader)
-        container = opened_container(data)
-        self._kept = None if container is None else container[1]
-        self._data = _rereadable(data if container is None else container[0], parameter)
+        self._data, self._kept = _opened(data, parameter)
         self._fields = fields
         self._chunks = _chunks_of(self._data, fields)
         self.records: int = _length(self._data)
@@ -65,10 +64,7 @@ class TableSource:
 
     def kept(self, keep: npt.ArrayLike) -> Any:
         """Return the kept rows in a container of the same kind as the input."""
-        if self._kept is not None:
-            return self._kept(np.asarray(keep, dtype=bool))
-        kept = take_kept(self._data, keep)
-        return kept.to_reader() if self._reader else kept
+        return self._kept(np.asarray(keep, dtype=bool))
 
 
 def open_table(
@@ -82,44 +78,10 @@ def open_table(
     max_text: int = MAX_TEXT,
     text_parameter: str = "text_field",
 ) -> TableSource:
-    """Open a table or list in memory.
+    """Open a table or list in memory, of any kind that `neardup.dedup` takes.
 
-    Parameters
-    ----------
-    data : table, series, list of str or list of dict
-        A pyarrow Table, RecordBatch, RecordBatchReader or string array, a
-        pandas or polars DataFrame or Series, a LazyFrame of polars, a Dataset,
-        DatasetDict or IterableDataset of Hugging Face, a Dataset of Ray, a
-        DataFrame of Daft, a dataset of pyarrow, a relation of DuckDB or anything
-        else with ``__arrow_c_stream__`` (the result of the last three is a
-        pyarrow Table), or a list, tuple, iterator (its result is a list) or NumPy
-        array of str or of dict.
-    parameter : str, default="data"
-        The parameter that the caller was given it by, for errors.
-    text_field, title_field, id_field, extra_fields, max_text, text_parameter
-        As in `open_sources`. Without an id field, a row's id is its position
-        from 0, as text.
-
-    Returns
-    -------
-    TableSource
-        With ``batches()``, as of `Sources`, and ``kept(mask)``.
-
-    Raises
-    ------
-    ParameterError
-        If `data` is of another kind.
-    InputError
-        If there is no text column, or it is not text; or if none of the
-        first 1,000 dicts has a text field.
-
-    Examples
-    --------
-    >>> table = open_table([{"text": "a fox"}, {"text": "a fox"}, {"text": "a hen"}])
-    >>> next(table.batches()).ids.to_pylist()
-    ['0', '1', '2']
-    >>> table.kept([True, False, True])
-    [{'text': 'a fox'}, {'text': 'a hen'}]
+    `parameter` is the one that the caller was given it by, for errors; other parameters as in
+    `open_sources`. Without an id field, a row's id is its position from 0, as text.
     """
     fields = Fields(
         text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
@@ -134,44 +96,122 @@ def open_others(data: Any, *, parameter: str, **fields: Any) -> Any:
     return open_table(data, parameter=parameter, **fields)
 
 
-def take_kept(data: Any, keep: npt.ArrayLike) -> Any:
-    """Return the kept rows of a table or list, in a container of the same kind.
+def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
+    """Return rows that can be read twice, and what returns kept rows in the kind of the input.
 
-    Parameters
-    ----------
-    data : table, series or list
-        As for `open_table`, but not one that can be read only once.
-    keep : array-like of bool, shape (n,)
-        True for the rows to keep.
-
-    Raises
-    ------
-    ParameterError
-        If the number of flags is not that of the rows.
-
-    Examples
-    --------
-    >>> take_kept(("a", "b", "c"), [True, False, True])
-    ('a', 'c')
+    Kinds of other libraries are known by the names of their classes, so that none is imported.
     """
-    mask = np.asarray(keep, dtype=bool)
-    if mask.shape != (_length(data),):
-        raise ParameterError(
-            Message(
-                "readers.flags_per_row",
-                parameter="keep",
-                count=_length(data),
-                value=str(mask.shape),
-            )
-        )
+    kind = type(data)
+    known = _KINDS.get((kind.__module__.partition(".")[0], kind.__name__))
+    if known is not None:
+        return known(data)
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
+        data = list(data)
     if isinstance(data, (list, tuple)):
-        picked = compress(data, mask.tolist())
-        return list(picked) if isinstance(data, list) else tuple(picked)
-    if _is_of(data, "pandas") or isinstance(data, np.ndarray):
-        return data[mask]
-    if _is_of(data, "polars"):
-        return data.filter(sys.modules["polars"].Series(mask))
-    return data.filter(pa.array(mask))
+        same = list if isinstance(data, list) else tuple
+        return data, lambda keep: same(compress(data, keep.tolist()))
+    if isinstance(data, np.ndarray) and data.ndim == 1:
+        return data, lambda keep: data[keep]
+    if isinstance(data, pa.RecordBatchReader):
+        table = data.read_all()
+        return table, lambda keep: table.filter(pa.array(keep)).to_reader()
+    if isinstance(data, (pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
+        return _arrow(data)
+    # A dataset of pyarrow has many classes.
+    if any((c.__module__, c.__name__) == ("pyarrow._dataset", "Dataset") for c in kind.__mro__):
+        return _arrow(data.to_table())
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return _arrow(pa.table(data))
+    raise ParameterError(
+        Message(
+            "readers.data_must_be",
+            parameter=parameter,
+            value=kind.__name__,
+            way_out=_way_out(data),
+        )
+    )
+
+
+def _arrow(data: Any) -> tuple[Any, _Kept]:
+    return data, lambda keep: data.filter(pa.array(keep))
+
+
+def _pandas(data: Any) -> tuple[Any, _Kept]:
+    # Its index and its types stay, since rows are picked from it directly.
+    return data, lambda keep: data[keep]
+
+
+def _polars(data: Any) -> tuple[Any, _Kept]:
+    series = sys.modules["polars"].Series
+    return data, lambda keep: data.filter(series(keep))
+
+
+def _lazy_frame(data: Any) -> tuple[Any, _Kept]:
+    frame, kept = _polars(data.collect())
+    return frame, lambda keep: kept(keep).lazy()
+
+
+def _hugging_face(data: Any) -> tuple[Any, _Kept]:
+    # Rows of a selection or a shuffle are in its order, which the table behind it is not.
+    table = data.with_format("arrow")[:]
+    return table, lambda keep: data.select(np.flatnonzero(keep))
+
+
+def _splits(data: Any) -> tuple[Any, _Kept]:
+    tables = [split.with_format("arrow")[:] for split in data.values()]
+    ends = np.cumsum([len(table) for table in tables])
+
+    def kept(keep: npt.NDArray[np.bool_]) -> Any:
+        parts = np.split(keep, ends[:-1])
+        return type(data)(
+            {
+                name: split.select(np.flatnonzero(part))
+                for (name, split), part in zip(data.items(), parts, strict=True)
+            }
+        )
+
+    return pa.concat_tables(tables, promote_options="permissive"), kept
+
+
+def _iterable(data: Any) -> tuple[Any, _Kept]:
+    rows = list(data)
+    from_list = sys.modules["datasets"].Dataset.from_list
+
+    def kept(keep: npt.NDArray[np.bool_]) -> Any:
+        kept_rows = list(compress(rows, keep.tolist()))
+        return from_list(kept_rows, features=data.features).to_iterable_dataset()
+
+    return rows, kept
+
+
+def _ray(data: Any) -> tuple[Any, _Kept]:
+    ray = sys.modules["ray"]
+    table = pa.concat_tables(ray.get(data.to_arrow_refs()), promote_options="permissive")
+    return table, lambda keep: ray.data.from_arrow(table.filter(pa.array(keep)))
+
+
+def _daft(data: Any) -> tuple[Any, _Kept]:
+    table = data.to_arrow()
+    from_arrow = sys.modules["daft"].from_arrow
+    return table, lambda keep: from_arrow(table.filter(pa.array(keep)))
+
+
+_KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
+    ("pandas", "DataFrame"): _pandas,
+    ("pandas", "Series"): _pandas,
+    ("polars", "DataFrame"): _polars,
+    ("polars", "Series"): _polars,
+    ("polars", "LazyFrame"): _lazy_frame,
+    # A relation belongs to a connection that does not know the result.
+    ("duckdb", "DuckDBPyRelation"): lambda data: _arrow(pa.table(data)),
+    ("datasets", "Dataset"): _hugging_face,
+    ("datasets", "DatasetDict"): _splits,
+    ("datasets", "IterableDataset"): _iterable,
+    # Ray has two classes for one that was computed and one that was not.
+    ("ray", "Dataset"): _ray,
+    ("ray", "MaterializedDataset"): _ray,
+    ("daft", "DataFrame"): _daft,
+}
 
 
 def _is_of(data: Any, library: str) -> bool:
@@ -183,30 +223,6 @@ def _length(data: Any) -> int:
     return data.num_rows if isinstance(data, (pa.Table, pa.RecordBatch)) else len(data)
 
 
-def _rereadable(data: Any, parameter: str) -> Any:
-    """Return the data if it can be read twice, else all its rows as a table."""
-    if isinstance(data, (list, tuple, pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
-        return data
-    if _is_of(data, "pandas") or _is_of(data, "polars"):
-        return data
-    if isinstance(data, pa.RecordBatchReader):
-        return data.read_all()
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return pa.table(data)
-    if isinstance(data, Iterator):
-        return list(data)
-    if isinstance(data, np.ndarray) and data.ndim == 1:
-        return data
-    raise ParameterError(
-        Message(
-            "readers.data_must_be",
-            parameter=parameter,
-            value=type(data).__name__,
-            way_out=_way_out(data),
-        )
-    )
-
-
 def _way_out(data: Any) -> str:
     if isinstance(data, (str, os.PathLike)):
         return Message("readers.for_files")
@@ -215,7 +231,7 @@ def _way_out(data: Any) -> str:
     return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
 
 
-def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Chunk]]:
+def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
     """Choose the columns, and return a function that reads them."""
     if isinstance(data, np.ndarray):
         data = data.tolist()
@@ -278,7 +294,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
 
 def _column_chunks(
     columns: dict[str, Any], chosen: Columns, fields: Fields, titles: bool
-) -> Iterator[Chunk]:
+) -> Iterator[Batch]:
     for begin, end in _ranges(list(columns.values())):
 
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
@@ -292,7 +308,7 @@ def _column_chunks(
             )
             return only
 
-        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
         yield chunk
 
@@ -310,7 +326,7 @@ def _ranges(columns: list[Any]) -> Iterator[tuple[int, int]]:
             yield first + begin, first + end
 
 
-def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Chunk]:
+def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[Batch]:
     chosen = Columns(
         # The text field may differ between records; this names all candidates.
         fields.text or fields.wanting(),
@@ -327,11 +343,11 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         def column(name: str, texts: Any = texts, records: list[Any] = records) -> list[Any]:
             return texts if name == chosen.text else [record.get(name) for record in records]
 
-        chunk = chunk_of(column, chosen, fields, titles, _NAME, begin, _position, 0)
+        chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
-        chunk.problems = [
+        chunk.row_problems = [
             (i, _of_row(problem, rows[i], begin + i + 1, chosen.text, fields))
-            for i, problem in chunk.problems
+            for i, problem in chunk.row_problems
         ]
         yield chunk
     if fields.title is not None:

@@ -1,24 +1,21 @@
-"""Text files: each file is one document.
+"""Text files: each file is one document; `files` reads them."""
 
-A text file is plain text in any encoding, Markdown, HTML, a Word document or a PDF;
-`files` reads them.
-"""
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from neardup.base.arrays import texts_array
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Chunk, Problem, Run, parts_of
+from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
-from neardup.readers.grouped_notes import GroupedNotes
-from neardup.readers.source import Row
+from neardup.readers.grouped_problems import GroupedNotes
+from neardup.readers.source import Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile, printable
-
-__all__ = ["TextFiles"]
 
 _FILES = 1024
 _CHUNK = 1 << 20
@@ -26,139 +23,117 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file, its id, and the problem if it could not be opened."""
+    """A text file and its id; instead of the file, the problem if it could not be opened."""
 
     id: str
-    source_file: ReopenableFile | None
-    compression: str | None
-    problem: Problem | None = None
+    file: ReopenableFile | Problem
+    compression: str | None = None
+
+    def read(self, max_text: int) -> _Content:
+        """Return the text or the problem."""
+        if isinstance(self.file, Problem):
+            return _Content(self.id, self.id, self.file)
+        name = self.file.name
+        raw = b""
+        try:
+            raw = contents(self.file, self.compression, Limits(), max_text)
+            content = read_record(raw, name)
+        except UnreadableFileError as error:
+            return _Content(self.id, name, replace(error.problem, record=1), len(raw))
+        except ChangedError:
+            raise
+        except InputError as error:
+            return _Content(self.id, name, _unreadable(name, error))
+        return _Content(self.id, name, content.text, len(raw), content.notes)
 
 
-class TextFiles:
-    """A source whose records are files. A record is one file, so its number is 1.
+class _Content(NamedTuple):
+    """What was read of a file: its text or the problem, the bytes, and notes."""
 
-    `notes` has the notes on the files after they were read.
-    """
+    id: str
+    name: str
+    text: str | Problem
+    size: int = 0
+    notes: tuple[Message, ...] = ()
+
+
+class TextFiles(Source):
+    """A source whose records are files, each of number 1; `notes` has the notes on them."""
 
     format = "text"
 
-    def __init__(self, name: str, files: list[TextFile], max_text: int) -> None:
+    def __init__(self, name: str, texts: list[TextFile], max_text: int) -> None:
         self.name = name
-        self._max_text = max_text
-        self.files = files
+        self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
+        self.texts = texts
         self.notes = GroupedNotes()
+        self._max_text = max_text
 
     @classmethod
-    def single(
-        cls, source_file: ReopenableFile, compression: str | None, max_text: int
-    ) -> "TextFiles":
+    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
-        return cls(
-            source_file.name, [TextFile(source_file.name, source_file, compression)], max_text
-        )
+        return cls(file.name, [TextFile(file.name, file, compression)], max_text)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> "TextFiles":
+    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
-        files = []
+        texts = []
         for path, key in paths:
             try:
-                source_file = ReopenableFile(path)
-                compression = source_file.format(by_name(path)).compression
+                file = ReopenableFile(path)
+                text = TextFile(key, file, file.format(by_name(path)).compression)
             except InputError as error:
-                problem = _unreadable(printable(path), error)
-                files.append(TextFile(key, None, None, problem))
-            else:
-                files.append(TextFile(key, source_file, compression))
-        return cls(name, files, max_text)
-
-    @property
-    def size(self) -> int:
-        """Stored bytes of all files."""
-        return sum(file.source_file.size for file in self.files if file.source_file is not None)
+                text = TextFile(key, _unreadable(printable(path), error))
+            texts.append(text)
+        return cls(name, texts, max_text)
 
     def done(self, records: int) -> float:
-        """Return the share of the files that were read, from 0 to 1."""
-        return records / max(1, len(self.files))
+        return records / max(1, len(self.texts))
 
-    def check_unchanged(self) -> None:
-        """Raise InputError if a file changed since the first pass."""
-        for file in self.files:
-            if file.source_file is not None:
-                file.source_file.check_unchanged()
+    def names(self) -> list[str]:
+        return ["id", "text"]
 
-    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Chunk]:
-        """Read the texts, in chunks of about `size` bytes."""
+    def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         del titles
-        texts: list[str | None] = []
-        ids: list[str] = []
-        problems: list[tuple[int, Problem]] = []
-        runs: list[Run] = []
-        held = 0
         self.notes = GroupedNotes()
-
-        def chunk() -> Chunk:
-            extra: dict[str, list[object]] = {name: [None] * len(ids) for name in fields.extra}
-            return Chunk(texts_array(texts), texts_array(ids), None, extra, problems, held, runs)
-
-        for file in self.files:
-            read, count, notes = _read(file, self._max_text)
-            self.notes.add(file.id if file.source_file is None else file.source_file.name, notes)
-            if isinstance(read, Problem):
-                problems.append((len(ids), read))
-                texts.append(None)
-            else:
-                texts.append(read)
-            runs.append(
-                (len(ids), file.id if file.source_file is None else file.source_file.name, 1)
+        for files in self._read(size):
+            for file in files:
+                self.notes.add(file.name, file.notes)
+            yield Batch(
+                texts_array([None if isinstance(f.text, Problem) else f.text for f in files]),
+                texts_array([file.id for file in files]),
+                None,
+                {name: [None] * len(files) for name in fields.extra},
+                [(row, f.text) for row, f in enumerate(files) if isinstance(f.text, Problem)],
+                sum(file.size for file in files),
+                [(row, file.name, 1) for row, file in enumerate(files)],
             )
-            ids.append(file.id)
-            held += count
-            if held >= size or len(ids) >= _FILES:
-                yield chunk()
-                texts, ids, problems, runs, held = [], [], [], [], 0
-        if ids:
-            yield chunk()
 
     def rows(self) -> Iterator[list[Row]]:
-        """Read records with the fields id and text."""
-        rows: list[Row] = []
+        why = Message("readers.unreadable_not_converted")
+        for files in self._read(_CHUNK):
+            yield [
+                replace(file.text, reason=why, found=None, remedy="")
+                if isinstance(file.text, Problem)
+                else {"id": file.id, "text": file.text}
+                for file in files
+            ]
+
+    def _read(self, size: int) -> Iterator[list[_Content]]:
+        """Yield the contents of files, of about `size` bytes together."""
+        files: list[_Content] = []
         held = 0
-        for file in self.files:
-            read, count, _ = _read(file, self._max_text)
-            if isinstance(read, Problem):
-                why = Message("readers.unreadable_not_converted")
-                rows.append(replace(read, reason=why, found=None, remedy=""))
-            else:
-                rows.append({"id": file.id, "text": read})
-            held += count
-            if held >= _CHUNK or len(rows) >= _FILES:
-                yield rows
-                rows, held = [], 0
-        if rows:
-            yield rows
-
-
-def _read(file: TextFile, max_text: int) -> tuple[str | Problem, int, tuple[Message, ...]]:
-    """Return the text or the problem, the number of bytes read, and notes."""
-    if file.source_file is None:
-        assert file.problem is not None
-        return file.problem, 0, ()
-    name = file.source_file.name
-    raw = b""
-    try:
-        raw = contents(file.source_file, file.compression, Limits(), max_text)
-        found = read_record(raw, name)
-    except UnreadableFileError as error:
-        return replace(error.problem, record=1), len(raw), ()
-    except ChangedError:
-        raise
-    except InputError as error:
-        return _unreadable(name, error), 0, ()
-    return found.text, len(raw), found.notes
+        for file in self.texts:
+            files.append(file.read(self._max_text))
+            held += files[-1].size
+            if held >= size or len(files) >= _FILES:
+                yield files
+                files, held = [], 0
+        if files:
+            yield files
 
 
 def _unreadable(name: str, error: InputError) -> Problem:
     """Return the problem of a file that cannot be opened."""
-    found, _, _ = parts_of(error)
-    return Problem(name, 1, None, Message("readers.must_be_readable", where=""), found)
+    reason, _, _ = parts_of(error)
+    return Problem(name, 1, None, Message("readers.must_be_readable", where=""), reason)

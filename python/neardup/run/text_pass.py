@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from neardup.readers import Batch, Problem, Sources
     from neardup.writers import Output
-    from neardup.writers.cuts import Cuts
+    from neardup.writers.edits import Cuts
 
 __all__ = ["TextPass", "read_ahead"]
 

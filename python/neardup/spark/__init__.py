@@ -10,7 +10,6 @@ Needs the extra ``spark``. The kept set and the removed table equal those of one
 | `sketching` | sketches batches of records and counts shingles; without Spark |
 | `kernels` | the work of one search task on a batch, bucket or unit; without Spark |
 | `shuffle` | runs the kernels over Spark's tables until the decisions are final |
-| `resolve` | applies the one rule to similar pairs |
 | `ordering` | numbers documents in input order |
 | `session`, `checkpoint` | settings, errors and metrics of Spark; stages that survive a job |
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 6
+_LAYOUT = 7
 
 _MANIFEST = "settings.json"
 
@@ -82,13 +82,13 @@ class Folders:
         places = {part: at for at, part in enumerate(order)}
         for status in system.listStatus(place):
             name = str(status.getPath().getName())
-            found = _PART.fullmatch(name)
-            if found:
-                part = int(found[1])
+            match = _PART.fullmatch(name)
+            if match:
+                part = int(match[1])
                 # Parts without records come last.
                 at = places.get(part, len(order) + part)
-                name = f"part-{at:05}{found[2]}{_TEXT.sub('.jsonl', found[3])}"
-            if found or name == "_SUCCESS":
+                name = f"part-{at:05}{match[2]}{_TEXT.sub('.jsonl', match[3])}"
+            if match or name == "_SUCCESS":
                 self.move(status.getPath().toString(), f"{to}/{name}")
 
     def read(self, path: str) -> str:
@@ -111,24 +111,18 @@ class Folders:
             stream.close()
 
     def files(self, path: str) -> list[str]:
-        """Return the files that a path, a pattern or a folder names, in order.
-
-        Raises
-        ------
-        InputError
-            If there are none.
-        """
+        """Return the files that a path, a pattern or a folder names, in order."""
         system, place = self._open(path)
         if system.exists(place):
             roots = [system.getFileStatus(place)]
         else:
             roots = list(system.globStatus(place) or [])
-        found: list[str] = []
+        files: list[str] = []
         for root in roots:
-            found.extend(self._below(system, root))
-        if not found:
+            files.extend(self._below(system, root))
+        if not files:
             raise InputError(Message("spark.no_such_file", file=path))
-        return found
+        return files
 
     def _below(self, system: Any, status: Any) -> list[str]:
         if not status.isDirectory():
@@ -140,13 +134,7 @@ class Folders:
 
 
 class Checkpoint:
-    """The checkpoint folder of one job.
-
-    Raises
-    ------
-    InputError
-        If it has stages of a job with other settings, or of another version.
-    """
+    """The checkpoint folder of one job; InputError if it has stages of another one."""
 
     def __init__(self, spark: SparkSession, path: str, run: dict[str, Any]) -> None:
         self._spark = spark

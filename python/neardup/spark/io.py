@@ -17,6 +17,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
+from neardup.readers.formats import by_name
 from neardup.readers.jsonl import parse
 from neardup.spark import sketching
 from neardup.spark.checkpoint import Folders
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "parquet")
 
-#: Name endings of JSON lines files. A further ending tells Hadoop the compression.
-_LINES = (".jsonl", ".ndjson", ".json")
-_PACKED = (".gz", ".bz2", ".zst")
 _MARK = b"\xef\xbb\xbf"
 #: The number of records with problems, from the JSON of the problems of a batch.
 _PROBLEM_COUNT = (
@@ -49,16 +47,9 @@ MOST_KNOWN = 4 << 20
 class Source:
     """The input of a job.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`.
-    schema : StructType
-        The schema of the kept rows.
-    files : mapping of int to File
-        By the hash of the path; empty for a table.
-    lines : bool
-        Whether records are JSON lines.
+    `frame` has lines or rows; rows of files have the columns `ordering.PATH` and `BEGIN`. `schema`
+    is that of the kept rows. `files` are by the hash of the path, and empty for a table. `lines`
+    tells whether records are JSON lines.
     """
 
     frame: DataFrame
@@ -77,15 +68,7 @@ class Source:
 
 
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
-    """Return a table as a source.
-
-    Raises
-    ------
-    ParameterError
-        If `order_by` names a missing column.
-    InputError
-        If there is no text column.
-    """
+    """Return a table as a source, sorted by columns."""
     for name in order_by:
         if name not in frame.columns:
             raise ParameterError(
@@ -104,36 +87,27 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
 def open_files(
     spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields
 ) -> Source:
-    """Return files as a source, in the given order; the files of a folder are ordered by name.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or named twice, if there is no text column, or if none of the first
-        records of the first JSON lines file has a text field.
-    ParameterError
-        If the format is not supported.
-    """
+    """Return files as a source, in the given order; the files of a folder are ordered by name."""
     from pyspark.sql import functions as F
 
     folders = Folders(spark)
     paths: list[str] = []
     names = {}
     for name in inputs:
-        found_there = folders.files(name)
-        paths += found_there
-        if len(found_there) == 1:
-            names[found_there[0]] = name
+        files_of_name = folders.files(name)
+        paths += files_of_name
+        if len(files_of_name) == 1:
+            names[files_of_name[0]] = name
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
         raise InputError(Message("spark.named_twice", file=twice[0]))
-    found = format or _format_of(paths)
-    if found not in FORMATS:
+    chosen = format or _format_of(paths)
+    if chosen not in FORMATS:
         raise ParameterError(
             Message(
                 "spark.no_such_format",
                 parameter="format",
-                value=repr(found),
+                value=repr(chosen),
                 choices=", ".join(FORMATS),
             )
         )
@@ -149,7 +123,7 @@ def open_files(
         F.xxhash64("_metadata.file_path").alias(PATH),
         F.col("_metadata.file_block_start").alias(BEGIN),
     ]
-    if found == "jsonl":
+    if chosen == "jsonl":
         _check_first_records(spark, escaped[0], fields, names.get(paths[0], paths[0]))
         frame = spark.read.text(escaped, lineSep="\n")
         schema = frame.schema
@@ -159,21 +133,18 @@ def open_files(
         schema = frame.schema
         _check_columns(frame, fields)
         frame = frame.select("*", *where)
-    return Source(frame, schema, files, lines=found == "jsonl")
+    return Source(frame, schema, files, lines=chosen == "jsonl")
 
 
 def _format_of(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
-        name = path.lower()
-        for end in _PACKED:
-            name = name.removesuffix(end)
-        is_known = name.endswith((*_LINES, ".parquet"))
-        if not is_known:
+        format = by_name(path.lower().removesuffix(".bz2")).format
+        if format not in FORMATS:
             raise ParameterError(
-                Message("spark.unknown_ending", file=path, choices=", ".join(_LINES))
+                Message("spark.unknown_ending", file=path, choices=".jsonl, .ndjson, .json")
             )
-        formats.add("parquet" if name.endswith(".parquet") else "jsonl")
+        formats.add(format)
     if len(formats) > 1:
         raise InputError(Message("spark.two_formats"))
     return formats.pop()
@@ -236,19 +207,10 @@ def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """The driver's information on a batch.
+    """What the driver knows of a batch.
 
-    Parameters
-    ----------
-    batch, size : int
-    documents, unreadable, without_features, problems : int
-        Counts.
-    partition : int
-        The partition of the checkpoint that contains it.
-    source : str or None
-        The file; None for a table.
-    before : int
-        Number of records of the same source before the batch.
+    `partition` is that of the checkpoint that contains it; `source` the file, None for a table;
+    `before` the number of records of the same source before the batch.
     """
 
     batch: int
@@ -263,10 +225,7 @@ class BatchInfo:
 
 
 def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[BatchInfo]:
-    """Return the batches in input order; only counts are sent to the driver.
-
-    `first` is the number of the first batch of the input; batches before it are counted apart.
-    """
+    """Return the batches in input order; those before `first` count apart."""
     from pyspark.sql import functions as F
 
     begins = [file.begin for file in files]
@@ -279,14 +238,14 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
         F.expr(_PROBLEM_COUNT).alias("problems"),
         F.spark_partition_id().alias("partition"),
     ).toArrow()
-    found = []
+    infos = []
     before: Counter[tuple[str | None, bool]] = Counter()
     for row in rows.sort_by("batch").to_pylist():
         name = files[bisect_right(begins, row["batch"]) - 1].name if files else None
         is_own = row["batch"] >= first
-        found.append(BatchInfo(**row, source=name, before=before[name, is_own]))
+        infos.append(BatchInfo(**row, source=name, before=before[name, is_own]))
         before[name, is_own] += row["documents"]
-    return found
+    return infos
 
 
 def partition_order(batches: Sequence[BatchInfo]) -> list[int] | None:
@@ -308,12 +267,12 @@ def read_problems(batches: DataFrame, seen: Sequence[BatchInfo], most: int) -> l
     if not wanted:
         return []
     rows = batches.filter(F.col("batch").isin(*wanted)).select("batch", "problems").collect()
-    found = [
+    problems = [
         problem
         for row in sorted(rows)
         for problem in problems_from_json(row.problems, wanted[row.batch])
     ]
-    return found[:most]
+    return problems[:most]
 
 
 def problems_from_json(stored: str, info: BatchInfo) -> list[Problem]:
@@ -359,8 +318,10 @@ def removed_table(
         .join(kept_ids, "kept")
         .select(
             "number",
+            "kept",
             "id",
             "kept_id",
+            "identical",
             "similarity",
             F.lit(measure).alias("measure"),
             F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),

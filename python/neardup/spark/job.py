@@ -159,14 +159,7 @@ class SparkResult(ReprMixin):
 
 
 def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Settings:
-    """Return the settings of a job, from the options of the caller.
-
-    Raises
-    ------
-    ParameterError
-        If the search has no keys to distribute, or if the recipe needs more than the text of
-        a single document.
-    """
+    """Return the settings of a job, or refuse a recipe whose search cannot be distributed."""
 
     recipe = measured_by(load_recipe(given["recipe"]), given["measure"])
     bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
@@ -355,19 +348,17 @@ class Job:
             max_distance=settings.rule.max_distance,
             _doubtful=doubtful,
             _close=checkpoint.remove,
-            _reviewed=partial(self._review, batches, decisions, removed, summary),
+            _reviewed=partial(self._review, batches, removed, summary),
         )
 
-    def _review(
-        self, batches: DataFrame, decisions: DataFrame, removed: DataFrame, summary: SparkSummary
-    ) -> Review:
+    def _review(self, batches: DataFrame, removed: DataFrame, summary: SparkSummary) -> Review:
         from neardup.review import Review
         from neardup.spark.review import evidence_of
 
         rule = self.settings.rule
         check_reviewable(self.settings)
         with self._configured(self._parts):
-            evidence = evidence_of(batches, decisions, removed, self.settings.first)
+            evidence = evidence_of(batches, removed, self.settings.first)
         return Review(evidence, summary, rule.measure, rule.threshold, rule.max_distance)
 
     def _summary(

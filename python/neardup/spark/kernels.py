@@ -10,14 +10,15 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 | `lists` | bucket | postings | per batch: posting lists of its keys |
 | `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests for texts |
 | `verify` | unit | pairs, texts | similarities |
+| `apply_rule` | all | similar pairs | dropped documents |
 
 The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
-several sources are one table, `told`; each row has values in some of its columns.
+several sources are one table, `inputs`; each row has values in some of its columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -93,36 +94,29 @@ def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
 
 
 class _Batch:
-    """A batch with its counts, in the form that the search takes.
+    """A batch with its counts; documents `skipped` are neither searched nor filed."""
 
-    `told` has the counts, and in the column `skipped` the documents that are neither `searched` nor
-    `filed`.
-    """
-
-    def __init__(self, batches: pa.Table, told: pa.Table, settings: Settings) -> None:
+    def __init__(self, batches: pa.Table, inputs: pa.Table, settings: Settings) -> None:
         row = {name: batches.column(name)[0] for name in batches.column_names}
         self.number: int = row["batch"].as_py()
         self.sketches: list[bytes] = row["sketches"].values.to_pylist()
-        self.counts = _bodies(told, "counts")
+        self.counts = _bodies(inputs, "counts")
         features = row["features"].values.to_numpy()
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
-        skipped = _valid(told, "skipped").column("skipped").to_numpy()
+        skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
         has_sketch = features >= max(settings.rule.min_features, 1)
-        found = has_sketch & ~np.isin(self.numbers, skipped)
+        candidates = has_sketch & ~np.isin(self.numbers, skipped)
         # The documents of another collection are filed without a comparison.
-        is_own, none = self.number >= settings.first, np.zeros_like(found)
-        self.searched = found if is_own else none
-        self.filed = none if is_own and settings.against_only else found
+        is_own, none = self.number >= settings.first, np.zeros_like(candidates)
+        self.searched = candidates if is_own else none
+        self.filed = none if is_own and settings.against_only else candidates
 
 
-def file(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
-    """Add documents of a batch to the inverted index.
-
-    The counts are sent to the buckets again, because they tell which lists the batch needs.
-    """
+def file(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
+    """Add documents of a batch to the inverted index."""
     if not batches.num_rows:
         return FILED.empty_table()
-    own = _Batch(batches, told, settings)
+    own = _Batch(batches, inputs, settings)
     entries = core_shuffle(settings).file(own.sketches, own.numbers, own.filed, own.counts)
     batch = [own.number] * len(entries)
     return _table(
@@ -145,18 +139,18 @@ def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
     )
 
 
-def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.Table:
+def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
     """Return the candidate pairs of a batch, and requests for the texts that they need.
 
-    `told` also has rows of `LISTS`, and rows of `PAIRS` from earlier rounds.
+    `inputs` also has rows of `LISTS`, and rows of `PAIRS` from earlier rounds.
     """
     if not batches.num_rows:
         return CANDIDATES.empty_table()
-    own = _Batch(batches, told, settings)
+    own = _Batch(batches, inputs, settings)
     later, earlier = core_shuffle(settings).candidates(
-        own.sketches, own.numbers, own.searched, own.counts, _bodies(told, "entries")
+        own.sketches, own.numbers, own.searched, own.counts, _bodies(inputs, "entries")
     )
-    known = _valid(told, "later")
+    known = _valid(inputs, "later")
     before = CANDIDATES.empty_table()
     if known.num_rows:
         joined = _table(arrow_schema(later=LONG, earlier=LONG), later=later, earlier=earlier).join(
@@ -176,8 +170,8 @@ def candidates(batches: pa.Table, told: pa.Table, *, settings: Settings) -> pa.T
             before,
             _table(CANDIDATES, batch=batch, needed=needed),
             # Documents in and out of full lists are only passed on.
-            _passed(told, "closed"),
-            _passed(told, "full_key", "left_out"),
+            _passed(inputs, "closed"),
+            _passed(inputs, "full_key", "left_out"),
         ]
     )
 
@@ -230,7 +224,7 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     """Return the pairs of a unit with their similarities and distances.
 
     `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
-    compares. `background` has the common shingles, as bytes that Spark has broadcast, or is None.
+    compares; `background` the common shingles, as bytes that Spark has broadcast, or None.
     """
     from neardup import _core
 
@@ -259,6 +253,32 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     )
     similar = pa.array(similarity, from_pandas=True)
     return _table(PAIRS, later=later, earlier=earlier, similarity=similar, distance=distance)
+
+
+def apply_rule(pairs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the documents that the one rule drops, given all similar pairs by the later document.
+
+    Examples
+    --------
+    A chain: the second repeats the first, so the third is kept.
+
+    >>> pairs = pa.record_batch({"later": [2, 3, 4], "earlier": [1, 2, 2]})
+    >>> [batch["number"].to_pylist() for batch in apply_rule([pairs])]
+    [[2]]
+    """
+    #: A bit for each document of a batch.
+    dropped: dict[int, int] = {}
+    last = -1
+    for batch in pairs:
+        numbers = []
+        for later, earlier in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            bits = dropped.get(earlier >> PLACE_BITS, 0)
+            if later != last and not bits >> (earlier & (MAX_BATCH - 1)) & 1:
+                last = later
+                numbers.append(later)
+                place = 1 << (later & (MAX_BATCH - 1))
+                dropped[later >> PLACE_BITS] = dropped.get(later >> PLACE_BITS, 0) | place
+        yield pa.record_batch({"number": pa.array(numbers, LONG)})
 
 
 @lru_cache(maxsize=8)
@@ -297,19 +317,19 @@ def _array(values: Any, type: pa.DataType) -> Any:
     return pa.array(values, type)
 
 
-def _valid(told: pa.Table, column: str) -> pa.Table:
+def _valid(inputs: pa.Table, column: str) -> pa.Table:
     """Return the rows with a value in a column; none if the column is missing."""
-    if column not in told.column_names:
-        return told.slice(0, 0)
-    return told.filter(told.column(column).is_valid())
+    if column not in inputs.column_names:
+        return inputs.slice(0, 0)
+    return inputs.filter(inputs.column(column).is_valid())
 
 
-def _passed(told: pa.Table, *names: str) -> pa.Table:
+def _passed(inputs: pa.Table, *names: str) -> pa.Table:
     """Return the columns of the rows with a value in the first one."""
-    rows = _valid(told, names[0])
+    rows = _valid(inputs, names[0])
     return _table(CANDIDATES, **{name: rows.column(name) for name in names})
 
 
-def _bodies(told: pa.Table, column: str) -> list[Any]:
+def _bodies(inputs: pa.Table, column: str) -> list[Any]:
     """Return the values of a column, one per bucket."""
-    return _valid(told, column).sort_by("bucket").column(column).to_pylist()
+    return _valid(inputs, column).sort_by("bucket").column(column).to_pylist()

@@ -47,16 +47,7 @@ _COUNT_BITS = 26
 
 @dataclass(frozen=True)
 class File:
-    """A file of the input.
-
-    Parameters
-    ----------
-    name : str
-        The name in messages and ids.
-    begin : int
-        Total bytes of all earlier files.
-    size : int
-    """
+    """A file of the input; it begins after the total bytes of all earlier files."""
 
     name: str
     begin: int
@@ -64,17 +55,7 @@ class File:
 
 
 class BatchNumberer:
-    """Numbers the batches of one task.
-
-    Parameters
-    ----------
-    files : mapping of int to File
-        By the hash of the path; empty for a table.
-    partition : int
-        Number of the task's partition, for a table.
-    first : int, default=0
-        The number of the first batch of a table.
-    """
+    """Numbers the batches of one task, of files or of a partition of a table."""
 
     def __init__(self, files: Mapping[int, File], partition: int, first: int = 0) -> None:
         self._files = files
@@ -82,13 +63,7 @@ class BatchNumberer:
         self._counts: dict[tuple[int, int], int] = {}
 
     def next(self, path: int, begin: int) -> int:
-        """Return the number of the next batch of a part.
-
-        Raises
-        ------
-        InputError
-            If a part of a file has more batches than bytes.
-        """
+        """Return the number of the next batch of a part."""
         count = self._counts.get((path, begin), 0)
         self._counts[path, begin] = count + 1
         if not self._files:
@@ -104,10 +79,7 @@ class BatchNumberer:
 
 
 def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
-    """Split rows where the part of the input changes, and into at most `most` rows.
-
-    The columns `PATH` and `BEGIN` identify the part; a table has neither.
-    """
+    """Split rows where the part of the input changes, and into at most `most` rows."""
     if PATH not in rows.schema.names:
         for at in range(0, rows.num_rows, most):
             yield 0, 0, rows.slice(at, most)
@@ -122,13 +94,7 @@ def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, p
 
 
 def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
-    """Return files by key, from keys, names and sizes in input order; the first begins at 0.
-
-    Raises
-    ------
-    InputError
-        If their total size exceeds the range of batch numbers.
-    """
+    """Return files by key, from keys, names and sizes in input order; the first begins at 0."""
     files = {}
     begin = 0
     for key, name, size in sizes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,84 +20,52 @@ from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["evidence_of"]
 
-
-def evidence_of(
-    batches: DataFrame, decisions: DataFrame, removed: DataFrame, first: int
-) -> Evidence:
-    """Return what a review of a finished job shows.
-
-    Parameters
-    ----------
-    batches : DataFrame
-        The documents, with their texts.
-    decisions : DataFrame
-        What was dropped, by numbers.
-    removed : DataFrame
-        The same with ids.
-    first : int
-        The number of the first batch of the input.
-    """
-    picks = _picks(decisions, removed.select("number", "id", "kept_id"), first << PLACE_BITS)
+def evidence_of(batches: DataFrame, removed: DataFrame, first: int) -> Evidence:
+    """Return what a review of a finished job shows; `first` is the first batch of the input."""
+    picks = _picks(removed, first << PLACE_BITS)
 
     def texts(numbers: list[int]) -> dict[int, str]:
         return _texts(batches, numbers)
 
-    def own(numbers: list[int]) -> dict[int, str]:
-        found = texts([picks.first + number for number in numbers])
-        return {number - picks.first: text for number, text in found.items()}
+    def texts_of_input(numbers: list[int]) -> dict[int, str]:
+        with_texts = texts([picks.first + number for number in numbers])
+        return {number - picks.first: text for number, text in with_texts.items()}
 
-    return picks.with_texts(own, texts)
+    return picks.with_texts(texts_of_input, texts)
 
 
-def _picks(decisions: DataFrame, named: DataFrame, first: int) -> Picks:
+def _picks(removed: DataFrame, first: int) -> Picks:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    near = decisions.filter(~F.col("identical"))
+    near = removed.filter("not identical")
     # The same arithmetic as in `neardup.review.pick`.
-    at = F.least(F.floor(F.col("similarity") * CLASSES + 1e-9), F.lit(CLASSES - 1)).cast("int")
+    scaled = F.floor(F.col("similarity") * CLASSES + 1e-9)
+    by_class = near.groupBy(F.least(scaled, F.lit(CLASSES - 1)).cast("int")).count()
     counts = np.zeros(CLASSES, np.int64)
-    for place, count in near.groupBy(at).count().collect():
+    for place, count in by_class.collect():
         counts[place] = count
-    ids: dict[int, str] = {}
-
-    def note(row: Any) -> None:
-        ids[row["number"]], ids[row["kept"]] = row["id"], row["kept_id"]
-
-    removals = []
-    least = near.orderBy("similarity", "number").limit(REMOVALS)
-    for row in sorted(least.join(named, "number").collect(), key=_by_similarity):
-        note(row)
-        removals.append((row["number"], row["kept"], row["similarity"], row["distance"]))
-    of_each = decisions.groupBy("kept").agg(
-        F.count("number").alias("count"),
-        F.sum(F.col("identical").cast("long")).alias("same"),
-        F.min("similarity").alias("least"),
-    )
-    order = [F.desc("count"), F.asc("kept")]
-    largest = of_each.filter("count > 1").orderBy(*order).limit(GROUPS).collect()
-    within = Window.partitionBy("kept").orderBy("number")
-    wanted = [row["kept"] for row in largest]
-    some = (
-        decisions.filter(F.col("kept").isin(wanted))
-        .withColumn("place", F.row_number().over(within))
-        .filter(F.col("place") <= IDS)
-    )
-    members: dict[int, list[int]] = {kept: [] for kept in wanted}
-    for row in sorted(some.join(named, "number").collect(), key=lambda row: row["number"]):
-        note(row)
-        members[row["kept"]].append(row["number"])
-    groups = [
-        (row["kept"], row["count"], row["same"], row["least"], members[row["kept"]])
-        for row in largest
+    least = near.orderBy("similarity", "number").limit(REMOVALS).collect()
+    removals = [
+        (row.number, row.kept, row.similarity, -1 if row.distance is None else row.distance)
+        for row in least
     ]
+    of_each = removed.groupBy("kept").agg(
+        F.count("number"), F.sum(F.col("identical").cast("long")), F.min("similarity")
+    )
+    order = [F.desc("count(number)"), F.asc("kept")]
+    largest = of_each.filter("`count(number)` > 1").orderBy(*order).limit(GROUPS).collect()
+    members: dict[int, list[int]] = {row.kept: [] for row in largest}
+    within = Window.partitionBy("kept").orderBy("number")
+    rows = removed.filter(F.col("kept").isin(list(members)))
+    rows = rows.withColumn("place", F.row_number().over(within)).filter(F.col("place") <= IDS)
+    named = [*least, *rows.orderBy("number").drop("place").collect()]
+    ids = {row.number: row.id for row in named} | {row.kept: row.kept_id for row in named}
+    for row in named[len(least) :]:
+        members[row.kept].append(row.number)
+    groups = [(*row, members[row.kept]) for row in largest]
     return Picks(removals, groups, classes_of(counts), ids, first)
-
-
-def _by_similarity(row: Any) -> tuple[float, int]:
-    return row["similarity"], row["number"]
 
 
 def _texts(batches: DataFrame, numbers: list[int]) -> dict[int, str]:
@@ -106,9 +74,8 @@ def _texts(batches: DataFrame, numbers: list[int]) -> dict[int, str]:
 
     if not numbers:
         return {}
-    spark = batches.sparkSession
     asked = [(number, number >> PLACE_BITS, number & (MAX_BATCH - 1)) for number in numbers]
-    wanted = spark.createDataFrame(asked, "number long, batch long, place int")
+    wanted = batches.sparkSession.createDataFrame(asked, "number long, batch long, place int")
     rows = (
         batches.select("batch", "texts")
         .join(F.broadcast(wanted), "batch")

@@ -83,10 +83,7 @@ def split_bytes(spark: SparkSession, size: int, files: int) -> int:
 
 
 def partitions_of(frame: DataFrame) -> int:
-    """Return the number of tasks that read a table.
-
-    If the plan does not show it, Spark is asked, which may sample the table.
-    """
+    """Return the number of tasks that read a table; Spark may sample it to find out."""
     plan = frame._jdf.queryExecution().executedPlan()
     planned = int(plan.outputPartitioning().numPartitions())
     return planned or max(frame.rdd.getNumPartitions(), 1)
@@ -120,14 +117,7 @@ def _local_heap() -> int:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise an error of Spark as a `ClusterError` with a single sentence.
-
-    Raises
-    ------
-    ClusterError
-    MissingDependencyError
-        If PySpark is not installed.
-    """
+    """Raise an error of Spark as a `ClusterError` with a single sentence."""
     require_spark()
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -140,9 +130,9 @@ def translate_errors() -> Iterator[None]:
         raise ClusterError(Message("spark.given_up", reason=_cause(str(error)))) from error
 
 
-def _cause(said: str) -> str:
+def _cause(text: str) -> str:
     """Return the most informative line of a Spark error."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     # A Java exception follows a colon, below the Python call.
     thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
     line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
@@ -157,10 +147,7 @@ def shuffled_bytes(spark: SparkSession) -> int:
 
 
 def peak_memory(spark: SparkSession) -> int:
-    """Return the peak memory of a session's executors in bytes; 0 before any measurement.
-
-    It includes their Python processes if Spark measures those.
-    """
+    """Return the peak memory of a session's executors in bytes; 0 before any measurement."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     total = 0

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup.spark import kernels, resolve, sketching
+from neardup.spark import kernels, sketching
 from neardup.spark.checkpoint import Checkpoint
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import Settings
@@ -49,26 +49,11 @@ _NONE = (0, None, None)
 
 
 class Search:
-    """A search among sketched documents.
+    """A search among sketched documents, the rows of `sketching.BATCHES`.
 
-    Parameters
-    ----------
-    batches : DataFrame
-        Rows of `sketching.BATCHES`.
-    checkpoint : Checkpoint
-    settings : Settings
-    partitions : int
-        Number of tasks per stage.
-
-    Attributes
-    ----------
-    rounds : int
-        Number of rounds of indexing and search.
-    candidates : int
-        Candidate pairs of the last round. If that was the first, some pairs have documents
-        that were dropped.
-    closed_lists, unlisted, unlisted_pairs : int
-        See :class:`neardup.run.summary.Summary`.
+    After `decide`: `rounds` of indexing and search; `candidates`, the pairs of the last round, some
+    with dropped documents if it was the first; and what full lists left out, as of
+    :class:`neardup.run.summary.Summary`.
     """
 
     def __init__(
@@ -166,7 +151,6 @@ class Search:
         Copies of a dropped document are searched too: the most similar kept document of a copy may
         come after that of the first.
         """
-        from pyspark.sql import functions as F
 
         sketches = self._batches.select("batch", "features", "sketches")
         keys = self._for_each_row(sketches, kernels.keys, kernels.KEYS)
@@ -179,23 +163,20 @@ class Search:
         while True:
             name = f"round-{self.rounds}"
             known = (frame.select(batch_of("later"), "*") for frame in verified)
-            told = _union(counts, lists, _skip(skipped), *known)
+            inputs = _union(counts, lists, _skip(skipped), *known)
             found = self._checkpoint.stage(
                 f"{name}/candidates",
-                self._for_each_cogroup(sketches, told, kernels.candidates, kernels.CANDIDATES),
+                self._for_each_cogroup(sketches, inputs, kernels.candidates, kernels.CANDIDATES),
             )
             verified_now = self._verify(found, name, background.result())
             judged = self._checkpoint.stage(f"{name}/verified", verified_now)
             old = found.filter("unit is null and later is not null").select(*judged.columns)
             pairs = judged.unionByName(old)
-            row = pairs.agg(F.count("later"), F.count("similarity")).first()
-            self.candidates, similar = (0, 0) if row is None else row
+            self.candidates = pairs.count()
             pairs = pairs.filter("similarity is not null")
             # Copies are not indexed, so no document is dropped for one.
             of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
-            dropped, _ = resolve.resolve(
-                of_filed, similar, self._checkpoint, f"{name}/rule", resolve.FEW_PAIRS
-            )
+            dropped = self._checkpoint.stage(f"{name}/dropped", _dropped(of_filed))
             self.rounds += 1
             these = _digest(dropped)
             if these == before:
@@ -228,8 +209,8 @@ class Search:
 
     def _lists(self, sketches: DataFrame, counts: DataFrame, skipped: DataFrame) -> DataFrame:
         """Return the lists of all buckets, made of the documents that are not skipped."""
-        told = _union(counts, skipped)
-        filed = self._for_each_cogroup(sketches, told, kernels.file, kernels.FILED)
+        inputs = _union(counts, skipped)
+        filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED)
         return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
 
     def _verify(self, found: DataFrame, name: str, background: Any) -> DataFrame:
@@ -340,7 +321,7 @@ class Search:
         return (
             left.groupBy(key)
             .cogroup(right.groupBy(key))
-            .applyInArrow(lambda own, told: kernel(own, told, **known), _spark(schema))
+            .applyInArrow(lambda own, inputs: kernel(own, inputs, **known), _spark(schema))
         )
 
 
@@ -422,6 +403,12 @@ def _most_similar(pairs: DataFrame) -> DataFrame:
             F.lit(False).alias("identical"),
         )
     )
+
+
+def _dropped(pairs: DataFrame) -> DataFrame:
+    """Return the documents that the one rule drops: one task settles all similar pairs in order."""
+    ordered = pairs.select("later", "earlier").repartition(1).sortWithinPartitions("later")
+    return ordered.mapInArrow(kernels.apply_rule, "number long")
 
 
 def _has(frame: DataFrame, column: str, numbers: DataFrame) -> bool:

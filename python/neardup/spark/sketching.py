@@ -18,8 +18,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.readers.batch import Batch, Chunk, Problem
-from neardup.readers.columns import check_types, chunk_of
+from neardup.readers.batch import Batch, Problem
+from neardup.readers.columns import batch_of_columns, check_types
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
@@ -82,25 +82,10 @@ SHINGLES = arrow_schema(counted=BYTES)
 class Settings:
     """The settings of a job that its tasks need; sent to them by pickle.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    rule : Rule
-    fields : Fields
-        Which fields are text and id.
-    lines : bool
-        Whether records are JSON lines rather than rows of a table.
-    columns : tuple of str
-        Names of the columns of a record.
-    documents, batches : int
-        Numbers of documents and batches in the input.
-    buckets, units : int
-        Number of buckets that keys, and units that pairs, are partitioned into.
-    first : int
-        Number of the first batch of the input. The batches before are those of another
-        collection, all of whose documents count as kept.
-    against_only : bool
-        Whether documents are compared only with the other collection.
+    `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
+    `batches` are those of the input; keys are partitioned into `buckets`, pairs into `units`.
+    Batches before `first` are those of another collection, all of whose documents count as kept;
+    `against_only` compares documents with those only.
     """
 
     recipe: Recipe
@@ -131,13 +116,7 @@ def core_recipe(settings: Settings) -> _core.Recipe:
 
 
 def choose_columns(schema: pa.Schema, fields: Fields) -> Columns:
-    """Return the columns of text and id.
-
-    Raises
-    ------
-    InputError
-        If there is no text column, or a named column is missing or has another type.
-    """
+    """Return the columns of text and id."""
     return check_types(schema, Columns.choose(schema.names, fields, "input"), fields, "input")
 
 
@@ -168,13 +147,13 @@ def _block(lines: Any) -> bytes:
     return block
 
 
-def _read(records: pa.RecordBatch, settings: Settings) -> Chunk:
+def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     """Read texts, ids and problems of records, from a source whose name is not known yet."""
     if settings.lines:
         reading = LineReading("", settings.fields, False)
         return reading.read(_block(records.column(0)))
     columns = choose_columns(records.schema, settings.fields)
-    return chunk_of(
+    return batch_of_columns(
         *(records.column, columns, settings.fields, False, "", 0),
         lambda _: None,
         records.nbytes,
@@ -207,21 +186,8 @@ def sketch(
 ) -> Iterator[pa.RecordBatch]:
     """Read and sketch the records of one task; yield a row of `BATCHES` for each batch.
 
-    Parameters
-    ----------
-    rows : iterable of RecordBatch
-        Lines or rows; those of files have the columns that `split_by_part` reads.
-    settings : Settings
-    files : mapping of int to File
-        By the hash of the path; empty for a table.
-    partitions : int
-        The approximate number of tasks.
-    most : int
-        The most documents in a batch.
-    partition : int or None, default=None
-        Number of the task's partition; None asks Spark.
-    first : int, default=0
-        The number of the first batch of a table.
+    There are about `partitions` tasks, and at most `most` documents in a batch. `files` are by the
+    hash of the path; the batches of a table have numbers from `first` on.
     """
     numberer = BatchNumberer(files, _partition() if partition is None else partition, first)
     group: _Group | None = None
@@ -268,10 +234,9 @@ def _batch_row(values: Mapping[str, Any]) -> pa.RecordBatch:
 
 
 class _Group:
-    """Batches of one task whose shingles are counted together.
+    """Batches of one task whose shingles are counted together, those of equal texts once.
 
-    Equal texts in a group are counted once. Copies in other groups are subtracted later, when all
-    groups are known.
+    Copies in other groups are subtracted later, when all groups are known.
     """
 
     def __init__(self, settings: Settings, number: int, entries: int) -> None:
@@ -298,9 +263,7 @@ class _Group:
     def sketch(self, records: pa.RecordBatch, batch: int) -> dict[str, Any]:
         """Return the columns of a batch."""
         read = self._settings.fields.bounded(_read(records, self._settings))
-        found = [problem for _, problem in read.problems]
-        whole = Batch(0, read.texts, read.ids, problems=found, runs=read.runs)
-        problems = _push(self._corpus, whole, self._settings)
+        problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         # Columns by position: names may repeat, or differ only in case.
         names = [f"c{at}" for at in range(records.num_columns)]
@@ -335,11 +298,6 @@ def shingles_of_part(parts: int) -> int:
 
     The table of all documents holds so few shingles of each part that such small tables have all of
     them, unless most texts are the same or a few parts have most of the texts.
-
-    Examples
-    --------
-    >>> [shingles_of_part(parts) for parts in (1, 8, 80, 80_000)]
-    [6000000, 6000000, 600000, 4096]
     """
     from neardup import _core
 
@@ -365,7 +323,7 @@ def count_again(texts: pa.LargeStringArray, settings: Settings) -> bytes:
     corpus = _core.Corpus(
         core_recipe(settings), keeps_texts=False, shingle=settings.rule.counted_shingle, workers=1
     )
-    _push(corpus, Batch(0, texts, ids=texts), settings)
+    _push(corpus, Batch(texts, ids=texts), settings)
     table = corpus.counted_shingles()
     assert table is not None
     return table
@@ -387,8 +345,7 @@ def common_shingles(counted: bytes, overcounted: bytes | None, documents: int) -
     """Return the common shingles of a table, as verification needs them.
 
     `overcounted` has the shingles of texts that another group had already counted. Subtracting them
-    is exact: such a text has the shingles of its first copy, so the table's shingles are right and
-    only the counts are too high.
+    is exact: such a text has the shingles of its first copy, so only the counts are too high.
     """
     from neardup import _core
 

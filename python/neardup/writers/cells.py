@@ -14,8 +14,6 @@ from typing import Any
 
 import orjson
 
-__all__ = ["csv_bytes", "jsonl_bytes", "plain_text"]
-
 _DELIMITER = {"csv": ",", "tsv": "\t"}
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 

@@ -5,60 +5,60 @@ an output is left.
 """
 
 import contextlib
+import io
 import os
 import signal
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
+import zstandard
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
 from neardup.readers.streams import printable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
-from neardup.writers.compression import compressed
 from neardup.writers.sink import AddressSink, FileSink, StandardOutput
-
-__all__ = ["Output", "OutputSet", "open_output"]
 
 #: Files that are complete, for the message after an error.
 committed = 0
 
-_FORMATS = {"jsonl": ".jsonl", "parquet": ".parquet", "csv": ".csv", "tsv": ".tsv"}
+_FORMATS = ("jsonl", "parquet", "csv", "tsv")
 # A Parquet row group is filled until either is reached.
 _GROUP_ROWS = 128 * 1024
 _GROUP_BYTES = 64 << 20
+# Bytes that are compressed together.
+_BLOCK = 1 << 20
+_ZSTD_LEVEL = 3
+_GZIP_LEVEL = 6
+
+_Sink = FileSink | AddressSink | StandardOutput
 
 
 class Output:
     """One output file. Made by `open_output` or `OutputSet.open`.
 
     As a context manager, it commits on success and removes its file otherwise.
-
-    Attributes
-    ----------
-    name : str
-        The path as given; ``-`` is standard output.
-    format : {'jsonl', 'parquet', 'csv', 'tsv'}
     """
 
     def __init__(
         self,
-        sink: FileSink | AddressSink | StandardOutput,
+        sink: _Sink,
         format: str,
         compression: str | None,
-        workers: int | None,
     ) -> None:
         self.name = sink.name
         self.format = format
         self._sink = sink
-        self._bytes = compressed(sink, compression, workers)
+        self._bytes: _Sink | _Compressed = sink
+        if compression is not None:
+            self._bytes = _Compressed(sink, compression)
         self._table: _ParquetTable | None = None
         self._finished = False
 
@@ -92,10 +92,8 @@ class Output:
     def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:
         """Yield a writer of an Arrow IPC file, for an output whose bytes the caller writes."""
         file = _ArrowFile(self._bytes)
-        # Arrow needs fewer methods than an IOBase has.
-        target: Any = file
         packed = pa.ipc.IpcWriteOptions(compression="lz4")
-        writer = pa.ipc.new_file(pa.PythonFile(target, mode="w"), schema, options=packed)
+        writer = pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema, options=packed)
         try:
             yield writer
             writer.close()
@@ -145,22 +143,8 @@ class Output:
 class OutputSet:
     """Several outputs that appear together or not at all.
 
-    Examples
-    --------
-    >>> with OutputSet() as outputs:  # doctest: +SKIP
-    ...     kept = outputs.open("kept.jsonl.zst")
-    ...     removed = outputs.open("removed.jsonl")
-    ...     write_kept(sources, keep, kept)
-    ...     write_rows(removed, rows, REMOVED)
-
-    Parameters
-    ----------
-    token : str, optional
-        Decides the temporary names; see `FileSink`.
-
-    Notes
-    -----
-    Every file is complete and on the disk before the first one is renamed.
+    Every file is complete and on the disk before the first one is renamed. `token` decides the
+    temporary names; see `FileSink`.
     """
 
     def __init__(self, token: str | None = None) -> None:
@@ -173,7 +157,6 @@ class OutputSet:
         *,
         force: bool = False,
         format: str | None = None,
-        workers: int | None = None,
     ) -> Output:
         """Open a further output; see `open_output`."""
         key = os.fspath(path or "-")
@@ -182,15 +165,12 @@ class OutputSet:
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
             raise ParameterError(Message("writers.one_output_only", file=file))
-        output = open_output(path, force=force, format=format, workers=workers, token=self._token)
+        output = open_output(path, force=force, format=format, token=self._token)
         self._outputs[key] = output
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open a further output, for text that the caller writes as bytes.
-
-        Any extension is accepted; ``.gz`` and ``.zst`` compress.
-        """
+        """Open a further output of any extension for bytes; ``.gz`` and ``.zst`` compress."""
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
@@ -212,11 +192,7 @@ class OutputSet:
 
 @contextlib.contextmanager
 def _ignore_interrupts() -> Iterator[None]:
-    """Ignore interrupts while outputs get their names.
-
-    This is brief, and an interrupt would leave some outputs without the others. Only
-    the main thread receives interrupts.
-    """
+    """Ignore interrupts for the moment in which outputs get their names."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -252,40 +228,19 @@ def open_output(
     *,
     force: bool = False,
     format: str | None = None,
-    workers: int | None = None,
     token: str | None = None,
 ) -> Output:
     """Open an output, which appears under its name when it is committed.
 
-    Parameters
-    ----------
-    path : str, Path or None
-        None and ``-`` are standard output, as JSON Lines.
-    force : bool, default=False
-        Whether an existing file may be replaced.
-    format : {'jsonl', 'parquet', 'csv', 'tsv'}, optional
-        By default detected from the extension.
-    workers : int, optional
-        Threads for zstd, by default one per processor. Changes no byte.
-    token : str, optional
-        See `FileSink`.
-
-    Raises
-    ------
-    ParameterError
-        If the format is unknown.
-    OutputError
-        If the file exists and `force` is not set, its folder does not exist,
-        or the system refuses access.
+    None and ``-`` are standard output, as JSON Lines; otherwise the extension sets the format.
+    For `token`, see `FileSink`.
     """
-    if format is not None and format not in _FORMATS:
-        raise bad("format", "expected.choice", format, choices=", ".join(_FORMATS))
     if path is None or os.fspath(path) == "-":
-        return Output(StandardOutput(), format or "jsonl", None, workers)
+        return Output(StandardOutput(), format or "jsonl", None)
     name = os.fspath(path)
-    found = by_name(name)
-    chosen = format or found.format
-    if chosen not in _FORMATS or (chosen == "parquet" and found.compression):
+    named = by_name(name)
+    chosen = format or named.format
+    if chosen not in _FORMATS or (chosen == "parquet" and named.compression):
         base = os.path.basename(name)
         dot = base.find(".", 1)
         extension = Message("readers.none")
@@ -295,7 +250,48 @@ def open_output(
             Message("writers.unknown_extension", file=printable(name), found=extension)
         )
     sink = AddressSink(name, force) if is_address(name) else FileSink(name, force, token=token)
-    return Output(sink, chosen, found.compression, workers)
+    return Output(sink, chosen, named.compression)
+
+
+class _Compressed:
+    """A sink that compresses into another; the bytes depend only on the content.
+
+    Compressors get blocks of a fixed size; zstd always runs in worker mode, which cuts its
+    jobs by size, so that any number of processors gives the same frame.
+    """
+
+    def __init__(self, sink: _Sink, compression: str) -> None:
+        self._sink = sink
+        self._held = bytearray()
+        self._packer: Any
+        if compression == "gzip":
+            # wbits=31 writes a header with mtime 0 and no name.
+            self._packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
+        else:
+            compressor = zstandard.ZstdCompressor(
+                level=_ZSTD_LEVEL, threads=os.cpu_count() or 1, write_checksum=True
+            )
+            self._packer = compressor.compressobj()
+
+    def write(self, data: bytes) -> int:
+        self._held += data
+        if len(self._held) >= _BLOCK:
+            whole = len(self._held) - len(self._held) % _BLOCK
+            with memoryview(self._held) as view:
+                for begin in range(0, whole, _BLOCK):
+                    self._pass(self._packer.compress(view[begin : begin + _BLOCK]))
+            del self._held[:whole]
+        return len(data)
+
+    def finish(self) -> None:
+        self._pass(self._packer.compress(bytes(self._held)))
+        self._pass(self._packer.flush())
+        self._held.clear()
+        self._sink.finish()
+
+    def _pass(self, packed: bytes) -> None:
+        if packed:
+            self._sink.write(packed)
 
 
 class _ParquetTable:
@@ -306,11 +302,11 @@ class _ParquetTable:
         self._held: list[pa.RecordBatch] = []
         self._rows = self._size = 0
         self._file = _ArrowFile(sink)
-        # Arrow needs fewer methods than an IOBase has.
-        target: Any = self._file
         import pyarrow.parquet as pq
 
-        self._writer = pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, compression="zstd")
+        self._writer = pq.ParquetWriter(
+            pa.PythonFile(self._file, mode="w"), schema, compression="zstd"
+        )
 
     def write(self, batch: pa.RecordBatch) -> None:
         while batch.num_rows:
@@ -341,12 +337,11 @@ class _ParquetTable:
             self._writer.close()
 
 
-class _ArrowFile:
+class _ArrowFile(io.RawIOBase):
     """A sink as a file for Arrow, which does not close the sink."""
 
-    closed = False
-
     def __init__(self, sink: Any) -> None:
+        super().__init__()
         self._sink = sink
         self._position = 0
         self.discard = False
@@ -361,17 +356,5 @@ class _ArrowFile:
     def tell(self) -> int:
         return self._position
 
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def readable(self) -> bool:
-        return False
-
     def writable(self) -> bool:
         return True
-
-    def seekable(self) -> bool:
-        return False

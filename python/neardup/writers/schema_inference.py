@@ -17,8 +17,6 @@ import pyarrow as pa
 from neardup.base.messages import Message
 from neardup.writers.cells import plain_text
 
-__all__ = ["InferredType"]
-
 # Beyond these, a nested value is a mapping of data rather than a record.
 _DEPTH = 32
 _FIELDS = 1000
@@ -29,67 +27,41 @@ _EXACT = 1 << 53
 class InferredType:
     """The observed values of a field, or of the items or fields inside it."""
 
-    __slots__ = (
-        "_depth",
-        "_flag",
-        "_float",
-        "_high",
-        "_items",
-        "_low",
-        "_other",
-        "_records",
-        "_text",
-        "_types",
-    )
+    __slots__ = ("_depth", "_high", "_items", "_kinds", "_low", "_records", "_types")
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
-        self._text = self._flag = self._float = self._other = False
-        # An empty range: no integer was observed.
-        self._low, self._high = 1, 0
+        #: The classes of the values; `object` for those that become text.
+        self._kinds: set[type] = set()
+        #: The range of the whole numbers, and 0.
+        self._low = self._high = 0
         self._items: InferredType | None = None
-        self._records: dict[str, InferredType] | None = None
+        self._records: dict[str, InferredType] = {}
         self._types: list[pa.DataType] = []
 
     def observe(self, value: Any) -> None:
         """Observe a value."""
         kind = value.__class__
-        if kind is str:
-            self._text = True
-        elif value is None or self._other:
+        if value is None or (object in self._kinds and kind is not str):
             return
-        elif kind is bool:
-            self._flag = True
-        elif kind is int:
-            if self._low > self._high:
-                self._low = self._high = value
-            elif value < self._low:
-                self._low = value
-            elif value > self._high:
-                self._high = value
-        elif kind is float:
-            self._float = True
+        if kind is int:
+            self._low, self._high = min(self._low, value), max(self._high, value)
         elif kind is list and self._depth < _DEPTH:
             if self._items is None:
                 self._items = InferredType(self._depth + 1)
             for item in value:
                 self._items.observe(item)
         elif kind is dict and self._depth < _DEPTH:
-            self._observe_record(value)
-        else:
-            self._other = True
-
-    def _observe_record(self, record: dict[str, Any]) -> None:
-        if self._records is None:
-            self._records = {}
-        for name, value in record.items():
-            inner = self._records.get(name)
-            if inner is None:
-                if len(self._records) >= _FIELDS:
-                    self._other = True
-                    return
-                inner = self._records[name] = InferredType(self._depth + 1)
-            inner.observe(value)
+            for name, inner_value in value.items():
+                if name not in self._records:
+                    if len(self._records) >= _FIELDS:
+                        kind = object
+                        break
+                    self._records[name] = InferredType(self._depth + 1)
+                self._records[name].observe(inner_value)
+        elif kind not in (str, bool, float):
+            kind = object
+        self._kinds.add(kind)
 
     def observe_type(self, kind: pa.DataType) -> None:
         """Observe a column of an Arrow type."""
@@ -110,56 +82,34 @@ class InferredType:
 
     def mixed(self) -> bool:
         """Return whether the field is text because no other type represents its values."""
-        other = (
-            self._flag,
-            self._float,
-            self._other,
-            self._low <= self._high,
-            self._items is not None,
-            self._records is not None,
-            any(not _is_text(kind) for kind in self._types),
-        )
-        return any(other) and self.arrow() == pa.string()
+        has_others = self._kinds - {str} or not all(map(_is_text, self._types))
+        return bool(has_others) and self.arrow() == pa.string()
 
     def reason(self) -> Message:
         """Return the kind of the values of a field that is `mixed`."""
-        if self._number_alone() and not self._float:
+        if self._kinds == {int} and not self._types:
             return Message("writers.large_numbers")
         return Message("writers.several_types")
 
-    def _number_alone(self) -> bool:
-        number = self._low <= self._high or self._float
-        return number and not (
-            self._text or self._flag or self._other or self._items or self._records or self._types
-        )
-
     def _seen(self) -> pa.DataType | None:
-        number = self._low <= self._high or self._float
-        families = (
-            self._text,
-            self._flag,
-            number,
-            self._items is not None,
-            self._records is not None,
-        )
-        if self._other or sum(families) > 1:
-            return pa.string()
-        if number:
+        """Return the type for the Python values; None if there are none."""
+        kinds = self._kinds
+        if not kinds:
+            return None
+        if kinds <= {int, float}:
             return self._number()
-        if self._flag:
+        if kinds == {bool}:
             return pa.bool_()
-        if self._items is not None:
+        if kinds == {list} and self._items is not None:
             return pa.list_(self._items.arrow())
-        if self._records is not None:
-            if not self._records:
-                # Parquet does not support a record without fields.
-                return pa.string()
+        if kinds == {dict} and self._records:
             return pa.struct([(name, inner.arrow()) for name, inner in self._records.items()])
-        return pa.string() if self._text else None
+        # Parquet does not support a record without fields.
+        return pa.string()
 
     def _number(self) -> pa.DataType:
-        low, high = (self._low, self._high) if self._low <= self._high else (0, 0)
-        if self._float:
+        low, high = self._low, self._high
+        if float in self._kinds:
             return pa.float64() if low >= -_EXACT and high <= _EXACT else pa.string()
         if low >= -(1 << 63) and high < 1 << 63:
             return pa.int64()

@@ -21,9 +21,6 @@ from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, said_of
 from neardup.readers.streams import printable
 
-__all__ = ["AddressSink", "FileSink", "StandardOutput", "remove_temporaries", "replace_file"]
-
-
 #: Temporary files of this process that are not yet renamed or removed.
 _temporaries: set[str] = set()
 
@@ -62,20 +59,9 @@ class StandardOutput:
 class FileSink:
     """A file that appears under its name on `commit`, completely or not at all.
 
-    Devices and pipes cannot be renamed and are written directly.
-
-    Parameters
-    ----------
-    path : str
-    force : bool
-        Whether an existing file is replaced.
-    temporary : str or None, default=None
-        Temporary name of the file; an existing file is replaced. By default a new name.
-    mode : int or None, default=None
-        Permissions of a new file from its creation; by default from the umask.
-    token : str or None, default=None
-        Decides the temporary name, for a caller that shares it with no other process; a file
-        that a killed process left under that name is replaced. By default random.
+    Devices and pipes cannot be renamed and are written directly. `temporary` is the temporary
+    name; else `token` decides it, for a caller that shares it with no other process: what a
+    killed process left there is replaced. `mode` is the permissions of a new file.
     """
 
     def __init__(
@@ -195,14 +181,7 @@ class FileSink:
 
 
 class AddressSink:
-    """A file at an address: written to a temporary file here, and sent on `commit`.
-
-    Parameters
-    ----------
-    address : str
-    force : bool
-        Whether an existing file is replaced.
-    """
+    """A file at an address: written to a temporary file here, and sent on `commit`."""
 
     part = None
 
@@ -253,20 +232,7 @@ class AddressSink:
 def replace_file(
     path: str | Path, data: bytes, *, temporary: str | None = None, mode: int | None = None
 ) -> None:
-    """Replace a file by bytes, completely or, after an error, not at all.
-
-    Parameters
-    ----------
-    path : str or Path
-    data : bytes
-    temporary, mode
-        As for `FileSink`.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
-    """
+    """Replace a file by bytes, completely or, after an error, not at all; as `FileSink`."""
     sink = FileSink(os.fspath(path), force=True, temporary=temporary, mode=mode)
     try:
         sink.write(data)

@@ -73,8 +73,9 @@ class Incoming:
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
         column, too_long = limit.without_too_long(pa.array(given, pa.large_string()), runs)
-        found = [replace(problem, remedy="") for _, problem in too_long]
-        batch = Batch(0, column, pa.array(ids, pa.large_string()), problems=found, runs=runs)
+        row_problems = [(row, replace(problem, remedy="")) for row, problem in too_long]
+        keys = pa.array(ids, pa.large_string())
+        batch = Batch(column, keys, row_problems=row_problems, runs=runs)
         recipe = engine.settings.recipe
         texts, units, problems = readable(batch, recipe, compiled(recipe))
         title_column = pa.array(titles, pa.large_string())

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
@@ -79,7 +78,7 @@ class Fields:
         return cls(
             **names,
             more=options["extra_fields"],
-            max_text=check_max_text(options["max_text"]),
+            max_text=options["max_text"],
             zone=options["at_zone"],
             needs_ids=needs_ids,
         )

@@ -1,0 +1,257 @@
+"""A bad record is a null text and a problem, and the run goes on."""
+
+import io
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.exceptions import InputError
+from neardup.readers.grouped_problems import GroupedProblems
+
+#: Lines that are no JSON object: the reason, and what is shown of the line.
+BAD_LINES = [
+    (b'{"text":"a"', "must_be_json", '{"text":"a"'),
+    (b'{"text":NaN}', "must_be_json", '{"text":NaN}'),
+    (b"\x1b[31m", "must_be_json", r"\x1b[31m"),
+    (b"[1, 2]", "must_be_object", "[1, 2]"),
+    (b'"text"', "must_be_object", '"text"'),
+    (b"null", "must_be_object", "null"),
+    (b'{"text":"a\xff"}', "must_be_utf8", '{"text":"a\\xff"}'),
+    (b'{"text":"\\ud800"}', "must_have_no_surrogates", '{"text":"\\ud800"}'),
+    (b'{"text":"a","z":"\\udc00x"}', "must_have_no_surrogates", '{"text":"a","z":"\\udc00x"}'),
+    (b"[" * 5000, "must_be_json", "[" * 59 + "…"),
+]
+BAD_FIELDS = [
+    (b'{"text":12}', "must_be_text", "12"),
+    (b'{"text":null}', "must_be_text", "null"),
+    (b'{"text":["a"]}', "must_be_text", '["a"]'),
+    (b'{"text":5,"content":"c","body":"b"}', "must_be_text", "5"),
+]
+MISSING_FIELDS = [
+    (b'{"body":"a","n":1}', "must_be_present", "a record with 'body', 'n'"),
+    (b"{}", "must_be_present", "a record with no field"),
+]
+
+
+def parts(problem):
+    return problem.source, problem.record, problem.field, problem.reason.code, problem.found
+
+
+@pytest.mark.parametrize(("line", "reason", "found"), BAD_LINES)
+def test_lines(read, make, line, reason, found):
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b'\n{"text":"ok"}\n'))
+    assert got["texts"] == ["ok", None, "ok"]
+    assert got["ids"] == ["a.jsonl:1", "a.jsonl:2", "a.jsonl:3"]
+    (problem,) = got["problems"]
+    assert parts(problem) == ("a.jsonl", 2, None, f"readers.{reason}", found)
+    assert (problem.remedy == "") is (reason != "must_be_utf8")
+    assert "\n" not in str(problem)
+
+
+def test_a_sentence_as_a_whole(read, make):
+    (first, second) = read(make("a.jsonl", b'{"text": "a",, "b": 1}\n{"text":"a\xff"}'))["problems"]
+    assert "at character 14" in first.reason
+    assert str(second) == (
+        "a.jsonl: record 2: must be valid UTF-8 (byte 11 of the record is not)."
+        ' Got {"text":"a\\xff"} instead.'
+        " Convert it first, for example: iconv -f gb18030 -t utf-8."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "found", "options"),
+    [
+        *((*case, {}) for case in BAD_FIELDS),
+        *((*case, {"text_field": "text"}) for case in BAD_FIELDS + MISSING_FIELDS),
+    ],
+)
+def test_fields(read, make, line, reason, found, options):
+    got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b"\n"), **options)
+    assert got["texts"] == ["ok", None]
+    (problem,) = got["problems"]
+    assert parts(problem) == ("a.jsonl", 2, "text", f"readers.{reason}", found)
+
+
+def test_ids_and_text_fields_that_a_record_lacks(read, make):
+    got = read(make("a.jsonl", b'{"text":"a"}\n{"text":"b","url":"u"}'), id_field="url")
+    assert (got["texts"], got["ids"]) == (["a", "b"], ["a.jsonl:1", "u"])
+    assert [parts(p)[1:4] for p in got["problems"]] == [(1, "url", "readers.must_be_present")]
+    got = read(make("b.jsonl", b'{"text":"a"}\n{"headline":"a"}'))
+    assert [parts(p)[1:4] for p in got["problems"]] == [(2, None, "readers.must_have_text_field")]
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "wrong", "codes"),
+    [
+        (
+            "a.jsonl",
+            b'{"text": "ok"}\n',
+            [b"x", b"1", b'{"a": 1}'],
+            ["must_be_json", "must_be_object", "must_have_text_field"],
+        ),
+        ("a.csv", b"id,text\n", [b"1,2,3", b"1,\xff"], ["must_have_fields", "must_be_utf8"]),
+    ],
+)
+def test_many_problems_of_a_kind_are_counted(read, make, name, head, wrong, codes):
+    each = 5_000
+    got = read(make(name, head + b"".join(line + b"\n" for line in wrong) * each))
+    assert got["ids"][-1] == f"{name}:{len(got['ids'])}"
+    assert len(got["problems"]) < 1200 * len(codes)
+    counts = Counter()
+    grouped = GroupedProblems()
+    for problem in got["problems"]:
+        counts[problem.reason.code] += problem.count
+        grouped.add(problem)
+    assert counts == {f"readers.{code}": each for code in codes}
+    assert [count for _, count in grouped.lines()] == [each] * len(codes)
+
+
+def test_title_that_no_record_has(read, make):
+    names = [
+        make("a.jsonl", b'{"text":"a"}\nnonsense\n{"text":"b"}\n' * 1500),
+        make("b.jsonl", b'{"text":"a"}\n{"text":5,"headline":null}\n'),
+        make("c.jsonl", b""),
+        make("t/d.txt", b"d"),
+    ]
+    for titles in (None, False):
+        for size in (100, 1 << 22):
+            got = read(names, title_field="headline", titles=titles, batch_bytes=size)
+            of_source = [parts(p)[:4] for p in got["problems"] if p.record is None]
+            reason = "readers.must_be_present_as_title"
+            assert of_source == [("a.jsonl", None, "headline", reason)]
+            assert sum(p.count for p in got["problems"]) == 1500 + 1 + 1
+    assert len(read(make("e.jsonl", b"nonsense"), title_field="headline")["problems"]) == 1
+
+
+def test_names_on_one_line(read, make):
+    name = make("a\n\x1b\u2028b.jsonl", b'nonsense\n{"text":"x"}')
+    got = read(name)
+    assert got["ids"] == [f"a\\n\\x1b\\u2028b.jsonl:{i}" for i in (1, 2)]
+    assert got["problems"][0].source == "a\\n\\x1b\\u2028b.jsonl"
+    (problem,) = read(make("b.jsonl", b'{"x\\ny":"a"}\n{}'), text_field="x\ny")["problems"]
+    assert "field 'x\\ny': must be present" in str(problem)
+    (problem,) = read(make("a.tsv", '"text"\tid\n"good"\ta\n"a"b\tc\n'))["problems"]
+    assert r"'\t' expected after" in str(problem)
+    assert str(problem).isprintable()
+
+
+def test_csv_rows(read, make):
+    rows = b'id,text\n1,a\n2\n3,c,d\n4,"e"f\n5,\xff\n6,g\n'
+    got = read(make("a.csv", rows))
+    assert got["texts"] == ["a", None, None, None, None, "g"]
+    assert got["ids"] == ["1", "a.csv:2", "a.csv:3", "a.csv:4", "a.csv:5", "6"]
+    assert [parts(p)[1:] for p in got["problems"]] == [
+        (2, None, "readers.must_have_fields", "1: 2"),
+        (3, None, "readers.must_have_fields", "3: 3,c,d"),
+        (4, None, "readers.must_be_csv", '4,"e"f'),
+        (5, None, "readers.must_be_utf8", r"5,\xff"),
+    ]
+    got = read(make("b.csv", b'text\na\n"b\nc\nd\n'))
+    assert (got["texts"], got["problems"][0].reason.code) == (["a", None], "readers.must_be_csv")
+
+
+def test_parquet_text_that_is_no_utf8(read, make):
+    raw = pa.array([b"good", b"b\xffd", b"fine"], pa.binary())
+    name = make("a.parquet")
+    pq.write_table(pa.table({"text": raw.view(pa.string()), "id": [1, 2, 3]}), name)
+    got = read(name)
+    assert got["texts"] == ["good", None, "fine"]
+    (problem,) = got["problems"]
+    assert parts(problem) == ("a.parquet", 2, "text", "readers.must_be_utf8", r"b\xffd")
+
+
+def test_parquet_with_a_damaged_page(read, make):
+    out = io.BytesIO()
+    texts = [os.urandom(40).hex() for _ in range(9000)]
+    pq.write_table(pa.table({"text": texts}), out, row_group_size=4500, compression="gzip")
+    data = bytearray(out.getvalue())
+    middle = len(data) * 3 // 4
+    data[middle : middle + 2000] = bytes(2000)
+    name = make("a.parquet", bytes(data))
+    got, small = read(name), read(name, 100, 7)
+    assert got["texts"] == texts[: len(got["texts"])] == small["texts"]
+    assert len(got["texts"]) >= 4096
+    assert got["problems"][0].reason.code == "readers.must_be_readable_parquet"
+
+
+def test_parquet_with_any_byte_changed(read, make):
+    """Names of columns that are not UTF-8, and indices beyond a dictionary, among others."""
+    out = io.BytesIO()
+    texts = pa.array(["上游水位", "下游水位", "上游水位"]).dictionary_encode()
+    pq.write_table(pa.table({"title": ["甲", "乙", "丙"], "text": texts}), out, compression="none")
+    data = out.getvalue()
+    refused = problems = 0
+    for at in range(4, len(data), 4):
+        name = make("a.parquet", data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            problems += bool(read(name)["problems"])
+        except InputError:
+            refused += 1
+    assert refused > 50
+    assert problems
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 22])
+def test_truncated_stream(read, make, suffix, batch_bytes):
+    rng = np.random.default_rng(1)
+    lines = [b'{"text":"%s"}\n' % rng.bytes(300).hex().encode() for _ in range(3000)]
+    name = make(f"a.jsonl{suffix}", b"".join(lines))
+    whole = Path(name).read_bytes()
+    Path(name).write_bytes(whole[: len(whole) // 2])
+    got = read(name, batch_bytes=batch_bytes)
+    count = len(got["texts"])
+    assert 1000 < count < 2000
+    assert [b'{"text":"%s"}\n' % t.encode() for t in got["texts"]] == lines[:count]
+    kind = {".gz": "gzip", ".zst": "zstd"}[suffix]
+    found = f"{count} records and then damaged data"
+    assert [parts(p) for p in got["problems"]] == [
+        (name, count + 1, None, f"readers.must_be_whole_{kind}", found)
+    ]
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [(".gz", "gzip"), (".zst", "zstd")])
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_garbage_after_a_good_frame(read, make, pack, suffix, kind, format):
+    data = b'{"text":"a"}\n{"text":"b"}\n' if format == "jsonl" else b"text\na\nb\n"
+    name = make(f"a.{format}{suffix}")
+    Path(name).write_bytes(pack(data, suffix) + b"garbage, not a frame")
+    # Damage in one source leaves the next.
+    got = read([name, make("next.jsonl", b'{"text":"c"}\n')])
+    assert got["texts"] == ["a", "b", "c"]
+    assert [parts(p)[:4] for p in got["problems"]] == [(name, 3, None, f"readers.must_be_{kind}")]
+    Path(name).write_bytes(b"\x00\x01\x02 nonsense")
+    if format == "jsonl":
+        got = read(name)
+        assert (got["texts"], len(got["problems"])) == ([], 1)
+
+
+def test_text_files(read, make):
+    text = "上周末我和两个朋友去郊外的湖边散步，天气很好。"
+    make("t/a.txt", text.encode("gb18030"))
+    make("t/b.txt", text)
+    make("t/c.txt", text.encode("gb18030"))
+    make("t/d.txt", (text + "好").encode()[:-1])
+    got = read("t")
+    assert got["texts"] == [text] * 4
+    assert (got["problems"], got["problem_lines"]) == ([], [])
+    assert got["notes"] == [
+        "t/a.txt and 1 more file: read as gb18030 (likely).",
+        "t/d.txt: the last 2 bytes were half a character and are left out.",
+    ]
+    make("u/a.txt", bytes(100))
+    make("u/b.docx", b"PK\x03\x04 and no more")
+    make("u/c.pdf", b"%PDF-1.7")
+    make("u/d.txt", "好")
+    got = read("u")
+    assert got["texts"] == [None, None, None, "好"]
+    assert [parts(p)[:4] for p in got["problems"]] == [
+        ("u/a.txt", 1, None, "readers.must_be_writing"),
+        ("u/b.docx", 1, None, "readers.must_be_docx"),
+        ("u/c.pdf", 1, None, "readers.must_be_pdf"),
+    ]

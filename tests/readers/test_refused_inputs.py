@@ -1,0 +1,144 @@
+"""Inputs that cannot be used are refused in one line, before anything is read."""
+
+import io
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.exceptions import InputError, ParameterError
+from neardup.readers import open_sources
+
+REFUSED = [
+    (["nowhere.jsonl"], {}, InputError, "readers.bad_missing"),
+    (["no\nwhere"], {}, InputError, "readers.bad_missing"),
+    ([], {}, ParameterError, "readers.no_inputs"),
+    (["-", "-"], {}, ParameterError, "readers.stdin_twice"),
+    (["a.jsonl"], {"format": "xml"}, ParameterError, "options.must_be"),
+    (["a.xml"], {}, ParameterError, "readers.unknown_extension"),
+    (["empty"], {}, InputError, "readers.no_files"),
+    (["empty"], {"only_text_in_folders": True}, InputError, "readers.no_files"),
+    (["numbers.parquet"], {}, InputError, "readers.column_must_hold_text"),
+    (["numbers.parquet"], {"text_field": "body"}, InputError, "readers.must_have_text_column"),
+    (
+        ["numbers.parquet"],
+        {"text_field": "x", "id_field": "key"},
+        InputError,
+        "readers.must_have_id_column",
+    ),
+    (["bad.parquet"], {}, InputError, "readers.must_be_parquet"),
+    (["a.csv"], {}, InputError, "readers.must_have_text_column"),
+    (["gb18030.csv"], {}, InputError, "readers.header_row"),
+    (["array.json"], {}, InputError, "readers.must_hold_objects"),
+    (["array.json.gz"], {}, InputError, "readers.must_hold_objects"),
+    (["pretty.json"], {}, InputError, "readers.must_hold_objects"),
+]
+SENTENCES = [
+    (
+        "a.csv",
+        {"text_field": "X"},
+        "a.csv: must have a text column 'X'. Got 'x', 'y' instead."
+        " Name the field with text_field=. Did you mean 'x'?",
+    ),
+    (
+        "array.json.gz",
+        {},
+        "array.json.gz: must hold one JSON object per line. Got a JSON array instead."
+        " Unpack it and convert it with: jq -c '.[]' array.json.gz",
+    ),
+]
+
+
+@pytest.fixture
+def files(make):
+    make("a.jsonl", b"{}")
+    make("a.xml", b"<a/>")
+    make("a.csv", b"x,y\n1,2\n")
+    make("gb18030.csv", "标题,text\n".encode("gb18030"))
+    make("array.json", b'[{"text": "a"}]')
+    make("array.json.gz", b'[{"text": "a"}]')
+    make("pretty.json", b'{\n  "text": "a"\n}\n')
+    make("bad.parquet", b"PAR1 and no more")
+    os.mkdir("empty")
+    pq.write_table(pa.table({"text": [1], "x": ["a"]}), "numbers.parquet")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("paths", "options", "kind", "code"), REFUSED)
+def test_refused_before_reading(paths, options, kind, code):
+    with pytest.raises(kind) as caught:
+        open_sources(paths, **options)
+    error = caught.value
+    assert "\n" not in str(error)
+    # Most refusals have one sentence, with the reason in it.
+    assert code in (error.code, getattr(error.values.get("reason"), "code", None))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("path", "options", "sentence"), SENTENCES)
+def test_sentences(path, options, sentence):
+    with pytest.raises(InputError) as caught:
+        open_sources([path], **options)
+    assert str(caught.value) == sentence
+
+
+NO_TEXT = [
+    (b'{"id":1,"Texts":"a"}\n', 1, {}, "Got 1 record", "Texts"),
+    (b'{"id":1,"contents":"a"}\n', 7, {}, "Got 7 records", "contents"),
+    (b'{"text":"a"}\n', 7, {"text_field": "txt"}, "Got 7 records", "text"),
+    (b'{"text":"a"}\n', 7, {"text_field": "story"}, "Got 7 records", None),
+    (b'{"text":"a"}\n', 1001, {"text_field": "story"}, "Got 1,000 records at the beginning", None),
+]
+
+
+@pytest.mark.parametrize(("line", "count", "options", "found", "nearest"), NO_TEXT)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz", "-"])
+def test_no_record_has_the_text_field(
+    make, monkeypatch, name, line, count, options, found, nearest
+):
+    data = b"\n" + line * count
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    if name != "-":
+        make(name, data)
+    with pytest.raises(InputError) as caught:
+        open_sources([name], **options)
+    error = caught.value
+    assert (error.values["file"], error.values["reason"].code) == (
+        name,
+        "readers.must_have_text_field",
+    )
+    assert f"{found} with " in str(error)
+    hint = f" Did you mean '{nearest}'?" if nearest else "text_field=."
+    assert str(error).endswith(hint)
+
+
+def test_one_record_with_the_text_field_is_enough(read, make):
+    lines = b'{"url":"u"}\n' * 999 + b'{"text":null}\n' + b'{"url":"u"}\n' * 50
+    problems = read(make("a.jsonl", lines))["problems"]
+    assert sum(problem.count for problem in problems) == 1050
+    assert len(read(make("b.jsonl", b"nonsense\n" * 7))["problems"]) == 7
+    lines = b'nonsense\n{"id":1,"url":"u"}\n[1]\n{"headline":"a","id":2}\n'
+    with pytest.raises(InputError, match="Got 2 records with 'id', 'url', 'headline' instead"):
+        open_sources([make("good.jsonl", b'{"text":"a"}'), make("c.jsonl", lines)])
+
+
+def test_output_that_is_an_input(make):
+    name = make("a.jsonl", b'{"text":"a"}\n')
+    make("t/x.txt", "x")
+    os.link(name, "b.jsonl")
+    os.symlink(name, "c.jsonl")
+    same = [(name, output) for output in ("a.jsonl", "./a.jsonl", "b.jsonl", "c.jsonl")]
+    for path, output in [*same, ("t", "t/x.txt")]:
+        with pytest.raises(InputError) as caught:
+            open_sources([path], output_paths=["other.jsonl", output, None, "-"])
+        assert caught.value.code == "readers.read_and_written"
+        assert caught.value.values["output"] == output
+
+
+def test_unreadable_file(make, request):
+    name = make("a.jsonl", b"{}")
+    os.chmod(name, 0)
+    request.getfixturevalue("as_anybody")
+    with pytest.raises(InputError, match=r"^a.jsonl: permission denied\.$"):
+        open_sources([name])
