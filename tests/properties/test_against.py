@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import hard_texts
 from tests.hostile import corpora
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
-from tests.tasks import hard_texts
-from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
+from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, ParameterError, dedup, pairs
 from neardup.base.progress import Progress

@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from tests.tasks import hard_texts
-from tests.tasks.test_memory import counts
+from tests import hard_texts
+from tests.run.test_memory import counts
 from tests.tasks.test_templates import bulletins
 
 from neardup import dedup

@@ -100,7 +100,7 @@ class FileRun:
             folder = Path(self._files["work"])
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
-        own = set() if self._work is None else self._work.take_back()
+        own = set() if self._work is None else self._work.discard()
         output_set: OutputSet = self._stack.enter_context(
             OutputSet(None if self._work is None else self._work.token)
         )
@@ -119,7 +119,7 @@ class FileRun:
                 self._report_path, force=may_replace(self._report_path)
             )
         if self._work is not None:
-            self._work.began(output_set.parts())
+            self._work.start(output_set.parts())
         self.sources = open_sources(
             self._inputs, format=format, **self._options.fields, output_paths=places
         )

@@ -13,8 +13,7 @@ from neardup.readers.batch import REMEMBERED, stopped
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
-from neardup.run.collected import Collected
-from neardup.run.id_spool import Ids
+from neardup.run.collected import Collected, Ids
 from neardup.run.sketch_file import SavedSketches
 
 if TYPE_CHECKING:
@@ -110,4 +109,5 @@ def collect(
         collected.counted = corpus.counted_shingles()
     if sketch:
         corpus.finish()
+        collected.frequencies = corpus.frequencies_digest()
     return collected

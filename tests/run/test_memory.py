@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tasks import hard_texts
+from tests import hard_texts
 
 from neardup import InputError, ParameterError, _core, dedup, pairs
 from neardup.base.memory import LEAST, check_memory
 from neardup.dedup import dedup_files
-from neardup.run.id_spool import Ids
+from neardup.run.collected import Ids
 
 COLLECTIONS = {
     "one form": lambda: hard_texts.of_one_form(random.Random(1), 300),
