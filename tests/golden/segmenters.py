@@ -13,13 +13,6 @@ def weighted(text):
         yield from [(word, "n")] * int(times)
 
 
-def jieba_words(text):
-    """Cut with the Python jieba, without tags."""
-    import jieba
-
-    return [(word, "") for word in jieba.cut(text)]
-
-
 def three_parts(text):
     """Give something that is no pair."""
     return [(text, "", "")]
