@@ -66,7 +66,7 @@ def test_every_code_has_a_sentence_and_is_used():
     root = Path(neardup.__file__).parent
     text = "".join(path.read_text("utf-8") for path in root.rglob("*.py"))
     # Some codes are put together: then their beginning is there. Two are made in Rust.
-    named = re.findall(r'"([a-z]+\.[a-z0-9_]*)(["{])', text)
+    named = re.findall(r'"([a-z]+\.[a-z0-9_]*)(["{])(?!:)', text)
     whole = {code for code, end in named if end == '"'} | {"core.expected", "core.system_refused"}
     begun = tuple(code for code, end in named if end == "{" or code.endswith("_"))
     areas = {code.partition(".")[0] for code in CODES}
@@ -74,7 +74,7 @@ def test_every_code_has_a_sentence_and_is_used():
     said = {
         code for code in whole if code.partition(".")[0] in areas and not code.endswith(of_files)
     }
-    assert said <= set(sentences("en")), "a sentence that is missing is an error of its own"
+    assert said <= set(sentences("en"))
     assert not {
         code
         for code in CODES

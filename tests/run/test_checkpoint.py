@@ -15,6 +15,7 @@ from neardup import InputError, OutputError, ParameterError
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
+from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
 from neardup.sketch import fingerprint_files, sketch_files
 
@@ -260,6 +261,7 @@ dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 #: A run that ends before the work folder knows of its outputs.
 _KILLED_AT_OPENING = """
 import os, signal
+from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
 from neardup.dedup import dedup_files
 
@@ -542,3 +544,21 @@ def test_a_kill_while_the_folder_is_emptied(folder, monkeypatch):
             run()
     assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {"weigh": {"min_document_frequency": 3}},
+        {"segment": {"units": "tests.golden.segmenters:letters"}},
+        {"segment": {"units": "tests.golden.segmenters:nothing"}},
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("folder")
+def test_words_of_the_collection_are_not_counted_again(stages):
+    """Recipes that weigh by the collection, with rare words left out or a segmenter."""
+    options = {"recipe": load_recipe("improved").replace(**stages), "title_from_first_line": True}
+    expected = run(work=None, **options)
+    ended("stage candidates, verify, cluster", **options)
+    assert run(**options) == expected

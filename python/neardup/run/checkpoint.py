@@ -38,29 +38,7 @@ _FILES = (
 
 
 class Work:
-    """A work folder, used by one run at a time.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if it is missing; otherwise it must be empty or of an earlier run.
-    run : dict
-        The settings and inputs of the run. Those of an earlier run must be the same.
-
-    Attributes
-    ----------
-    manifest : dict
-        Of the folder: `made_by` and `run`, see `manifest`; `stage`, what is known of the complete
-        stage, or None; and `outputs`, which a run has begun to write.
-
-    Raises
-    ------
-    InputError
-        If the folder has other files, or the stage of other settings or inputs, or if another run
-        is using it.
-    OutputError
-        If the folder cannot be written.
-    """
+    """A work folder, used by one run at a time."""
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
@@ -70,6 +48,8 @@ class Work:
         self.ids = folder / "ids.part"
         #: Decides the names of temporary files, so that a later run replaces those of a killed one.
         self.token = os.path.realpath(folder)
+        #: Of the folder: `made_by` and `run`, what is known of the complete stage, or None, and
+        #: the outputs that a run has begun to write.
         self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
         self._lock: int | None = None
         #: Outputs that a killed run completed: path, path of the temporary file, identity.
@@ -186,13 +166,7 @@ class Work:
         self.ids.unlink(missing_ok=True)
 
     def load_stage(self) -> dict[str, Any] | None:
-        """Return the facts about the file of sketches; None if it is not complete.
-
-        Raises
-        ------
-        InputError
-            If the file has changed since it was written.
-        """
+        """Return the facts about the file of sketches; None if it is not complete."""
         stage = self.manifest["stage"]
         if stage is None:
             return None
@@ -222,31 +196,14 @@ class Work:
 
 
 def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
-    """Return what a folder of stages says about the run, as it is read back from JSON.
-
-    Parameters
-    ----------
-    layout : int
-        Changes with the contents of the folder.
-    run : dict
-        The settings and inputs that the stages depend on.
-    """
+    """Return what a folder of stages says about the run, as it is read back from JSON."""
     made_by = {"layout": layout, "version": __version__}
     content: dict[str, Any] = json.loads(json.dumps({"made_by": made_by, "run": run}))
     return content
 
 
 def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, option: str) -> None:
-    """Raise InputError unless a folder is of this version and of this run.
-
-    Parameters
-    ----------
-    found, wanted : dict
-        Results of `manifest`: of the folder, and of this run.
-    folder : str
-    option : str
-        The option that names the folder.
-    """
+    """Raise InputError unless a folder is of this version and of this run."""
     if found.get("made_by") != wanted["made_by"]:
         raise InputError(Message("runs.work_of_other_version", folder=folder, option=option))
     run, other = wanted["run"], found.get("run", {})
@@ -279,13 +236,7 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
 
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
-    """Return name, size and modification time of files, and of the files read in folders.
-
-    Raises
-    ------
-    InputError
-        If one can be read only once, such as standard input, or is missing.
-    """
+    """Return name, size and modification time of files, and of the files read in folders."""
     from neardup.readers.addresses import address_state, is_address
     from neardup.readers.input_files import names_several, select_files
 

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ids:
-    """Ids, appended in batches and read as one column; beyond a budget they are in a file.
-
-    Parameters
-    ----------
-    budget : int or None, default=None
-        Bytes in memory; beyond it, ids go to a temporary file. None for no bound.
-    path : Path or None, default=None
-        Arrow IPC file for all ids, from the first on.
-    """
+    """Ids, appended in batches and read as one column; beyond a budget they are in a file."""
 
     def __init__(self, budget: int | None = None, path: Path | None = None) -> None:
         self._budget = budget

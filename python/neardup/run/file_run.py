@@ -30,29 +30,7 @@ _TEXTS = ("review",)
 
 
 class FileRun:
-    """Context manager that opens a task's inputs and outputs, and closes them in order.
-
-    Parameters
-    ----------
-    task : str
-        Name of the task; a work folder of another task is refused.
-    options : DedupOptions
-    inputs : sequence of str or Path
-    outputs : mapping of str to (str, Path or None)
-        The path of each output; None for no output.
-    files : mapping
-        The checked values of `ReportParameters` or `FileParameters`.
-    against : (str, sequence of str or Path or None)
-        The parameter that names the files of another collection, and these files.
-
-    Attributes
-    ----------
-    pipeline : Pipeline
-    sources : Sources
-    against : Sources, StoredTexts, SavedSketches or None
-    outputs : dict of str to Output
-        The outputs that have a path.
-    """
+    """Context manager that opens a task's inputs and outputs, and closes them in order."""
 
     pipeline: Pipeline
     sources: Sources
@@ -192,13 +170,7 @@ class FileRun:
         problems: Sequence[Any] = (),
         notes: Sequence[Any] = (),
     ) -> None:
-        """Write the report, if there is one, as the last step before the outputs appear.
-
-        Parameters
-        ----------
-        problems, notes : sequence
-            Problems and notes of writing; those of reading are added.
-        """
+        """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if self._report is None:
             return

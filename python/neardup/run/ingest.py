@@ -47,11 +47,6 @@ def collect(
     `keeps_texts` tells whether candidate pairs are verified later, and `counted_shingle`
     the length of the shingles to count over the collection for that. `memory` bounds the
     corpus, and `ids` stores the ids.
-
-    Raises
-    ------
-    InputError
-        At the first record that cannot be read, if `stop_on_error`.
     """
     from neardup import _core
 

@@ -79,19 +79,7 @@ class Pipeline:
     def read(
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
-        """Read, normalize, segment, weigh and sketch all documents, or restore them from a run.
-
-        Parameters
-        ----------
-        source : Sources or TableSource
-        against : Sources, TableSource, StoredTexts, SavedSketches or None, default=None
-            Documents that come first and are kept in any case.
-        looks_up : bool, default=False
-            Whether documents are only looked up in priority order, so that sketches may
-            be stored in files.
-        saves : bool, default=False
-            Whether all is kept that a later run needs to be compared with these documents.
-        """
+        """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
         options, work, rule = self.options, self.work, self.options.rule
         memory = memory_of(
             options.memory,
@@ -346,20 +334,7 @@ def _no_room(error: OSError, work: Work | None) -> OutputError:
 
 @dataclasses.dataclass
 class Decided:
-    """The decision on each document, by its number.
-
-    Parameters
-    ----------
-    kept_for : ndarray of int64
-        The kept document that it duplicates; -1 for a kept document.
-    similarity : ndarray of float64
-    distance : ndarray of int32
-        In bits; -1 if a text has no fingerprint.
-    identical : ndarray of bool
-        Whether the texts are equal.
-    counts : dict of str to int
-        Counts of the search by their names in :class:`neardup.run.summary.Summary`.
-    """
+    """The decision on each document, by its number."""
 
     kept_for: NDArray[np.int64]
     similarity: NDArray[np.float64]

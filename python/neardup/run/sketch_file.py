@@ -127,21 +127,7 @@ def is_sketch_file(path: str) -> bool:
 
 
 class SavedSketches:
-    """Files of `neardup.sketch_files`, as the other collection of a run.
-
-    Parameters
-    ----------
-    paths : sequence of str
-    recipe : Recipe
-        That of the run.
-    shingle : int or None
-        Length of the shingles that the run counts.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, is no such file, or has sketches of another recipe or version.
-    """
+    """Files of `neardup.sketch_files`, as the other collection of a run."""
 
     def __init__(self, paths: Sequence[str], recipe: Recipe, shingle: int | None) -> None:
         from neardup.readers.streams import ReopenableFile
