@@ -14,7 +14,7 @@ from tests.faults import core_calls
 from tests.faults.fuzz import fuzz, targets
 
 #: Inputs of each target here; `run.py` tries as many as there is time for.
-INPUTS = 8
+INPUTS = 6
 
 
 @pytest.mark.slow
