@@ -117,51 +117,30 @@ __all__ = [
 #: The module that has each public name: it is imported when the name is first used, so a
 #: program loads only the tasks that it calls.
 _HOMES = {
-    name: module
+    name: f"neardup.{module}"
     for module, names in {
-        "neardup.compare": ("Comparison", "compare"),
-        "neardup.contamination": (
-            "ContaminationResult",
-            "contamination",
-            "contamination_files",
-        ),
-        "neardup.dedup": ("DedupResult", "dedup", "dedup_files"),
-        "neardup.exceptions": (
-            "ClusterError",
-            "IndexFormatError",
-            "IndexMismatchError",
-            "IndexUnavailableError",
-            "InputError",
-            "MissingDependencyError",
-            "NeardupError",
-            "OutputError",
-            "ParameterError",
-            "SketchMismatchError",
-        ),
-        "neardup.explain": ("Explanation", "explain"),
-        "neardup.idf": ("count_idf",),
-        "neardup.index": ("Index",),
-        "neardup.near": ("CandidatePairs", "FingerprintIndex", "near_pairs"),
-        "neardup.pairs": ("PairsResult", "pairs", "pairs_files"),
-        "neardup.papers.check": ("check",),
-        "neardup.papers.report": ("Report",),
-        "neardup.plan": ("Plan", "plan"),
-        "neardup.recipe": ("Recipe", "load_recipe"),
-        "neardup.recipe.frequencies": ("DocumentFrequencies", "load_idf"),
-        "neardup.repeats": ("RepeatsResult", "repeats", "repeats_files"),
-        "neardup.sketch": (
-            "Fingerprint",
-            "fingerprint",
-            "fingerprint_blocks",
-            "fingerprint_files",
-            "fingerprint_many",
-            "signature_many",
-            "sketch_files",
-        ),
+        "compare": "Comparison compare",
+        "contamination": "ContaminationResult contamination contamination_files",
+        "dedup": "DedupResult dedup dedup_files",
+        "exceptions": "ClusterError IndexFormatError IndexMismatchError IndexUnavailableError "
+        "InputError MissingDependencyError NeardupError OutputError ParameterError "
+        "SketchMismatchError",
+        "explain": "Explanation explain",
+        "idf": "count_idf",
+        "index": "Index",
+        "near": "CandidatePairs FingerprintIndex near_pairs",
+        "pairs": "PairsResult pairs pairs_files",
+        "papers.check": "check",
+        "papers.report": "Report",
+        "plan": "Plan plan",
+        "recipe": "Recipe load_recipe",
+        "recipe.frequencies": "DocumentFrequencies load_idf",
+        "repeats": "RepeatsResult repeats repeats_files",
+        "sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files fingerprint_many "
+        "signature_many sketch_files",
     }.items()
-    for name in names
+    for name in names.split()
 }
-
 
 #: The modules of the tasks, which are attributes without an import of their own.
 _MODULES = {home.split(".")[1] for home in _HOMES.values()}

@@ -366,9 +366,8 @@ def _decided(
     import numpy as np
 
     options = pipeline.options
-    with pipeline.out_of_room():
-        collected = pipeline.read(source, against, looks_up=True)
-        decided = pipeline.decide(collected)
+    collected = pipeline.read(source, against, looks_up=True)
+    decided = pipeline.decide(collected)
     own = slice(collected.against, None)
     keep = decided.kept_for[own] < 0
     if options.on_error == "drop":

@@ -171,9 +171,8 @@ def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsRe
     from neardup.base.arrays import numbers_array, repeated_text, rows_of
 
     options = pipeline.options
-    with pipeline.out_of_room():
-        collected = pipeline.read(source, others)
-        (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)
+    collected = pipeline.read(source, others)
+    (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)
     ids = collected.id_column()
     table = pa.table(
         {

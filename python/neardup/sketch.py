@@ -456,8 +456,7 @@ def fingerprint_files(
         # A column of a database holds 63 bits without a sign.
         block_widths(bits, blocks, widest=63, name="blocks")
     with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
-        with run.pipeline.out_of_room():
-            collected = run.pipeline.read(run.sources)
+        collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
         write_rows(run.outputs["output"], rows, _schema(form, blocks))
         return collected.problem_count + run.sources.report_to(run.pipeline.progress)
@@ -499,7 +498,7 @@ def sketch_files(
     """
     from neardup.readers import open_sources
     from neardup.run.pipeline import Pipeline
-    from neardup.run.sketch_file import save_sketches
+    from neardup.run.sketch_file import write_sketches
     from neardup.writers import OutputSet
 
     given = completed(sketch_files, options)
@@ -513,10 +512,9 @@ def sketch_files(
         names = {"format": given["format"], "output_paths": [place]}
         sources = open_sources(paths, **chosen.fields, **names)
         pipeline = Pipeline(chosen, given["progress"])
-        with pipeline.out_of_room():
-            collected = pipeline.read(sources, saves=True, looks_up=True)
+        collected = pipeline.read(sources, saves=True, looks_up=True)
         assert chosen.rule is not None
-        save_sketches(file, collected, collected.counted, chosen.rule.counted_shingle)
+        write_sketches(file.arrow_file, collected, collected.counted, chosen.rule.counted_shingle)
         pipeline.clock.lap("write")
         summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
         summary.problems += sources.report_to(pipeline.progress)

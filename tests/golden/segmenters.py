@@ -13,13 +13,6 @@ def weighted(text):
         yield from [(word, "n")] * int(times)
 
 
-def jieba_words(text):
-    """Cut with the Python jieba, without tags."""
-    import jieba
-
-    return [(word, "") for word in jieba.cut(text)]
-
-
 def three_parts(text):
     """Give something that is no pair."""
     return [(text, "", "")]
@@ -38,3 +31,8 @@ def only_words(text):
 def nothing(_text):
     """Find no word in any text."""
     return []
+
+
+def letters(text):
+    """Cut into single characters, all of which are nouns."""
+    return [(letter, "n") for letter in text]

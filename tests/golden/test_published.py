@@ -94,19 +94,6 @@ def test_news_fingerprints_and_block_keys_of_the_original(shared):
 
 
 @pytest.mark.shared
-def test_papers_are_as_similar_as_their_texts_are(shared):
-    """By the altered copies' edit similarities: .947, .832 and .666."""
-    folder = shared / "golden" / "paper_check"
-    original = (folder / "orig.txt").read_text("utf-8")
-    assert compare(original, original).similarity == 1.0
-    found = [
-        compare(original, (folder / f"orig_0.8_dis_{by}.txt").read_text("utf-8")).similarity
-        for by in (1, 10, 15)
-    ]
-    assert 1 > found[0] > found[1] > found[2] > 0
-
-
-@pytest.mark.shared
 def test_what_the_page_of_differences_says_of_altered_papers(shared, root):
     folder = shared / "golden" / "paper_check"
     page = (root / "docs" / "differences.md").read_text("utf-8")

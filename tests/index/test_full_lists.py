@@ -4,8 +4,8 @@ import dataclasses
 import random
 
 from sqlalchemy import delete, update
+from tests import hard_texts
 from tests.index.consistency import check_consistent
-from tests.tasks import hard_texts
 
 from neardup import Index
 from neardup.index.backends.database import Database

@@ -7,15 +7,14 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests import hard_texts
 from tests.hostile import corpora
 from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHOLDS, Judge, order_of
 from tests.reference import dedup as twin
-from tests.tasks import hard_texts
-from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
+from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import Index, InputError, ParameterError, dedup, pairs
 from neardup.base.progress import Progress
@@ -27,7 +26,6 @@ def rows_of(result):
     return [tuple(row.values()) for row in result.removed.to_pylist()]
 
 
-@settings(max_examples=50)
 @given(
     many=corpora(),
     share=st.floats(0, 1),
@@ -75,7 +73,6 @@ def test_by_distance_too(many, max_distance):
     assert (half + np.flatnonzero(result.keep)).tolist() == kept[half:]
 
 
-@settings(max_examples=50)
 @given(
     many=corpora(), share=st.floats(0, 1), threshold=st.sampled_from(THRESHOLDS), bits=st.booleans()
 )
@@ -224,22 +221,6 @@ def interrupted(monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_run_goes_on_where_it_was(interrupted):
-    interrupted(against=["old.jsonl"], removed="removed.jsonl")
-    progress = Notes()
-    dedup_files(
-        ["new.jsonl"],
-        "kept.jsonl",
-        removed="removed.jsonl",
-        against=["old.jsonl"],
-        work="work",
-        progress=progress,
-    )
-    assert "resuming from work" in progress.notes[0]
-    assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
-
-
-@pytest.mark.usefixtures("folder")
 def test_a_run_against_something_else_is_another_run(interrupted):
     interrupted(against=["old.jsonl"])
     with pytest.raises(InputError, match="a run with another against"):
@@ -295,13 +276,6 @@ def test_bad_input_leaves_nothing(folder, options, error, said):
     with pytest.raises(error, match=said):
         dedup_files(["new.jsonl"], "kept.jsonl", **{"force": True, **options})
     assert (folder / "kept.jsonl").read_text() == '{"text": "as it was"}\n'
-
-
-def test_any_kind_of_table():
-    table = pa.table({"text": ["市集搬到了河边的新广场，周末才有。", "别的事"], "id": ["x", "y"]})
-    result = dedup(table, against=["市集搬到了河边的新广场，周末才有！"])
-    assert result.kept.column("id").to_pylist() == ["y"]
-    assert [(*row[:2], row[-1]) for row in rows_of(result)] == [("x", "0", "against")]
 
 
 class TestAnIndex:

@@ -164,7 +164,7 @@ collections = st.one_of(corpora(), corpora(known=LONG_BASES))
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(many=collections, threshold=st.sampled_from(THRESHOLDS), backwards=st.booleans())
 def test_dedup_is_the_twin(name, many, threshold, backwards):
     recipe = RECIPES[name]

@@ -64,7 +64,7 @@ def found_share(texts, found):
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.8])
-@pytest.mark.parametrize("resemblance", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+@pytest.mark.parametrize("resemblance", [0.2, 0.4, 0.5, 0.6, 0.8])
 def test_the_s_curve_is_what_is_found(threshold, resemblance):
     """Within four standard errors, on both sides of the threshold."""
     found = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)

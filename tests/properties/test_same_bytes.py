@@ -36,7 +36,7 @@ def corpus():
     rng = random.Random(8)
     words = [w for text in TEXTS.values() for w in (text, *text.split()) if w]
     made = []
-    for _ in range(300):
+    for _ in range(200):
         if made and rng.random() < 0.5:
             text = rng.choice(made)
             at = rng.randint(0, len(text))
@@ -66,7 +66,7 @@ def source(corpus, tmp_path_factory):
     path = tmp_path_factory.mktemp("in") / "in.jsonl"
     lines = [json.dumps({"id": str(at), "text": text}) for at, text in enumerate(corpus)]
     lines.insert(7, '{"text": 12}')
-    lines.insert(200, "not json")
+    lines.insert(150, "not json")
     path.write_text("".join(line + "\n" for line in lines), "utf-8")
     return path
 
@@ -78,12 +78,12 @@ def expected(source, tmp_path_factory):
     return written
 
 
-@pytest.mark.parametrize("workers", [0, 2, 5])
+@pytest.mark.parametrize("workers", [0, 3])
 def test_workers(workers, source, expected, tmp_path):
     assert run_all(source, tmp_path / "out", workers=workers) == expected
 
 
-@pytest.mark.parametrize("records", [1, 7, 8192])
+@pytest.mark.parametrize("records", [1, 50])
 def test_batches(records, source, expected, tmp_path, monkeypatch):
     batches = Sources.batches
 
@@ -132,7 +132,7 @@ def test_more_documents_than_a_chunk_of_the_search():
     """Chunks of the search are a matter of speed as well."""
     rng = random.Random(3)
     made = []
-    for _ in range(5000):
+    for _ in range(3500):
         if made and rng.random() < 0.6:
             text = rng.choice(made[-2000:])
             at = rng.randrange(len(text))
@@ -142,7 +142,7 @@ def test_more_documents_than_a_chunk_of_the_search():
         made.append(text)
     recipe = load_recipe("characters").replace(decide={"shingle": 2})
     whole = dedup(made, threshold=0.7, recipe=recipe)
-    assert 500 < whole.removed.num_rows < 4500
+    assert 500 < whole.removed.num_rows < 3000
     # Whatever comes later changes nothing for what came before.
     for cut in (1000, 1024, 1025, 3333):
         part = dedup(made[:cut], threshold=0.7, recipe=recipe, workers=1)

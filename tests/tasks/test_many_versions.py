@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.tasks import hard_texts
+from tests import hard_texts
 
 import neardup
 from neardup import _core, dedup, load_recipe, pairs
@@ -133,8 +133,6 @@ def test_what_full_lists_leave_out_of_pairs_is_told():
     assert summary.unlisted_pairs == 200 * 199 // 2
     (note,) = template_notes(summary)
     assert (note.code, note.values["count"]) == ("runs.not_all_compared", 200)
-    found = pairs(with_a_phrase(10_200), exhaustive=True)
-    assert (found.summary.closed_lists, found.summary.unlisted) == (0, 0)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

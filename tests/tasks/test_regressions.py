@@ -1,15 +1,9 @@
 """Cases that went wrong once: each has the input that showed it."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from tests import needs
 
 from neardup import (
-    FingerprintIndex,
     InputError,
     ParameterError,
     dedup,
@@ -132,35 +126,3 @@ def test_numbers_beyond_all_bounds(stage, settings):
     name = f"{stage}.{next(iter(settings))}"
     with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
         load_recipe("characters").replace(**{stage: settings})
-
-
-FORKS = """
-import os, numpy as np
-from neardup import FingerprintIndex
-rows = np.arange(50_000, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-index = FingerprintIndex(rows)
-child = os.fork()
-if child == 0:
-    again = FingerprintIndex(rows)
-    again.add(rows)
-    os._exit(0 if len(again.near(rows[:1])) >= 2 else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason=needs.POSIX)
-def test_a_child_process_works_after_a_fork():
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKS],
-        capture_output=True,
-        timeout=60,
-        check=True,
-        text=True,
-    )
-    assert found.stdout == "0\n"
-
-
-def test_an_index_can_grow():
-    index = FingerprintIndex(np.array([1], np.uint64))
-    index.add(np.array([3, 255], np.uint64))
-    assert index.near(np.array([1], np.uint64)).b.tolist() == [0, 1]

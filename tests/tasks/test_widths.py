@@ -8,7 +8,6 @@ from tests.reference import recipes, sketch
 
 from neardup import (
     Index,
-    ParameterError,
     compare,
     dedup,
     fingerprint,
@@ -109,19 +108,3 @@ def test_a_plan_for_the_width(bits):
     assert found.bits == bits
     assert found.blocks <= bits
     assert found.key_bits <= bits
-
-
-@pytest.mark.parametrize(
-    ("name", "sketch", "message"),
-    [
-        ("bkdr", {"bits": 65}, "'sketch.bits'.*from 1 to 64 with the hash 'bkdr'. Got 65"),
-        ("news", {"bits": 257}, "'sketch.bits'.*from 1 to 256 with the hash 'news'. Got 257"),
-        ("news", {"bits": "8"}, "'sketch.bits'.*from 1 to 256 with the hash 'news'. Got '8'"),
-        ("news", {"bits": 2}, "'decide.max_distance'.*from 0 to 2, the width.*Got 3"),
-        ("classic", {"bits": 8}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 8"),
-        ("classic", {"bits": 63, "hash": "xxh3"}, "'sketch.bits'.*one of 32, 64, 128, 256. Got 63"),
-    ],
-)
-def test_widths_that_a_hash_does_not_have(name, sketch, message):
-    with pytest.raises(ParameterError, match=message):
-        load_recipe(name).replace(sketch=sketch)

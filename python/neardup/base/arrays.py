@@ -21,20 +21,7 @@ __all__ = ["numbers_array", "repeated_text", "rows_of", "texts_array", "word_cou
 
 
 def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
-    """Return an Arrow array of texts; None becomes null.
-
-    Raises
-    ------
-    TypeError
-        If a value is neither a string nor None.
-    UnicodeEncodeError
-        If a text has lone surrogates, which UTF-8 cannot encode.
-
-    Examples
-    --------
-    >>> texts_array(["a", None, "猫"]).to_pylist()
-    ['a', None, '猫']
-    """
+    """Return an Arrow array of texts; None becomes null."""
     missing = None
     if None in values:
         missing = np.fromiter((value is None for value in values), bool, len(values))
@@ -48,13 +35,7 @@ def texts_array(values: Sequence[Any]) -> pa.LargeStringArray:
 
 
 def numbers_array(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array[Any]:
-    """Return an Arrow array of numbers, null where they are missing.
-
-    Examples
-    --------
-    >>> numbers_array(np.array([3, -1, 4]), np.array([False, True, False])).to_pylist()
-    [3, None, 4]
-    """
+    """Return an Arrow array of numbers, null where they are missing."""
     values = np.ascontiguousarray(values)
     buffers = [_validity(missing), pa.py_buffer(values.data)]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)

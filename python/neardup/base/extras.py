@@ -11,29 +11,7 @@ __all__ = ["require"]
 
 
 def require(what: str, extra: str, *modules: str) -> None:
-    """Import modules of an extra, or raise an error with the command that installs them.
-
-    Parameters
-    ----------
-    what : str
-        Code of the part that needs them, such as ``readers.an_index``.
-    extra : str
-        The extra of neardup that has them.
-    *modules : str
-
-    Raises
-    ------
-    MissingDependencyError
-        If one of them cannot be imported.
-
-    Examples
-    --------
-    >>> require("readers.an_index", "index", "no_such_module")
-    Traceback (most recent call last):
-      ...
-    neardup.exceptions.MissingDependencyError: An index needs no_such_module. Install it with:
-    pip install 'neardup[index]'
-    """
+    """Import modules of an extra, or raise an error with the command that installs them."""
     for module in modules:
         try:
             importlib.import_module(module)

@@ -33,11 +33,6 @@ def check_memory(value: Any, name: str = "memory") -> int:
     """Return a size in bytes, from a whole number, text like ``4GB`` or ``1.5 GiB``, or None.
 
     None means half of the memory of the machine or the container, and at least 1 GiB.
-
-    Examples
-    --------
-    >>> check_memory("2GB"), check_memory("1GiB")
-    (2000000000, 1073741824)
     """
     if value is None:
         return max(_LEAST_DEFAULT, _of_machine() // 2)
@@ -49,13 +44,7 @@ def check_memory(value: Any, name: str = "memory") -> int:
 
 
 def check_max_text(value: Any, name: str = "max_text") -> int:
-    """Return the size of the longest text in bytes, from what `check_memory` takes.
-
-    Examples
-    --------
-    >>> check_max_text("64MiB")
-    67108864
-    """
+    """Return the size of the longest text in bytes, from what `check_memory` takes."""
     from neardup._core import MAX_TEXT_BYTES
 
     size = _size(value)

@@ -17,11 +17,6 @@ def prefetch(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
 
     Decompressing, parsing and sketching release the interpreter lock, so that they
     overlap. At most `depth` items are queued.
-
-    Raises
-    ------
-    Exception
-        The exception of the iterator, after all items before it.
     """
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
     stopped = threading.Event()

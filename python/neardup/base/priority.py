@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
 
 class Criterion(NamedTuple):
-    """One wish in a priority: ``first``, ``last``, ``longest`` or a field's smallest value.
-
-    Parameters
-    ----------
-    kind : {"first", "last", "longest", "field"}
-    field : str
-        Name of the field; empty for other kinds.
-    largest : bool
-        Whether the field's largest value comes first.
-    """
+    """One wish in a priority: ``first``, ``last``, ``longest`` or a field's smallest value."""
 
     kind: str
     field: str = ""
@@ -34,20 +25,7 @@ class Criterion(NamedTuple):
 
 
 def criteria_of(priority: str) -> list[Criterion]:
-    """Return the wishes of a priority, the most important first.
-
-    Raises
-    ------
-    ParameterError
-        If one of them is unknown.
-
-    Examples
-    --------
-    >>> for criterion in criteria_of("field:quality:desc,longest"):
-    ...     print(*criterion)
-    field quality True
-    longest  False
-    """
+    """Return the wishes of a priority, the most important first."""
     check_string(priority, "priority")
     criteria = []
     for wish in priority.split(","):
@@ -80,11 +58,6 @@ def priority_order(
     as numbers, also if they are text; other text sorts with its runs of digits as numbers, so
     that the date ``2024-3-9`` comes before ``2024-12-1``. Documents without a value come last,
     in either direction.
-
-    Raises
-    ------
-    InputError
-        If the values of a field cannot be ordered.
     """
     import numpy as np
 

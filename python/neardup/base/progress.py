@@ -44,13 +44,7 @@ def share_of(*sources: Any) -> Callable[[], float] | None:
 
 
 def check_progress(value: Any) -> Progress:
-    """Return callbacks; None stands for those that ignore everything.
-
-    Raises
-    ------
-    ParameterError
-        If a method is missing.
-    """
+    """Return callbacks; None stands for those that ignore everything."""
     if value is None:
         return Progress()
     has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)

@@ -43,24 +43,12 @@ class ReprMixin:
 
 
 def one_line(text: str) -> str:
-    """Return a text of an input on one line, with what acts on a terminal shown by its number.
-
-    Examples
-    --------
-    >>> print(one_line("red\\x1b[31m\\n text"))
-    red\\x1b[31m text
-    """
+    """Return a text of an input on one line, with what acts on a terminal shown by its number."""
     return _ACTING.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
 
 
 def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> str:
-    """Return what a duplicate is, in a few words.
-
-    Examples
-    --------
-    >>> rule_of("content(5)", 0.45, None), rule_of("equal_bits", None, 3)
-    ('content(5) >= 0.45', 'at most 3 differing bits')
-    """
+    """Return what a duplicate is, in a few words."""
     if threshold is None:
         return f"at most {max_distance} differing bits"
     return f"{measure} >= {threshold}"

@@ -41,13 +41,7 @@ def digest(recipe: Stages) -> str:
 
 
 def compiled(recipe: Stages) -> _core.Recipe:
-    """Return the core's recipe, with its files loaded.
-
-    Raises
-    ------
-    InputError
-        If a file that the recipe names cannot be read or is invalid.
-    """
+    """Return the core's recipe, with its files loaded."""
     return _compiled(recipe, _states(recipe))
 
 

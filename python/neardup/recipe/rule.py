@@ -186,7 +186,6 @@ def rule(
     *,
     threshold: float | None = None,
     max_distance: int | None = None,
-    recall: float = RECALL,
     exhaustive: bool = False,
 ) -> Rule:
     """Return the rule of a call, or else of the recipe.
@@ -228,7 +227,7 @@ def rule(
     else:
         if max_distance is None:
             assert threshold is not None
-            max_distance = _core.radius(threshold, sketch.bits, recall)
+            max_distance = _core.radius(threshold, sketch.bits, RECALL)
         max_distance = check_max_distance(max_distance, sketch.bits)
     return Rule(
         scheme=scheme,

@@ -22,13 +22,7 @@ Segmenter = Callable[[str], Iterable[tuple[str, str]]]
 
 @lru_cache(maxsize=8)
 def load_segmenter(name: str) -> Segmenter:
-    """Return the callable with the name ``module:function``.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such module or no such callable in it.
-    """
+    """Return the callable with the name ``module:function``."""
     module_name, _, function_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -66,13 +60,7 @@ def _is_of(missing: str | None, name: str) -> bool:
 
 
 def encoded_units(segmenter: Segmenter, text: str) -> str:
-    """Return the units of `text` in the core's encoding.
-
-    Raises
-    ------
-    InputError
-        If the segmenter fails, or yields values other than pairs of str.
-    """
+    """Return the units of `text` in the core's encoding."""
     encoded = []
     try:
         for unit in segmenter(text):

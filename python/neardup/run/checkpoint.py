@@ -1,8 +1,8 @@
-"""Work folders: the stages of a run, from which another run can resume.
+"""Work folders: the documents that a run has sketched, from which another run can resume.
 
-Each stage is complete or absent: its files are written first, and a mark with the name
-of the stage and the digests of the files is written last. A file that does not match
-its digest is never used.
+Reading and sketching take the time, so they are the only stage. It is complete or absent: its file
+is written first, and then its digest is entered in the manifest. A file that does not match its
+digest is never used.
 """
 
 from __future__ import annotations
@@ -11,60 +11,46 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.base import __version__
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.writers.sink import replace_file
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 #: Changes with the contents of a work folder.
-_LAYOUT = 8
-
-#: All files of runs, apart from the marks.
-_LEFT = (
-    *("texts", "shingles", "ids", "sketches.arrow", "kept.arrow"),
-    *("candidates.counts", "candidates.lists", "candidates.long"),
-)
+_LAYOUT = 9
 
 # Readers of folders also recognize a work folder by this name.
 _MANIFEST = "neardup-work.json"
 _LOCK = "neardup-work.lock"
 
-#: The mark of outputs that are being written.
-_OUTPUTS = "outputs"
+_SKETCHES = "sketches.arrow"
+
+#: All files of runs; the manifest is removed last, since it marks the folder as a work folder.
+_FILES = (
+    *(_SKETCHES, "ids", "texts", "candidates.counts", "candidates.lists", "candidates.long"),
+    _MANIFEST,
+)
 
 
 class Work:
-    """A work folder, used by one run at a time.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if it is missing; otherwise it must be empty or of an earlier run.
-    run : dict
-        The settings and inputs of the run. Those of an earlier run must be the same.
-
-    Raises
-    ------
-    InputError
-        If the folder has other files, or stages of other settings or inputs, or if
-        another run is using it.
-    OutputError
-        If the folder cannot be written.
-    """
+    """A work folder, used by one run at a time."""
 
     def __init__(self, folder: Path, run: dict[str, Any]) -> None:
         self.folder = folder
+        #: The documents with their sketches.
+        self.sketches = folder / _SKETCHES
+        #: Ids while documents are read.
+        self.ids = folder / "ids.part"
         #: Decides the names of temporary files, so that a later run replaces those of a killed one.
         self.token = os.path.realpath(folder)
-        self._manifest = manifest(_LAYOUT, run)
+        #: Of the folder: `made_by` and `run`, what is known of the complete stage, or None, and
+        #: the outputs that a run has begun to write.
+        self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
         self._lock: int | None = None
         #: Outputs that a killed run completed: path, path of the temporary file, identity.
         self._own_outputs: list[list[Any]] = []
@@ -76,7 +62,7 @@ class Work:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._refuse_others()
             self._take_lock()
-            self._check_manifest()
+            self._open_manifest()
         except OSError as error:
             self._release()
             raise OutputError(
@@ -98,13 +84,15 @@ class Work:
         self.is_over = self.is_over and error is None
         try:
             if self.is_over:
-                self._clear()
+                # First, since a kill may leave the manifest without the file.
+                self._update(stage=None)
+                for name in _FILES:
+                    for left in (f"{name}.part", name):
+                        (self.folder / left).unlink(missing_ok=True)
             else:
                 # The unfinished outputs have been removed; those that a killed run completed
                 # are still there, to be replaced by a later run.
-                self._mark(_OUTPUTS).unlink(missing_ok=True)
-                if self._own_outputs:
-                    self.complete(_OUTPUTS, {"begun": self._own_outputs})
+                self._update(outputs=self._own_outputs)
         finally:
             self._release()
 
@@ -146,75 +134,14 @@ class Work:
             os.close(self._lock)
             self._lock = None
 
-    def _check_manifest(self) -> None:
-        path = self.folder / _MANIFEST
-        if not path.exists():
-            _write(path, self._manifest)
-        else:
-            check_manifest(self._read(path), self._manifest, str(self.folder), "work")
-
-    def _mark(self, stage: str) -> Path:
-        return self.folder / f"{stage}.done"
-
-    def has(self, stage: str) -> bool:
-        """Whether a stage is complete."""
-        return self._mark(stage).exists()
-
-    def complete(self, stage: str, said: dict[str, Any], files: Sequence[str] = ()) -> None:
-        """Mark a stage as complete, with data about it and the digests of its files.
-
-        The core's files have their own digests.
-        """
-        digests = {name: _digest(self.folder / name) for name in files}
-        _write(self._mark(stage), {"said": said, "files": digests})
-
-    def said(self, stage: str) -> dict[str, Any]:
-        """Return the data about a complete stage.
-
-        Raises
-        ------
-        InputError
-            If one of its files changed since it was written.
-        """
-        mark = self._read(self._mark(stage))
-        for name, digest in mark["files"].items():
-            path = self.folder / name
-            if not path.exists() or _digest(path) != digest:
-                raise changed(str(self.folder), str(path))
-        said: dict[str, Any] = mark["said"]
-        return said
-
-    def leave_table(self, name: str, table: pa.Table) -> None:
-        """Write a table as an Arrow IPC file, to be covered by `complete`."""
-        import pyarrow as pa
-
-        with pa.ipc.new_file(str(self.folder / name), table.schema) as writer:
-            writer.write_table(table)
-
-    def table(self, name: str) -> pa.Table:
-        """Return a table of a complete stage, memory-mapped."""
-        import pyarrow as pa
-
-        with pa.memory_map(str(self.folder / name)) as file:
-            return pa.ipc.open_file(file).read_all()
-
-    def forget(self, stages: Iterable[str]) -> None:
-        """Mark stages as incomplete."""
-        for stage in stages:
-            self._mark(stage).unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def recalling(self) -> Iterator[None]:
-        """Turn errors of the core about stored files into the error of a damaged work folder."""
-        try:
-            yield
-        except (InputError, OutputError, ParameterError) as error:
-            raise damaged(str(self.folder), error.args[0]) from error
-
-    def _read(self, path: Path) -> dict[str, Any]:
-        """Return the content of a file that `_write` wrote."""
+    def _open_manifest(self) -> None:
+        """Read the manifest of an earlier run, which must be of this kind, or write a new one."""
         import orjson  # imported late, for a fast `import neardup`
 
+        path = self.folder / _MANIFEST
+        if not path.exists():
+            self._update()
+            return
         try:
             stored = orjson.loads(path.read_bytes())
             content: dict[str, Any] = stored["content"]
@@ -223,22 +150,43 @@ class Work:
             is_whole = False
         if not is_whole:
             raise changed(str(self.folder), str(path))
-        return content
+        check_manifest(content, self.manifest, str(self.folder), "work")
+        self.manifest = content
 
-    def began(self, outputs: Iterable[tuple[str, str]]) -> None:
+    def _update(self, **changes: Any) -> None:
+        """Change the manifest completely or not at all, even after a power failure."""
+        self.manifest |= changes
+        path = self.folder / _MANIFEST
+        stored = {"content": self.manifest, "digest": _digest_of(self.manifest)}
+        replace_file(path, json.dumps(stored).encode(), temporary=f"{path}.part")
+
+    def save_stage(self, facts: dict[str, Any]) -> None:
+        """Enter the file of sketches, which is written, as complete, with facts about it."""
+        self._update(stage={"facts": facts, "digest": _digest(self.sketches)})
+        self.ids.unlink(missing_ok=True)
+
+    def load_stage(self) -> dict[str, Any] | None:
+        """Return the facts about the file of sketches; None if it is not complete."""
+        stage = self.manifest["stage"]
+        if stage is None:
+            return None
+        if not self.sketches.exists() or _digest(self.sketches) != stage["digest"]:
+            raise changed(str(self.folder), str(self.sketches))
+        facts: dict[str, Any] = stage["facts"]
+        return facts
+
+    def start(self, outputs: Iterable[tuple[str, str]]) -> None:
         """Record the paths of outputs to be written, and of their temporary files."""
         states = [(place, part, *(_identity(part) or ())) for place, part in outputs]
-        self.complete(_OUTPUTS, {"begun": states})
+        self._update(outputs=states)
 
-    def take_back(self) -> set[str]:
+    def discard(self) -> set[str]:
         """Remove the temporary files of outputs that a killed run left.
 
         Returns the paths of the outputs that it had completed, which this run may replace.
         """
         own: set[str] = set()
-        if not self.has(_OUTPUTS):
-            return own
-        for place, part, *identity in self.said(_OUTPUTS)["begun"]:
+        for place, part, *identity in self.manifest["outputs"]:
             if _identity(part) == identity:
                 os.unlink(part)
             if _identity(place) == identity:
@@ -246,48 +194,24 @@ class Work:
                 self._own_outputs.append([place, part, *identity])
         return own
 
-    def _clear(self) -> None:
-        """Remove all files of runs, and no other files, at the end of the run."""
-        marks = [path.name for path in self.folder.glob("*.done")]
-        # The manifest is removed last: it marks the folder as a work folder.
-        for name in [*marks, *_LEFT, _MANIFEST]:
-            for left in (name, name + ".part"):
-                (self.folder / left).unlink(missing_ok=True)
-
 
 def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
-    """Return what a folder of stages says about the run, as it is read back from JSON.
-
-    Parameters
-    ----------
-    layout : int
-        Changes with the contents of the folder.
-    run : dict
-        The settings and inputs that the stages depend on.
-    """
+    """Return what a folder of stages says about the run, as it is read back from JSON."""
     made_by = {"layout": layout, "version": __version__}
     content: dict[str, Any] = json.loads(json.dumps({"made_by": made_by, "run": run}))
     return content
 
 
 def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, option: str) -> None:
-    """Raise InputError unless a folder is of this version and of this run.
-
-    Parameters
-    ----------
-    found, wanted : dict
-        Results of `manifest`: of the folder, and of this run.
-    folder : str
-    option : str
-        The option that names the folder.
-    """
+    """Raise InputError unless a folder is of this version and of this run."""
     if found.get("made_by") != wanted["made_by"]:
         raise InputError(Message("runs.work_of_other_version", folder=folder, option=option))
     run, other = wanted["run"], found.get("run", {})
     names = [name for name in run if other.get(name) != run[name]]
     if names:
-        said = Message("runs.work_of_other_run", folder=folder, names=_listed(names), option=option)
-        raise InputError(said)
+        raise InputError(
+            Message("runs.work_of_other_run", folder=folder, names=_listed(names), option=option)
+        )
 
 
 def damaged(folder: str, fact: str) -> InputError:
@@ -312,13 +236,7 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
 
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:
-    """Return name, size and modification time of files, and of the files read in folders.
-
-    Raises
-    ------
-    InputError
-        If one can be read only once, such as standard input, or is missing.
-    """
+    """Return name, size and modification time of files, and of the files read in folders."""
     from neardup.readers.addresses import address_state, is_address
     from neardup.readers.input_files import names_several, select_files
 
@@ -340,11 +258,11 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
             raise InputError(
                 Message("runs.cannot_be_read", file=name, reason=system_words(error))
             ) from error
-        for one in select_files(name, format).files:
-            if is_address(one.path):
-                states.append(address_state(one.path))
+        for selected in select_files(name, format).files:
+            if is_address(selected.path):
+                states.append(address_state(selected.path))
                 continue
-            file = Path(one.path)
+            file = Path(selected.path)
             try:
                 status = file.stat()
                 states.append((str(file), status.st_size, status.st_mtime_ns))
@@ -352,12 +270,6 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
                 # Reading it reports a problem.
                 states.append((str(file), -1, -1))
     return states
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write a file completely or not at all, even after a power failure."""
-    data = json.dumps({"content": content, "digest": _digest_of(content)}).encode()
-    replace_file(path, data, temporary=f"{path}.part")
 
 
 def _digest_of(content: Any) -> str:

@@ -30,29 +30,7 @@ _TEXTS = ("review",)
 
 
 class FileRun:
-    """Context manager that opens a task's inputs and outputs, and closes them in order.
-
-    Parameters
-    ----------
-    task : str
-        Name of the task; a work folder of another task is refused.
-    options : RunOptions
-    inputs : sequence of str or Path
-    outputs : mapping of str to (str, Path or None)
-        The path of each output; None for no output.
-    files : mapping
-        The checked values of `ReportParameters` or `FileParameters`.
-    against : (str, sequence of str or Path or None)
-        The parameter that names the files of another collection, and these files.
-
-    Attributes
-    ----------
-    pipeline : Pipeline
-    sources : Sources
-    against : Sources, StoredTexts, SavedSketches or None
-    outputs : dict of str to Output
-        The outputs that have a path.
-    """
+    """Context manager that opens a task's inputs and outputs, and closes them in order."""
 
     pipeline: Pipeline
     sources: Sources
@@ -100,7 +78,7 @@ class FileRun:
             folder = Path(self._files["work"])
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
-        own = set() if self._work is None else self._work.take_back()
+        own = set() if self._work is None else self._work.discard()
         output_set: OutputSet = self._stack.enter_context(
             OutputSet(None if self._work is None else self._work.token)
         )
@@ -119,7 +97,7 @@ class FileRun:
                 self._report_path, force=may_replace(self._report_path)
             )
         if self._work is not None:
-            self._work.began(output_set.parts())
+            self._work.start(output_set.parts())
         self.sources = open_sources(
             self._inputs, format=format, **self._options.fields, output_paths=places
         )
@@ -192,13 +170,7 @@ class FileRun:
         problems: Sequence[Any] = (),
         notes: Sequence[Any] = (),
     ) -> None:
-        """Write the report, if there is one, as the last step before the outputs appear.
-
-        Parameters
-        ----------
-        problems, notes : sequence
-            Problems and notes of writing; those of reading are added.
-        """
+        """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if self._report is None:
             return

@@ -13,8 +13,7 @@ from neardup.readers.batch import REMEMBERED, stopped
 from neardup.recipe import Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
-from neardup.run.collected import Collected
-from neardup.run.id_spool import Ids
+from neardup.run.collected import Collected, Ids
 from neardup.run.sketch_file import SavedSketches
 
 if TYPE_CHECKING:
@@ -48,11 +47,6 @@ def collect(
     `keeps_texts` tells whether candidate pairs are verified later, and `counted_shingle`
     the length of the shingles to count over the collection for that. `memory` bounds the
     corpus, and `ids` stores the ids.
-
-    Raises
-    ------
-    InputError
-        At the first record that cannot be read, if `stop_on_error`.
     """
     from neardup import _core
 
@@ -110,4 +104,5 @@ def collect(
         collected.counted = corpus.counted_shingles()
     if sketch:
         corpus.finish()
+        collected.frequencies = corpus.frequencies_digest()
     return collected

@@ -9,46 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.memory import memory_of
 from neardup.base.messages import Message, system_words
-from neardup.base.priority import criteria_of, fields_of, priority_order
+from neardup.base.priority import fields_of, priority_order
 from neardup.base.progress import Clock, Progress, check_progress, peak_memory, share_of
-from neardup.exceptions import OutputError
+from neardup.base.validation import check_workers
+from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import stopped
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import Rule
-from neardup.run.collected import Collected
-from neardup.run.id_spool import Ids
+from neardup.recipe.stages import CORPUS, Weigh
+from neardup.run.checkpoint import Work, damaged
+from neardup.run.collected import Collected, Ids
 from neardup.run.ingest import collect
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import (
-    SavedSketches,
-    attach_sketches,
-    documents,
-    write_sketches,
-)
+from neardup.run.sketch_file import SavedSketches, adopt_sketches, write_sketches
 from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
     from neardup.readers import Batch
-    from neardup.run.checkpoint import Work
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
 
-SKETCHES, CANDIDATES, KEPT = "sketches", "candidates", "kept"
-"""Stages of a work folder, named like the last stage of the pipeline that each completes."""
-
-# Files of a work folder: Arrow IPC, and one that is there only while documents are read.
-_SKETCHES, _KEPT, _IDS = "sketches.arrow", "kept.arrow", "ids.part"
-
 #: Memory of a pair: its columns, twice while they are sorted, and its row of the result.
 _PAIR_BYTES = 72
 
-#: Counts that are stored with the decisions.
+#: Counts of the search, by their names in the summary.
 _COUNTS = (
     "visited",
     "candidates",
@@ -61,15 +50,7 @@ _COUNTS = (
 
 
 class Pipeline:
-    """The stages of one run, in memory or in a work folder.
-
-    Parameters
-    ----------
-    options : RunOptions
-    progress : Progress or None, default=None
-    work : Work or None, default=None
-        The work folder that stores the stages and from which they are resumed.
-    """
+    """The stages of one run, in memory or in a work folder, from which they are resumed."""
 
     def __init__(
         self, options: RunOptions, progress: Progress | None = None, work: Work | None = None
@@ -86,7 +67,7 @@ class Pipeline:
         return self.options.rule
 
     @contextlib.contextmanager
-    def out_of_room(self) -> Iterator[None]:
+    def _out_of_room(self) -> Iterator[None]:
         """Turn errors of temporary files into an error that tells where space is needed."""
         try:
             yield
@@ -98,54 +79,39 @@ class Pipeline:
     def read(
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
-        """Read, normalize, segment, weigh and sketch all documents, or restore them from a run.
-
-        Parameters
-        ----------
-        source : Sources or TableSource
-        against : Sources, TableSource, StoredTexts, SavedSketches or None, default=None
-            Documents that come first and are kept in any case.
-        looks_up : bool, default=False
-            Whether documents are only looked up in priority order, so that sketches may
-            be stored in files.
-        saves : bool, default=False
-            Whether all is kept that a later run needs to be compared with these documents.
-        """
+        """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
         options, work, rule = self.options, self.work, self.options.rule
         memory = memory_of(
             options.memory,
             None if work is None else work.folder,
             sketches=looks_up and rule is not None and rule.leaves_memory,
         )
-        if work is not None and work.has(SKETCHES):
-            collected = self._recalled(source, against, work, memory)
-        else:
-            path = None
-            if work is not None:
-                work.forget((CANDIDATES, KEPT))
-                path = work.folder / _IDS
-            collected = collect(
-                source.batches(titles=options.reads_titles),
-                options.recipe,
-                against=self._batches(against),
-                keeps_texts=saves or (rule is not None and rule.keeps_texts),
-                keeps_counts=saves,
-                counted_shingle=None if rule is None else rule.counted_shingle,
-                workers=options.workers,
-                value_fields=fields_of(options.priority),
-                lengths=any(one.kind == "longest" for one in criteria_of(options.priority)),
-                title_from_first_line=options.title_from_first_line,
-                stop_on_error=options.on_error == "stop",
-                memory=memory,
-                ids=Ids(options.memory // 32, path),
-                progress=self.progress,
-                share=share_of(against, source),
-            )
-            collected.order = _order(options.priority, collected)
-            # These were collected only for the order.
-            collected.lengths, collected.values = [], {}
-            if work is not None:
-                self._leave(source, against, collected, work)
+        with self._out_of_room():
+            collected = self._load_sketches(source, against, memory)
+            if collected is None:
+                collected = collect(
+                    source.batches(titles=options.reads_titles),
+                    options.recipe,
+                    against=self._batches(against),
+                    keeps_texts=saves
+                    or work is not None
+                    or (rule is not None and rule.keeps_texts),
+                    keeps_counts=saves,
+                    counted_shingle=None if rule is None else rule.counted_shingle,
+                    workers=options.workers,
+                    value_fields=fields_of(options.priority),
+                    lengths="longest" in options.priority.split(","),
+                    title_from_first_line=options.title_from_first_line,
+                    stop_on_error=options.on_error == "stop",
+                    memory=memory,
+                    ids=Ids(options.memory // 32, None if work is None else work.ids),
+                    progress=self.progress,
+                    share=share_of(against, source),
+                )
+                collected.order = _order(options.priority, collected)
+                # These were collected only for the order.
+                collected.lengths, collected.values = [], {}
+                self._save_sketches(source, against, collected)
         self.clock.lap("read and sketch")
         return collected
 
@@ -156,58 +122,85 @@ class Pipeline:
         batches: Iterable[Batch] = against.batches(titles=self.options.reads_titles)
         return batches
 
-    def _leave(self, source: Any, against: Any, collected: Collected, work: Work) -> None:
-        """Store the ingested documents in the work folder."""
-        collected.corpus.save()
-        path = work.folder / _SKETCHES
-        write_sketches(path, collected)
-        collected.ids = Ids.stored(path)
-        (work.folder / _IDS).unlink(missing_ok=True)
-        said = {
-            "frequencies": collected.corpus.frequencies_digest(),
+    def _save_sketches(self, source: Any, against: Any, collected: Collected) -> None:
+        """Store the documents in the work folder, if there is one."""
+        import pyarrow as pa
+
+        work, rule = self.work, self.options.rule
+        if work is None:
+            return
+        write_sketches(
+            lambda schema: pa.ipc.new_file(str(work.sketches), schema),
+            collected,
+            collected.corpus.counted_shingles(),
+            None if rule is None else rule.counted_shingle,
+            with_priority=True,
+        )
+        facts = {
+            "frequencies": collected.frequencies,
             "problems": [problem.to_dict() for problem in collected.problems],
             "problem_count": collected.problem_count,
             "bytes_read": collected.bytes_read,
-            "source": source.found(),
+            "against": collected.against,
+            "sources": [side.found() for side in (source, against) if side is not None],
         }
-        if against is not None:
-            said["against"] = {"documents": collected.against, "source": against.found()}
-        work.complete(SKETCHES, said, (_SKETCHES,))
+        work.save_stage(facts)
+        collected.ids = Ids.stored(work.sketches)
 
-    def _recalled(self, source: Any, against: Any, work: Work, memory: _core.Memory) -> Collected:
-        """Return the documents that an earlier run has ingested."""
+    def _load_sketches(self, source: Any, against: Any, memory: _core.Memory) -> Collected | None:
+        """Return the documents that an earlier run stored in the work folder, if one did."""
+        import numpy as np
+        import pyarrow as pa
+
         from neardup import _core
         from neardup.readers import Problem
 
-        options = self.options
-        said, path = work.said(SKETCHES), work.folder / _SKETCHES
-        core = compiled(options.recipe)
-        with work.recalling():
-            corpus = _core.Corpus.open(
-                core,
-                workers=options.workers,
+        options, work = self.options, self.work
+        facts = None if work is None else work.load_stage()
+        if work is None or facts is None:
+            return None
+        recipe = options.recipe
+        if recipe.weigh.idf == CORPUS:
+            # What is sketched is not counted and weighed again.
+            recipe = dataclasses.replace(recipe, weigh=Weigh())
+        order, readable, begin = [], [], 0
+        try:
+            corpus = _core.Corpus(
+                compiled(recipe),
+                keeps_texts=True,
+                shingle=None if options.rule is None else options.rule.counted_shingle,
+                workers=check_workers(options.workers),
                 memory=memory,
-                documents=documents(path),
-                has_counted=options.rule is not None and options.rule.counted_shingle is not None,
-                digest=said["frequencies"],
             )
-            order = attach_sketches(path, corpus)
+            # Pages of a memory map would stay in memory as far as there is any.
+            with pa.OSFile(str(work.sketches), "r") as file:
+                for batch in adopt_sketches(file, corpus):
+                    known = batch["priority"].is_valid().to_numpy(zero_copy_only=False)
+                    readable.append(begin + np.flatnonzero(known).astype(np.uint32))
+                    order.append(batch["priority"].drop_null().to_numpy())
+                    begin += len(batch)
+            corpus.finish()
+        except (InputError, OutputError, ParameterError) as error:
+            raise damaged(str(work.folder), error.args[0]) from error
         collected = Collected(
             options.recipe,
             corpus,
-            ids=Ids.stored(path),
-            order=order,
-            problems=[Problem.from_dict(one) for one in said["problems"]],
-            problem_count=said["problem_count"],
-            bytes_read=said["bytes_read"],
+            against=facts["against"],
+            ids=Ids.stored(work.sketches),
+            problems=[Problem.from_dict(problem) for problem in facts["problems"]],
+            problem_count=facts["problem_count"],
+            bytes_read=facts["bytes_read"],
+            frequencies=facts["frequencies"],
         )
+        empty = [np.zeros(0, np.uint32)]
+        places = np.argsort(np.concatenate([*empty, *order]))
+        collected.order = np.concatenate([*empty, *readable])[places]
         if options.on_error == "stop" and collected.problems:
             # The earlier run continued after problems.
             raise stopped(collected.problems[0])
-        source.recall(said["source"])
-        if against is not None:
-            against.recall(said["against"]["source"])
-            collected.against = said["against"]["documents"]
+        sides = [side for side in (source, against) if side is not None]
+        for side, state in zip(sides, facts["sources"], strict=True):
+            side.recall(state)
         self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
         for problem in collected.problems:
             self.progress.problem(problem)
@@ -217,13 +210,7 @@ class Pipeline:
         """Apply the rule to all documents, in priority order."""
         import numpy as np
 
-        work, order = self.work, collected.order
-        if work is not None and work.has(KEPT):
-            work.said(KEPT)
-            self.progress.note(Message("runs.all_decided"))
-            return Decided.from_table(work.table(_KEPT))
-        corpus = collected.corpus
-        clusterer = self._clusterer(corpus, self.rule.compiled(len(corpus)), order)
+        order, corpus = collected.order, collected.corpus
         count = len(corpus)
         decided = Decided(
             kept_for=np.full(count, -1, np.int64),
@@ -231,48 +218,37 @@ class Pipeline:
             distance=np.full(count, -1, np.int32),
             identical=np.zeros(count, np.bool_),
         )
-        self.progress.stage("candidates, verify, cluster", len(order))
-        first = int((order < collected.against).sum())
-        for begin in range(0, first, _STEP):
-            step = order[begin : min(begin + _STEP, first)]
-            clusterer.file(corpus, step)
-            self.progress.advance(len(step))
-        for begin in range(first, len(order), _STEP):
-            step = order[begin : begin + _STEP]
-            (
-                decided.kept_for[step],
-                decided.similarity[step],
-                decided.distance[step],
-                decided.identical[step],
-            ) = clusterer.decide(corpus, step, files=not self.options.against_only)
-            self.progress.advance(len(step))
+        with self._out_of_room():
+            clusterer = self._clusterer(corpus, order)
+            self.progress.stage("candidates, verify, cluster", len(order))
+            first = int((order < collected.against).sum())
+            for begin in range(0, first, _STEP):
+                step = order[begin : min(begin + _STEP, first)]
+                clusterer.file(corpus, step)
+                self.progress.advance(len(step))
+            for begin in range(first, len(order), _STEP):
+                step = order[begin : begin + _STEP]
+                (
+                    decided.kept_for[step],
+                    decided.similarity[step],
+                    decided.distance[step],
+                    decided.identical[step],
+                ) = clusterer.decide(corpus, step, files=not self.options.against_only)
+                self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
-        if work is not None:
-            work.leave_table(_KEPT, decided.to_table())
-            work.complete(KEPT, {}, (_KEPT,))
         return decided
 
-    def _clusterer(
-        self, corpus: _core.Corpus, rule: _core.Rule, order: NDArray[np.uint32]
-    ) -> _core.Clusterer:
+    def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
         from neardup import _core
 
-        work = self.work
+        rule = self.rule.compiled(len(corpus))
         if not corpus.is_outside():
             return _core.Clusterer(corpus, rule)
-        if work is not None and work.has(CANDIDATES):
-            self.progress.note(Message("runs.keys_joined"))
-            work.said(CANDIDATES)
-            with work.recalling():
-                join = _core.ExternalJoin.open(rule, work.folder)
-        else:
-            self.progress.stage("join keys", None)
-            join = _core.ExternalJoin(corpus, rule, order)
-            while join.advance(corpus):
-                # Ctrl-C is checked after each part.
-                self.progress.advance(0)
-            if work is not None:
-                work.complete(CANDIDATES, {})
+        self.progress.stage("join keys", None)
+        join = _core.ExternalJoin(corpus, rule, order)
+        while join.advance(corpus):
+            # Ctrl-C is checked after each part.
+            self.progress.advance(0)
         self.clock.lap("join keys")
         return _core.Clusterer.joined(corpus, rule, join, order)
 
@@ -292,19 +268,17 @@ class Pipeline:
         self.progress.stage("candidates, verify", None)
         corpus = collected.corpus
         others = collected.against if across else None
-        search = _core.PairSearch(
-            corpus,
-            self.rule.compiled(len(corpus)),
-            others=others,
-            max_pairs=self.options.memory // _PAIR_BYTES,
-        )
-        # In pieces, so that Ctrl-C is checked between them.
-        pieces = list(iter(lambda: search.next_piece(corpus), None))
-        kinds = (np.uint32, np.uint32, np.float64, np.int32)
-        columns = [
-            np.concatenate([piece[at] for piece in pieces]) if pieces else np.zeros(0, kind)
-            for at, kind in enumerate(kinds)
-        ]
+        empty = tuple(np.zeros(0, kind) for kind in (np.uint32, np.uint32, np.float64, np.int32))
+        with self._out_of_room():
+            search = _core.PairSearch(
+                corpus,
+                self.rule.compiled(len(corpus)),
+                others=others,
+                max_pairs=self.options.memory // _PAIR_BYTES,
+            )
+            # In pieces, so that Ctrl-C is checked between them.
+            pieces = [empty, *iter(lambda: search.next_piece(corpus), None)]
+        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
         if across:
             columns[:2] = columns[1::-1]
         order = np.lexsort((columns[1], columns[0]))
@@ -360,41 +334,10 @@ def _no_room(error: OSError, work: Work | None) -> OutputError:
 
 @dataclasses.dataclass
 class Decided:
-    """The decision on each document, by its number.
-
-    Parameters
-    ----------
-    kept_for : ndarray of int64
-        The kept document that it duplicates; -1 for a kept document.
-    similarity : ndarray of float64
-    distance : ndarray of int32
-        In bits; -1 if a text has no fingerprint.
-    identical : ndarray of bool
-        Whether the texts are equal.
-    counts : dict of str to int
-        Counts of the search by their names in :class:`neardup.run.summary.Summary`.
-    """
+    """The decision on each document, by its number."""
 
     kept_for: NDArray[np.int64]
     similarity: NDArray[np.float64]
     distance: NDArray[np.int32]
     identical: NDArray[np.bool_]
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
-
-    def to_table(self) -> pa.Table:
-        """Return a row for each document, with the counts as metadata."""
-        import pyarrow as pa
-
-        columns = vars(self).copy()
-        counts = columns.pop("counts")
-        metadata = {name: str(count) for name, count in counts.items()}
-        return pa.table(columns).replace_schema_metadata(metadata)
-
-    @classmethod
-    def from_table(cls, table: pa.Table) -> Decided:
-        """Return the decisions of a result of `to_table`."""
-        columns: dict[str, Any] = {
-            name: table.column(name).to_numpy() for name in table.column_names
-        }
-        counts = {name: int((table.schema.metadata or {})[name.encode()]) for name in _COUNTS}
-        return cls(**columns, counts=counts)

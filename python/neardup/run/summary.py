@@ -118,13 +118,7 @@ class Summary:
 
 
 def template_notes(summary: Summary) -> list[Message]:
-    """Return notes on very many similar documents, and on what they keep from being found.
-
-    Examples
-    --------
-    >>> template_notes(Summary("dedup", without_features=5))
-    []
-    """
+    """Return notes on very many similar documents, and on what they keep from being found."""
     notes = []
     if summary.without_features >= _WORTH_TELLING:
         notes.append(Message("runs.nothing_to_compare", count=summary.without_features))

@@ -19,15 +19,7 @@ __all__ = ["TextPass", "read_ahead"]
 
 
 class TextPass:
-    """What searches through texts share: reading, problems, writing and costs.
-
-    Parameters
-    ----------
-    summary : object
-        With the counts ``read``, ``unreadable``, ``bytes_read`` and ``problems``, and the costs
-        ``seconds``, ``stages`` and ``peak_memory``.
-    progress : Progress
-    """
+    """What searches through texts share: reading, problems, writing and costs."""
 
     def __init__(self, summary: Any, progress: Progress) -> None:
         self.clock = Clock()

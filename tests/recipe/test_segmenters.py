@@ -1,7 +1,7 @@
 """Segmenters of the user's own."""
 
 import pytest
-from tests.reference import segment, sketch, weigh
+from tests.reference import segment, sketch
 
 from neardup import (
     InputError,
@@ -34,18 +34,6 @@ def test_every_task_uses_it():
     counted = count_idf([text], recipe=recipe.replace(weigh={"scheme": "tf-idf", "idf": "corpus"}))
     assert dict(counted.counts) == {"渡轮": 1, "书店": 1}
     assert counted.units == f"{MODULE}:weighted"
-
-
-def test_words_of_the_python_jieba():
-    """The bits are then those of the formula over its words."""
-    import jieba
-
-    jieba.setLogLevel(60)
-    text = "北山镇的旧粮站改成了书店，开张那天来了三百多人。"
-    recipe = recipe_with("jieba_words", weigh={"stop_words": "none", "drop_punctuation": False})
-    words = list(jieba.cut(text.replace("，", ",")))
-    expected = sketch.simhash(weigh.tf(words), 64, sketch.xxh3, 0)
-    assert fingerprint(text, recipe=recipe).value == expected
 
 
 @pytest.mark.parametrize(

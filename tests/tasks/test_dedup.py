@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from neardup import InputError, ParameterError, count_idf, dedup, fingerprint_many, pairs
+from neardup import InputError, ParameterError, count_idf, dedup, pairs
 
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
@@ -112,12 +111,6 @@ def test_named_fields():
         dedup(table)
 
 
-@pytest.mark.parametrize("data", [None, 7, "one text", {"text": "x"}, object()])
-def test_what_is_no_collection(data):
-    with pytest.raises(ParameterError, match="'data'"):
-        dedup(data)
-
-
 UNREADABLE = [
     {"id": "a", "text": FIRST},
     {"id": "b", "text": None},
@@ -175,33 +168,10 @@ def test_values_of_kinds_that_do_not_compare():
         dedup(records, priority="field:rank")
 
 
-@pytest.mark.parametrize(
-    ("values", "first"),
-    [
-        (["10", "9", "11"], 1),
-        (["2024-12-1", "2024-3-9", "2024-11-30"], 1),
-        ([2.5, 1, 3], 1),
-        (["b", "a", "c"], 1),
-        ([None, "a", "a"], 1),
-        ([float("nan"), 5.0, 4.0], 2),
-    ],
-)
-def test_order_by_a_field(values, first):
-    records = [{"text": FIRST, "rank": value} for value in values]
-    assert np.flatnonzero(dedup(records, priority="field:rank").keep).tolist() == [first]
-
-
 def test_surrogates_and_strange_texts_in_a_list_of_str():
     result = dedup(["好的", "\udcff", 3, None, "好的"])
     assert result.keep.tolist() == [True, True, True, True, False]
     assert result.summary.unreadable == 3
-
-
-def test_fingerprints_refuse_what_is_no_text():
-    with pytest.raises(InputError, match=r"texts\[1\]: expected text, found NoneType"):
-        fingerprint_many(["x", None])
-    with pytest.raises(InputError, match=r"texts\[0\]: expected text, found bytes"):
-        fingerprint_many([b"x"])
 
 
 def test_a_name_of_a_file_is_no_table():

@@ -62,12 +62,6 @@ def test_the_default_is_the_two_groups_of_the_method():
     assert len({recipe.id for recipe in (IMPROVED, EXTENDED, WITHOUT)}) == 3
 
 
-@pytest.mark.parametrize("marker", ["综上所述", "总之", "但是"])
-def test_the_markers_that_the_method_names_count(marker):
-    features = weights(IMPROVED, f"{marker}，渡轮的票价不高。")
-    assert marker in features
-
-
 def test_a_list_of_ones_own(tmp_path):
     path = tmp_path / "markers.txt"
     path.write_text("\ufeff票价\n轮\n\n 以…为例 \n", "utf-8")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests import hard_texts
 from tests.hostile import TEXTS
-from tests.tasks import hard_texts
-from tests.tasks.test_memory import RECIPES, without_memory  # noqa: F401
+from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
 from neardup import (
     InputError,
