@@ -44,6 +44,7 @@ TRIED = {
     "index export": (["n.db", "-o", "out.jsonl"], False),
     "index keep": (["n.db", "a"], False),
     "index query": (["n.db", "text"], False),
+    "index rebuild": (["n.db", "new.db"], False),
     "index reconsider": (["n.db"], False),
     "index recount": (["n.db"], False),
     "index remove": (["n.db", "a"], False),
