@@ -12,7 +12,7 @@ DEMO := .demo
 # Tests start Python hundreds of times, which must not compile neardup anew each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rust test-python lint format docs site wheels bench bench-short accuracy clean
+.PHONY: demo test test-fast test-rust test-python lint format translations docs site wheels bench bench-short accuracy clean
 
 demo: .venv/built
 	@rm -rf $(DEMO) && mkdir $(DEMO)
@@ -49,11 +49,16 @@ lint: .venv/test .venv/lint
 	cargo clippy --locked --release --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --release --workspace --no-deps --quiet
 	$(BIN)/python docs/generate_cli_reference.py --check
+	$(BIN)/python translate.py missing
 
 format: .venv/lint
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	cargo fmt --all
+
+# Put new sentences into the Chinese file, to be translated there.
+translations: .venv/test
+	$(BIN)/python translate.py update
 
 docs: .venv/built
 	$(BIN)/python docs/generate_cli_reference.py
@@ -74,6 +79,7 @@ site: .venv/test .venv/site
 WHEELS := $(foreach cpu,x86_64 aarch64,$(foreach libc,gnu musl,$(cpu)-unknown-linux-$(libc)))
 wheels: .venv/wheels
 	rm -rf dist
+	$(BIN)/python translate.py compile
 	rustup target add $(WHEELS)
 	for target in $(WHEELS); do \
 	    case $$target in *musl) least=musllinux_1_2 ;; *) least=manylinux2014 ;; esac; \
@@ -105,7 +111,8 @@ clean:
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-.venv/built: .venv/pip pyproject.toml $(RUST)
+# Building compiles the translations.
+.venv/built: .venv/pip pyproject.toml $(RUST) $(wildcard python/neardup/base/locale/*/LC_MESSAGES/*.po)
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 

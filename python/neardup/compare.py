@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.reprs import ReprMixin
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import completed, takes_options
@@ -327,8 +327,8 @@ def compare_documents(
         recipe_id=recipe.id,
     )
     reason = _reason(recipe, found, comparison)
-    code = "runs.duplicates" if duplicate else "runs.no_duplicates"
-    return replace(comparison, verdict=Message(code, reason=reason))
+    verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")
+    return replace(comparison, verdict=Message(verdict, reason=reason))
 
 
 def _number_penalty(measured: str, evidence: dict[str, Any]) -> float:
@@ -352,16 +352,26 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
     decide = recipe.decide
     if found["few_features"]:
         if found["identical"]:
-            return Message("runs.identical")
-        return Message("runs.few_features", least=max(decide.min_features, 1))
+            return Message("the normalized texts are identical")
+        return Message(
+            "a text of fewer than {least} features duplicates only an identical text",
+            least=max(decide.min_features, 1),
+        )
     reasons = []
     if decide.max_distance is not None and found["distance"] is not None:
         bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
-        reasons.append(Message("runs.bits_differ", count=found["distance"], **bounds))
+        reasons.append(
+            Message.counted(
+                "{count} of {bits} bits differs, at most {most} allowed",
+                "{count} of {bits} bits differ, at most {most} allowed",
+                count=found["distance"],
+                **bounds,
+            )
+        )
     if decide.threshold is not None:
         reasons.append(
             Message(
-                "runs.similarity",
+                "similarity {similarity} by {measure}, at least {threshold} needed",
                 similarity=_shown(found["similarity"], decide.threshold),
                 measure=comparison.measure,
                 threshold=decide.threshold,
@@ -372,19 +382,29 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
         if decide.measure == "containment":
             reasons += _reasons_of_containment(found["containment"], comparison)
     if not reasons:
-        return Message("runs.neither_bound", recipe=recipe.name)
+        return Message(
+            "the recipe '{recipe}' has neither a threshold nor a max_distance", recipe=recipe.name
+        )
     if found["duplicate"] and not found["within_bounds"]:
-        return Message("runs.identical")
-    return reduce(lambda first, then: Message("runs.both", first=first, second=then), reasons)
+        return Message("the normalized texts are identical")
+    return reduce(
+        lambda first, then: Message("{first}; {second}", first=first, second=then), reasons
+    )
 
 
 def _reasons_of_content(comparison: Comparison) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
     threshold = comparison.threshold or 0.0
     if comparison.short and comparison.numbers_differ and comparison.aligned >= threshold:
-        return [Message("runs.short_numbers_differ", count=comparison.numbers_differ)]
+        return [
+            Message.counted(
+                "a text is short, and a number differs",
+                "a text is short, and {count} numbers differ",
+                count=comparison.numbers_differ,
+            )
+        ]
     if comparison.short:
-        return [Message("runs.short")]
+        return [Message("a text is short, so letters and digits decide")]
     return _replaced(comparison)
 
 
@@ -394,8 +414,12 @@ def _reasons_of_containment(found: dict[str, float], comparison: Comparison) -> 
     first, second = found["a_in_b"] >= threshold, found["b_in_a"] >= threshold
     reasons = []
     if first or second:
-        code = "each_in_the_other" if first and second else "a_in_b" if first else "b_in_a"
-        reasons.append(Message(f"runs.{code}"))
+        if first and second:
+            reasons.append(Message("each contains the other"))
+        elif first:
+            reasons.append(Message("B contains A"))
+        else:
+            reasons.append(Message("A contains B"))
     return reasons + _replaced(comparison)
 
 
@@ -405,7 +429,15 @@ def _replaced(comparison: Comparison) -> list[Message]:
         return []
     before = comparison.similarity + comparison.number_penalty
     count = comparison.numbers_replaced
-    return [Message("runs.numbers_replaced", count=count, resemblance=f"{before:.4f}")]
+    return [
+        Message.counted(
+            "{count} number is replaced by another, which lowers the similarity from {resemblance}",
+            "{count} numbers are replaced by others, which lowers the similarity "
+            "from {resemblance}",
+            count=count,
+            resemblance=f"{before:.4f}",
+        )
+    ]
 
 
 def _shown(similarity: float, threshold: float) -> str:

@@ -237,7 +237,14 @@ def contamination_files(
     action = _action(do, output)
     paths = {"inputs": paths_of(inputs, "inputs"), "tests": paths_of(tests, "tests")}
     if "-" in paths["inputs"] and "-" in paths["tests"]:
-        raise ParameterError(Message("readers.stdin_twice", parameter="tests", times=2))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name standard input ('-') at most once. Got "
+                "it {times} times instead.",
+                parameter="tests",
+                times=2,
+            )
+        )
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
     with OutputSet() as output_set:
@@ -250,7 +257,13 @@ def contamination_files(
         items = open_sources(paths["tests"], **of_tests, **of_files)
         search = _Search(items, given, check_progress(given["progress"]))
         for name in sources.shared_with(items):
-            search.progress.note(Message("runs.same_as_tests", file=name))
+            search.progress.note(
+                Message(
+                    "{file} is both a file of documents and of test items, so all of its "
+                    "items are found.",
+                    file=name,
+                )
+            )
         search.look_through(sources)
         result = search.result()
         summary = result.summary
@@ -272,9 +285,18 @@ def _action(do: str | None, output: str | Path | None) -> str:
         return "report" if output is None else "drop"
     check_choice(do, "do", get_args(Action))
     if (do == "report") is (output is not None):
-        raise ParameterError(
-            Message(f"runs.{do}_without" if output is None else "runs.only_report")
-        )
+        if output is None:
+            message = Message(
+                "{named[do]} must be 'report' without an output. Got '{value}' instead. Name a "
+                "file for the documents.",
+                value=do,
+            )
+        else:
+            message = Message(
+                "{named[do]} must be 'drop' or 'mask' with an output. Got 'report' instead, "
+                "which writes no documents. Name a file for the findings with {given[report]}."
+            )
+        raise ParameterError(message)
     return do
 
 
@@ -326,9 +348,22 @@ class _Search(TextPass):
         self.summary.tests = len(decidable)
         self.summary.short = decidable.count(False)
         if not any(decidable):
-            code = "runs.no_tests" if decidable else "runs.no_tests_none"
             least = _core.SHORTEST_ITEM
-            raise InputError(Message(code, count=len(decidable), least=least, letters=2 * least))
+            if not decidable:
+                raise InputError(Message("{named[tests]} must have items. Got none."))
+            raise InputError(
+                Message.counted(
+                    "{named[tests]} must have an item of at least {least} Chinese characters or "
+                    "{letters} letters. Got {count:,} item, which is shorter. Name the field of "
+                    "the text with {given[test_text_field]}.",
+                    "{named[tests]} must have an item of at least {least} Chinese characters or "
+                    "{letters} letters. Got {count:,} items, all of which are shorter. Name the "
+                    "field of the text with {given[test_text_field]}.",
+                    count=len(decidable),
+                    least=least,
+                    letters=2 * least,
+                )
+            )
         self.clock.lap("read tests")
 
     def look_through(self, documents: Any) -> None:
@@ -364,7 +399,17 @@ class _Search(TextPass):
             count = len(common)
             shown = ", ".join(self._ids[item] for item in sorted(common)[:3])
             shown += ", ..." if count > 3 else ""
-            self.progress.note(Message("runs.common_tests", count=count, most=most, ids=shown))
+            self.progress.note(
+                Message.counted(
+                    "{count:,} test item occurs only as wording that more than {most:,} "
+                    "documents have, which does not count ({given[common]}): {ids}.",
+                    "{count:,} test items occur only as wording that more than {most:,} "
+                    "documents have, which does not count ({given[common]}): {ids}.",
+                    count=count,
+                    most=most,
+                    ids=shown,
+                )
+            )
         contaminated = sorted({one.document for one in self._found})
         keep = np.ones(summary.read, np.bool_)
         keep[contaminated] = False

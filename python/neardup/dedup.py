@@ -133,7 +133,12 @@ class DedupResult(ReprMixin, Generic[_Rows]):
             If the documents are of files, and `dedup_files` was called without `review`.
         """
         if self._reviewed is None:
-            raise ParameterError(Message("runs.no_review"))
+            raise ParameterError(
+                Message(
+                    "{named[review]} of dedup_files must name a file for a review of "
+                    "files. Got none."
+                )
+            )
         return self._reviewed()
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
@@ -352,7 +357,13 @@ def _reviewer(
 
 
 def _without_against() -> ParameterError:
-    return ParameterError(Message("runs.without_against", parameter="against_only"))
+    return ParameterError(
+        Message(
+            "{parameter:named} must be left out without another collection. Name "
+            "one with {given[against]}.",
+            parameter="against_only",
+        )
+    )
 
 
 def _decided(
@@ -446,7 +457,17 @@ def _removed_table(
     if has_against:
         optional["kept_from"] = ["against" if other else "input" for other in is_against.tolist()]
     if repeated:
-        pipeline.progress.note(Message("runs.same_ids", count=repeated))
+        pipeline.progress.note(
+            Message.counted(
+                "{count:,} record has the id of another record. The columns 'record' "
+                "and 'kept_record' of the removed documents tell these apart; or name "
+                "a field of unique ids with {given[id_field]}.",
+                "{count:,} records have the id of another record. The columns "
+                "'record' and 'kept_record' of the removed documents tell these "
+                "apart; or name a field of unique ids with {given[id_field]}.",
+                count=repeated,
+            )
+        )
         # The records of each collection are counted from 1.
         optional["record"] = dropped - against + 1
         optional["kept_record"] = kept_for - np.where(is_against, 0, against) + 1

@@ -6,7 +6,7 @@ instead*, followed by a remedy if one is known. Messages about data begin with t
 file, the record and the field.
 
 Programs should use the class, `NeardupError.code` and `NeardupError.values`, not the
-sentence, which `neardup.base.messages` makes from them.
+sentence.
 """
 
 from __future__ import annotations
@@ -40,13 +40,15 @@ class NeardupError(Exception):
     ...     neardup.dedup(["a text"], threshold=80)
     ... except neardup.ParameterError as error:
     ...     print(error.code, error.values["parameter"], error.values["value"])
-    options.must_be threshold 80
+    parameter threshold 80
     """
 
+    _code = "error"
+
     @property
-    def code(self) -> str | None:
-        """The code of the error, for programs; None if the error has no catalogue message."""
-        return getattr(self.message, "code", None)
+    def code(self) -> str:
+        """The kind of the error, for programs: see docs/errors.md."""
+        return getattr(self.message, "code", None) or self._code
 
     @property
     def values(self) -> dict[str, Any]:
@@ -55,7 +57,7 @@ class NeardupError(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence in English: a `Message`, if it is from the catalogue."""
+        """The sentence in English: a `Message`, unless another program wrote it."""
         return self.args[0] if len(self.args) == 1 else str(self)
 
 
@@ -65,6 +67,8 @@ class ParameterError(NeardupError, ValueError):
     Example: ``The 'threshold' parameter of dedup must be a number above 0 and
     at most 1 (did you mean 0.8?). Got 80 instead.``
     """
+
+    _code = "parameter"
 
 
 class InputError(NeardupError, ValueError):
@@ -76,6 +80,8 @@ class InputError(NeardupError, ValueError):
     Example: ``news.parquet: column 'body' must hold text. Got int64 instead.``
     """
 
+    _code = "input"
+
 
 class OutputError(NeardupError, OSError):
     """An output cannot be created or completed; no partial file is left.
@@ -84,6 +90,8 @@ class OutputError(NeardupError, OSError):
     output was changed.``
     """
 
+    _code = "output"
+
 
 class SketchMismatchError(NeardupError, ValueError):
     """Sketches of two recipes were compared.
@@ -91,6 +99,8 @@ class SketchMismatchError(NeardupError, ValueError):
     Example: ``Fingerprints of two recipes cannot be compared: improved-5d41402a and
     news-7d793037. Sketch both texts with one recipe.``
     """
+
+    _code = "sketch_mismatch"
 
 
 class IndexUnavailableError(NeardupError, OSError):
@@ -104,6 +114,8 @@ class IndexUnavailableError(NeardupError, OSError):
     this change was stored. Make room and try again.``
     """
 
+    _code = "index_unavailable"
+
 
 class IndexFormatError(NeardupError, ValueError):
     """The opened file or database is no index, of another version, or damaged.
@@ -112,6 +124,8 @@ class IndexFormatError(NeardupError, ValueError):
     0.9.0. Install that version, or export the index with it and import the
     export into a new index here.``
     """
+
+    _code = "index_format"
 
 
 class IndexMismatchError(NeardupError, ValueError):
@@ -122,6 +136,8 @@ class IndexMismatchError(NeardupError, ValueError):
     make a new index.``
     """
 
+    _code = "index_mismatch"
+
 
 class MissingDependencyError(NeardupError, ImportError):
     """An optional dependency of neardup is not installed.
@@ -130,6 +146,8 @@ class MissingDependencyError(NeardupError, ImportError):
     'neardup[papers]'``
     """
 
+    _code = "missing_dependency"
+
 
 class ClusterError(NeardupError, RuntimeError):
     """Spark aborted a job, or ended; the completed stages are in the checkpoint.
@@ -137,3 +155,5 @@ class ClusterError(NeardupError, RuntimeError):
     Example: ``Spark aborted the job: java.lang.OutOfMemoryError: Java heap space. Give it
     more memory ...``
     """
+
+    _code = "cluster"

@@ -52,7 +52,8 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     if chosen.weigh.scheme not in ("tf-idf", "improved"):
         raise ParameterError(
             Message(
-                "recipes.must_weigh_by_document_frequency",
+                "{parameter:named} must be a recipe that weighs by document "
+                "frequency, such as keywords and improved. Got {value} instead.",
                 parameter="recipe",
                 value=repr(chosen.name),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
 
@@ -181,7 +181,7 @@ class FingerprintIndex:
         """
         wanted = self.max_distance
         if max_distance is not None:
-            built = "runs.distance_of_index"
+            built = N_("a whole number from {least} to {most}, for which the index was built")
             wanted = check_whole(max_distance, "max_distance", 0, self.max_distance, built)
         return CandidatePairs(
             *self._core.near(
@@ -206,7 +206,8 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
     if array.dtype != np.uint64 or array.ndim != 2 or array.shape[1] != words:
         raise ParameterError(
             Message(
-                "runs.no_words_of_fingerprints",
+                "{parameter:named} must be an array of uint64 of shape (n, {words}) "
+                "for {bits} bits. Got {type} of shape {shape} instead.",
                 parameter="fingerprints",
                 words=words,
                 bits=bits,
@@ -218,5 +219,11 @@ def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.
     # Shifted twice: a shift by all 64 bits is not defined.
     spare = array >> (widths // 2).astype(np.uint64) >> (widths - widths // 2).astype(np.uint64)
     if bits < 64 * words and spare.any():
-        raise ParameterError(Message("runs.bits_above", parameter="fingerprints", bits=bits))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must have no bits above {bits}. Got a larger value instead.",
+                parameter="fingerprints",
+                bits=bits,
+            )
+        )
     return np.ascontiguousarray(array)

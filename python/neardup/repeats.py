@@ -225,7 +225,12 @@ def repeats_files(
     if keep is None:
         keep = "first"
     elif remove is None:
-        raise ParameterError(Message("runs.keep_without_remove"))
+        raise ParameterError(
+            Message(
+                "{named[keep]} must be left out without {given[remove]}, which names "
+                "the file for the records without their repeats."
+            )
+        )
     check_choice(keep, "keep", get_args(KeptPlaces))
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}

@@ -73,11 +73,12 @@ class Fingerprint:
         0
         """
         if not isinstance(other, Fingerprint):
-            raise bad("other", "recipes.fingerprint", other)
+            raise bad("other", "a Fingerprint", other)
         if self.recipe_id != other.recipe_id:
             raise SketchMismatchError(
                 Message(
-                    "recipes.fingerprints_of_two_recipes",
+                    "Fingerprints of two recipes cannot be compared: {recipe_id} and "
+                    "{other_id}. Sketch both texts with one recipe.",
                     recipe_id=self.recipe_id,
                     other_id=other.recipe_id,
                 )
@@ -403,7 +404,9 @@ def signature_many(
     if chosen.sketch.kind != "minhash":
         raise ParameterError(
             Message(
-                "recipes.must_make_signatures",
+                "{parameter:named} must be a recipe that makes signatures. Got "
+                "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
+                "recipe such as 'minhash'.",
                 parameter="recipe",
                 value=chosen.name,
                 kind=chosen.sketch.kind,
@@ -451,7 +454,9 @@ def fingerprint_files(
     chosen = RunOptions.of({**given, "recipe": fingerprinting(given["recipe"])}, compares=False)
     form, bits, blocks = given["form"], chosen.recipe.sketch.bits, given["blocks"]
     if bits > 64 and form in ("unsigned", "signed"):
-        raise bad("form", "recipes.digits_of_wide", form, bits=bits)
+        raise bad(
+            "form", "hex or bits for {bits} bits: a whole number has at most 64", form, bits=bits
+        )
     if blocks is not None:
         # A column of a database holds 63 bits without a sign.
         block_widths(bits, blocks, widest=63, name="blocks")
@@ -505,7 +510,16 @@ def sketch_files(
     chosen = RunOptions.of(given)
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
-        raise ParameterError(Message("runs.sketch_counts_corpus", parameter="recipe", value=name))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name a recipe that weighs each text by "
+                "itself. Got '{value}' with idf = 'corpus' instead. Count the "
+                "collection once with 'neardup idf', and name that file as the "
+                "recipe's idf.",
+                parameter="recipe",
+                value=name,
+            )
+        )
     paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
     with OutputSet() as outputs:
         file = outputs.open_text(place, force=given["force"])
@@ -573,7 +587,9 @@ def block_widths(
     count = check_whole(max_distance, name, 0, bits - 1) + 1
     width, wider = divmod(bits, count)
     if widest is not None and width + (wider > 0) > widest:
-        raise bad(name, "recipes.narrower_blocks", max_distance, bits=widest)
+        raise bad(
+            name, "larger, so that a block has at most {bits} bits", max_distance, bits=widest
+        )
     return [width + (block < wider) for block in range(count)]
 
 
@@ -588,7 +604,10 @@ def fingerprinting(recipe: AnyRecipe) -> Recipe:
     if chosen.sketch.kind != "simhash":
         raise ParameterError(
             Message(
-                "recipes.must_make_fingerprints",
+                "{parameter:named} must be a recipe that makes fingerprints. Got "
+                "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
+                "recipe such as 'characters'; signature_many makes MinHash "
+                "signatures.",
                 parameter="recipe",
                 value=chosen.name,
                 kind=chosen.sketch.kind,

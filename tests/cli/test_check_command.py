@@ -226,7 +226,9 @@ class TestManyPapers:
         assert "neardup: note: papers/empty.txt: must have letters" in found.err
         Path("papers/cut.docx").write_bytes(b"PK\x03\x04")
         found = run(*ALL, "-o", "out/", "--force", code=2)
-        assert found.err.endswith(f"neardup: {Message('cli.done_with_problems')}\n")
+        assert found.err.endswith(
+            f"neardup: {Message('done, except for what the lines above report.')}\n"
+        )
 
     def test_one_paper_in_a_folder(self, run, files):
         run(*ANNA, "-o", "out/")

@@ -170,7 +170,7 @@ def test_explain(filled):
     for call in (filled.explain, filled.remove, filled.keep):
         with pytest.raises(InputError) as refusal:
             call("nosuch")
-        assert refusal.value.message.code == "index.no_such_document"
+        assert refusal.value.message.code == "no_such_document"
     filled.remove("a")
     gone = filled.explain("a")
     assert (gone.document, gone.dropped) == (None, ())

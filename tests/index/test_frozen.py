@@ -140,5 +140,5 @@ def test_tables_of_another_version_are_refused(copy, version):
         connection.execute("UPDATE meta SET value = ? WHERE name = 'schema'", [other])
     with pytest.raises(IndexFormatError) as refusal:
         Index(copy)
-    assert refusal.value.message.code == "index.schema_is_not_of_tables"
+    assert refusal.value.code == "index_format"
     assert refusal.value.message.values["tables"] == str(version)

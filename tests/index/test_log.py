@@ -134,7 +134,7 @@ def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
             assert len(copied) == 5
     with Index(alone, must_exist=True) as copied:
         assert len(copied) < 5
-        assert [line.code for line in copied.check()] == ["index.copied_without_log"]
+        assert [line.code for line in copied.check()] == ["log_missing"]
         assert copied.rebuild(tmp_path / "new.db") == []
     with Index(tmp_path / "new.db", must_exist=True) as rebuilt:
         assert rebuilt.check() == []
@@ -170,7 +170,7 @@ def test_a_backup_while_others_write(tmp_path):
             assert len(check_consistent(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
         with pytest.raises(OutputError) as refusal:
             index.backup(tmp_path / "1.db")
-        assert refusal.value.message.code == "index.copy_exists"
+        assert refusal.value.message.code == "exists"
     assert child.end() == 0
     names = {"n.db", "1.db", "2.db", "3.db"}
     assert {one.name for one in tmp_path.iterdir()} == names
@@ -180,7 +180,7 @@ def test_a_server_is_not_backed_up_here(database_url, tmp_path):
     with Index(database_url) as index:
         with pytest.raises(ParameterError) as refusal:
             index.backup(tmp_path / "copy.db")
-        assert refusal.value.message.code == "index.backup_of_server"
+        assert refusal.value.code == "parameter"
     assert list(tmp_path.iterdir()) == []
 
 

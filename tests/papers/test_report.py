@@ -390,7 +390,11 @@ def test_papers_that_could_not_be_checked_are_named():
     unread = [
         (
             "papers/a<b>.pdf",
-            Message("papers.bad_no_letters", file="papers/a<b>.pdf"),
+            Message(
+                "{file}: must have letters or digits. Got a text without any instead.",
+                code="no_letters",
+                file="papers/a<b>.pdf",
+            ),
         ),
         ("papers/b.txt", "must be something else."),
     ]
@@ -405,10 +409,10 @@ def test_papers_that_could_not_be_checked_are_named():
 
 
 def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
-    said = Message("readers.certainty_likely")
+    said = Message("likely")
     notes = (
-        Message("papers.own_file"),
-        Message("readers.read_as", encoding="gb18030", certainty=said),
+        Message("The paper's own file is in the library and was left out."),
+        Message("Read as {encoding} ({certainty}).", encoding="gb18030", certainty=said),
     )
     one, two = (reports.small_en(notes=(f"Mine {at}.", *notes)) for at in range(2))
     text = Page(summary_page([one, two], [None, None], language="zh")).all_text
@@ -441,14 +445,20 @@ def test_edits_are_marked_on_both_sides():
 
 
 def read_as(encoding, certainty):
-    said = Message(f"readers.certainty_{certainty}")
-    return Message("readers.read_as", encoding=encoding, certainty=said)
+    return Message(
+        "Read as {encoding} ({certainty}).", encoding=encoding, certainty=Message(certainty)
+    )
 
 
 def test_encodings_are_told_of_where_they_were_guessed():
-    guessed = Message("readers.of_file", file="a.txt", said=read_as("gb18030", "guessed"))
-    likely = Message(
-        "readers.of_files", file="a.txt", count=2, more=2, said=read_as("big5", "likely")
+    guessed = Message("{file}: {said:inside}", file="a.txt", said=read_as("gb18030", "guessed"))
+    likely = Message.counted(
+        "{file} and {count} more file: {said:inside}",
+        "{file} and {count} more files: {said:inside}",
+        file="a.txt",
+        count=2,
+        more=2,
+        said=read_as("big5", "likely"),
     )
     notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]
     notes.append(read_as("utf-16-le", "certain"))

@@ -232,7 +232,7 @@ def test_the_same_file_on_both_sides_is_told():
     progress = Notes()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
     assert not result.keep.any()
-    assert progress.notes[0].startswith("new.jsonl is both an input and what")
+    assert progress.notes[0].startswith("new.jsonl is both an input and")
 
 
 def test_a_pipe_is_read_from_its_beginning(folder):

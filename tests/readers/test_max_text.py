@@ -45,7 +45,7 @@ def test_a_record_that_is_too_long_is_a_problem(make, kind, batch):
     problems = [problem for found in batches for problem in found.problems]
     texts = [text for found in batches for text in found.texts.to_pylist()]
     assert [(problem.record, problem.reason.code) for problem in problems] == [
-        (1 if kind == "text" else 2, "readers.too_long")
+        (1 if kind == "text" else 2, "too_long")
     ]
     assert texts == ([None] if kind == "text" else ["a fox in the yard", None, "a hen on the roof"])
 

@@ -12,29 +12,29 @@ from neardup.readers.grouped_problems import GroupedNotes, GroupedProblems
 
 TEXT = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 HIDDEN = "<w:rPr><w:vanish/></w:rPr>"
-REFUSED = {
-    "bad_doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc"),
-    "bad_rtf": (b"{\\rtf1 x}", "a.rtf"),
-    "bad_docx_cut": (docx(paragraph(TEXT))[:300], "a.docx"),
-    "zip_damaged": (docx(paragraph(TEXT))[:300], "a"),
-    "bad_pdf": (b"%PDF-1.7 broken", "a.pdf"),
-    "bad_scanned": (pdf([[], []]), "a.pdf"),
-    "bad_picture": (b"\x89PNG\r\n", "a.png"),
-    "picture": (b"GIF89a", "a.gif"),
-    "bad_other": (b"\x7fELF", "a"),
-    "binary": (bytes(100), "a.txt"),
-    "pages": (pdf([column([TEXT])] * 3), "a.pdf"),
-    "file_large": (b"x" * 100_000, "a.txt"),
-    "unpacked": (docx(paragraph(TEXT)), "a.docx"),
-}
+REFUSED = [
+    ("not_a_document", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc"),
+    ("not_a_document", b"{\\rtf1 x}", "a.rtf"),
+    ("damaged_file", docx(paragraph(TEXT))[:300], "a.docx"),
+    ("not_a_document", docx(paragraph(TEXT))[:300], "a"),
+    ("damaged_file", b"%PDF-1.7 broken", "a.pdf"),
+    ("no_text_layer", pdf([[], []]), "a.pdf"),
+    ("not_a_document", b"\x89PNG\r\n", "a.png"),
+    ("not_a_document", b"GIF89a", "a.gif"),
+    ("not_a_document", b"\x7fELF", "a"),
+    ("not_a_document", bytes(100), "a.txt"),
+    ("too_large", pdf([column([TEXT])] * 3), "a.pdf"),
+    ("too_large", b"x" * 100_000, "a.txt"),
+    ("too_large", docx(paragraph(TEXT)), "a.docx"),
+]
 LIMITS = Limits(max_pages=2, max_bytes=90_000, max_unpacked_bytes=200)
-NOTED = {
-    "hidden": (docx(f"<w:p>{run(TEXT)}{run('看不见', HIDDEN)}</w:p>"), "a.docx"),
-    "pages_blank": (pdf([column([TEXT]), []]), "a.pdf"),
-    "nuls": (TEXT.encode() + b"\0", "a.txt"),
-    "read_as": ((TEXT * 9).encode("gb18030"), "a.txt"),
-    "half": ((TEXT * 9).encode("gb18030")[:-1], "a.txt"),
-}
+NOTED = [
+    (docx(f"<w:p>{run(TEXT)}{run('看不见', HIDDEN)}</w:p>"), "a.docx"),
+    (pdf([column([TEXT]), []]), "a.pdf"),
+    (TEXT.encode() + b"\0", "a.txt"),
+    ((TEXT * 9).encode("gb18030"), "a.txt"),
+    ((TEXT * 9).encode("gb18030")[:-1], "a.txt"),
+]
 
 
 def zh(said):
@@ -45,13 +45,12 @@ def is_chinese(text):
     return any("\u4e00" <= character <= "\u9fff" for character in text)
 
 
-@pytest.mark.parametrize("key", REFUSED)
-def test_refused_files(key):
-    data, name = REFUSED[key]
+@pytest.mark.parametrize(("code", "data", "name"), REFUSED)
+def test_refused_files(code, data, name):
     with pytest.raises(UnreadableFileError) as caught:
         read_bytes(data, name, limits=LIMITS)
     error = caught.value
-    assert (error.code, error.values["file"]) == (f"readers.{key}", name)
+    assert (error.code, error.values["file"]) == (code, name)
     # The sentence and its parts are two ways to say one thing.
     assert str(error) == str(error.problem)
     assert is_chinese(zh(error))
@@ -59,22 +58,31 @@ def test_refused_files(key):
     assert Message.from_dict(json.loads(json.dumps(error.args[0].to_dict()))) == str(error)
 
 
-@pytest.mark.parametrize("key", NOTED)
-def test_notes(key):
-    notes = read_bytes(*NOTED[key]).notes
-    assert f"readers.{key}" in {note.code for note in notes}
+@pytest.mark.parametrize(("data", "name"), NOTED)
+def test_notes(data, name):
+    notes = read_bytes(data, name).notes
+    assert notes
     assert all(is_chinese(zh(note)) for note in notes)
 
 
 def test_notes_on_many_files():
     notes = GroupedNotes()
     note = Message(
-        "readers.read_as", encoding="big5", certainty=Message("readers.certainty_likely")
+        "Read as {encoding} ({certainty}).", encoding="big5", certainty=Message("likely")
     )
     for name in ("a.txt", "b.txt"):
         notes.add(name, [note])
     for at in range(8):
-        notes.add("c.txt", [Message("readers.nuls", count=at)])
+        notes.add(
+            "c.txt",
+            [
+                Message.counted(
+                    "{count} NUL character is left out.",
+                    "{count} NUL characters are left out.",
+                    count=at,
+                )
+            ],
+        )
     lines = notes.lines()
     assert lines[0] == "a.txt and 1 more file: read as big5 (likely)."
     assert zh(lines[0]) == "a.txt 和另外 1 个文件：按 big5 编码读取（很可能正确）。"
@@ -86,9 +94,9 @@ def test_a_problem_keeps_its_parts(make):
     make("a.jsonl", b'{"text": "x"}\noops\n\xff\n{"text": 7}\n')
     problems = [p for batch in open_sources(["a.jsonl"]).batches() for p in batch.problems]
     assert [p.reason.code for p in problems] == [
-        "readers.must_be_json",
-        "readers.must_be_utf8",
-        "readers.must_be_text",
+        "invalid_json",
+        "invalid_utf8",
+        "not_a_text",
     ]
     assert zh(problems[1]) == (
         "a.jsonl：第 3 条记录：应为有效的 UTF-8（该记录的第 1 个字节无效），实为 \\xff。"

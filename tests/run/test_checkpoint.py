@@ -339,10 +339,10 @@ def test_damage_is_found(name, damage, folder):
     code = raised.value.code
     if name == "neardup-work.json" and damage == "missing":
         # What else is in the folder may be of anybody.
-        assert code == "runs.work_of_nobody"
+        assert code == "work_folder_of_another_run"
     else:
-        assert code == "runs.work_damaged"
-        assert raised.value.values["fact"].code == "runs.work_changed"
+        assert code == "work_folder_damaged"
+        assert raised.value.values["fact"].code == "work_folder_damaged"
     assert run() == expected
 
 

@@ -318,8 +318,11 @@ class TestTable:
     def test_what_is_stored_is_read(self, table):
         state = table.create("论文.txt")
         assert table.get(state.job) == state
-        detail = Message("server.check_failed_by", reason=Message("server.stops"))
-        problem = JobError(422, Message("server.title_stopped"), detail, "file")
+        detail = Message(
+            "The check failed: {reason}",
+            reason=Message("The service is stopping. Send the paper again later."),
+        )
+        problem = JobError(422, Message("The service stopped"), detail, "file")
         state = replace(state, state="failed", progress=0.5, problem=problem)
         assert table.save(state)
         found = table.get(state.job)

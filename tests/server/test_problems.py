@@ -18,7 +18,12 @@ SECRET = "a text of a document"
 
 
 def must_be(name: str) -> Message:
-    return Message("options.must_be", parameter=name, expected=Message("expected.text"), value="5")
+    return Message(
+        "{parameter:named} must be {expected}. Got {value} instead.",
+        parameter=name,
+        expected=Message("text"),
+        value="5",
+    )
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
         "title": "Internal error",
         "status": 500,
         "detail": "The service failed. The log has the details.",
-        "code": "server.failed",
+        "code": "internal_error",
     }
     (record,) = caplog.records
     logged = record.getMessage()
@@ -71,8 +76,8 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
 @pytest.mark.parametrize(
     ("kind", "status", "field", "code"),
     [
-        ("parameter", 422, "k", "options.must_be"),
-        ("input", 422, "text", "options.must_be"),
+        ("parameter", 422, "k", "invalid_field"),
+        ("input", 422, "text", "invalid_field"),
         ("other", 422, None, None),
         ("problem", 418, "spout", None),
     ],

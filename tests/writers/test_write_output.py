@@ -132,11 +132,11 @@ def test_longest_name():
 
 
 REFUSED = [
-    ("o.txt", ParameterError, "writers.unknown_extension"),
-    ("o.parquet.gz", ParameterError, "writers.unknown_extension"),
-    ("out", ParameterError, "writers.unknown_extension"),
-    ("d.jsonl", OutputError, "writers.is_a_folder"),
-    ("no/such/o.jsonl", OutputError, "writers.no_such_folder"),
+    ("o.txt", ParameterError, "unknown_format"),
+    ("o.parquet.gz", ParameterError, "unknown_format"),
+    ("out", ParameterError, "unknown_format"),
+    ("d.jsonl", OutputError, "output"),
+    ("no/such/o.jsonl", OutputError, "output"),
 ]
 
 

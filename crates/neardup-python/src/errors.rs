@@ -14,15 +14,15 @@ fn worded(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     static PARAMETER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static OUTPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    static MESSAGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (cell, name, code) = match error.category() {
-        Category::Parameter => (&PARAMETER, "ParameterError", "options.must_be"),
-        Category::Input => (&INPUT, "InputError", "core.expected"),
-        Category::Io => (&OUTPUT, "OutputError", "core.system_refused"),
+    static MESSAGE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let (cell, name) = match error.category() {
+        Category::Parameter => (&PARAMETER, "ParameterError"),
+        Category::Input => (&INPUT, "InputError"),
+        Category::Io => (&OUTPUT, "OutputError"),
     };
     let class = cell.import(py, "neardup.exceptions", name)?;
-    let message = MESSAGE.import(py, "neardup.base.messages", "Message")?;
+    let message = MESSAGE.import(py, "neardup.base.messages", "core_message")?;
     let facts = error.facts().into_py_dict(py)?;
-    let said = message.call((code,), Some(&facts))?;
+    let said = message.call((name,), Some(&facts))?;
     Ok(PyErr::from_type(class.clone(), (said.unbind(),)))
 }

@@ -17,5 +17,10 @@ def require(what: str, extra: str, *modules: str) -> None:
             importlib.import_module(module)
         except ImportError as error:
             raise MissingDependencyError(
-                Message("readers.needs", what=Message(what), module=module, extra=extra)
+                Message(
+                    "{what} needs {module}. Install it with: pip install 'neardup[{extra}]'",
+                    what=Message(what),
+                    module=module,
+                    extra=extra,
+                )
             ) from error

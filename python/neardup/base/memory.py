@@ -38,7 +38,12 @@ def check_memory(value: Any, name: str = "memory") -> int:
         return max(_LEAST_DEFAULT, _of_machine() // 2)
     size = _size(value)
     if size is None or size < LEAST:
-        raise bad(name, "runs.memory", value, least=LEAST >> 20)
+        raise bad(
+            name,
+            "a size of at least {least}MiB, such as '4GB' or '1.5 GiB'",
+            value,
+            least=LEAST >> 20,
+        )
     # More than any machine has is no limit.
     return min(size, 1 << 62)
 
@@ -49,7 +54,12 @@ def check_max_text(value: Any, name: str = "max_text") -> int:
 
     size = _size(value)
     if size is None or not 1 <= size <= MAX_TEXT_BYTES:
-        raise bad(name, "runs.max_text", value, most=MAX_TEXT_BYTES >> 20)
+        raise bad(
+            name,
+            "a size from 1 byte to {most}MiB, such as 1000000 or '64MiB'",
+            value,
+            most=MAX_TEXT_BYTES >> 20,
+        )
     return size
 
 

@@ -1,16 +1,15 @@
-"""Messages as data: a code and values, from which a catalogue of each language makes a sentence.
+"""Messages as data: an English sentence with places for values, and its translation by gettext.
 
-Errors, problems and notes are messages. Code states a finding as a code with values,
-``Message("recipes.not_utf8", file="a.txt", byte=7)``; the sentences are in the catalogues
-`locale/en/recipes.toml` and `locale/zh/recipes.toml` under ``not_utf8``. `in_language` returns
-a message in the reader's language. No code parses a sentence.
+Errors, problems and notes are messages, ``Message("{file}: no such file.", file="a.txt")``: the
+English sentence is where the message is made, the Chinese one in
+`locale/zh/LC_MESSAGES/neardup.po`. `in_language` returns a message in the reader's language. No
+code parses a sentence.
 """
 
 from __future__ import annotations
 
-import errno
+import gettext
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +18,7 @@ from typing import Any, Literal, get_args
 
 __all__ = [
     "LANGUAGES",
+    "N_",
     "Language",
     "Message",
     "from_plain",
@@ -35,25 +35,6 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 #: Environment variables that set the language, in the order of POSIX.
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
-#: Codes of system errors that the catalogues have.
-_SYSTEM = {
-    errno.ENOENT: "no_such_file",
-    errno.EACCES: "permission_denied",
-    errno.EPERM: "not_permitted",
-    errno.EISDIR: "is_a_directory",
-    errno.ENOTDIR: "not_a_directory",
-    errno.EEXIST: "file_exists",
-    errno.EBADF: "bad_file_descriptor",
-    errno.EIO: "input_output_error",
-    errno.ENOSPC: "no_space_left",
-    errno.EROFS: "read_only",
-    errno.ENAMETOOLONG: "name_too_long",
-    errno.ELOOP: "too_many_links",
-    errno.EMFILE: "too_many_open_files",
-    errno.EFBIG: "file_too_large",
-    errno.EDQUOT: "quota_exceeded",
-}
-
 #: Values that may be sentences, also of other programs.
 _REASONS = ("error", "reason", "said")
 
@@ -63,64 +44,109 @@ announce: Callable[[Message], None] | None = None
 
 
 class Message(str):
-    """An English sentence with the code and the values that it was made from.
+    """An English sentence with the template and the values that it was made from.
 
     It can be printed, compared and stored as a string. Inside a longer string it is plain
-    text; as a value of another message it remains data.
+    text; as a value of another message it remains data, and is translated with it.
 
     Parameters
     ----------
-    code : str
-        Name of the catalogue and of the sentence, such as ``"papers.more_sources"``. Codes are
-        stable: programs may depend on them.
+    template : str
+        The English sentence, with a place for each value: ``"{file}: exists already."``. It is
+        the key of its translation.
+    code : str, optional
+        What kind of message it is, for programs: see ``docs/errors.md``.
     **values : object
-        Values of the placeholders, such as `file`, `record`, `field`, `parameter`, `value`
-        and `expected`. If `count` is 1 and the catalogue has the name with the suffix
-        ``_one``, that sentence is used.
+        Values of the places, such as `file`, `record`, `field`, `parameter`, `value`
+        and `expected`.
 
     Attributes
     ----------
-    code : str
-    values : dict of str to object
+    template, code, values
 
     Raises
     ------
     KeyError
-        If the catalogue does not have the code, or a value is missing.
+        If a value is missing.
 
     Examples
     --------
-    >>> note = Message("papers.more_sources", count=1087)
+    >>> note = Message("{file}: exists already.", file="kept.jsonl")
     >>> print(note)
-    1,087 more sources are not listed; their passages are counted.
-    >>> note.code, note.values
-    ('papers.more_sources', {'count': 1087})
-    >>> print(in_language(note, "zh"))
-    另有 1,087 篇来源没有列出，其中的重复文字照常计入。
+    kept.jsonl: exists already.
+    >>> note.values
+    {'file': 'kept.jsonl'}
     """
 
-    __slots__ = ("code", "values")
+    __slots__ = ("code", "plural", "template", "values")
 
-    code: str
+    template: str
+    plural: str | None
+    code: str | None
     values: dict[str, Any]
 
-    def __new__(cls, code: str, /, **values: Any) -> Message:
-        message = super().__new__(cls, _sentence(code, values, "en"))
+    def __new__(cls, template: str, /, **values: Any) -> Message:
+        code, plural = values.pop("code", None), values.pop("plural", None)
+        message = super().__new__(cls, _sentence(template, plural, values, "en"))
+        message.template = template
+        message.plural = plural
         message.code = code
         message.values = values
         return message
 
+    @classmethod
+    def counted(cls, singular: str, plural: str, /, **values: Any) -> Message:
+        """Return a message with one sentence for a `count` of 1 and another for all else.
+
+        Examples
+        --------
+        >>> print(Message.counted("{count} file.", "{count:,} files.", count=1087))
+        1,087 files.
+        """
+        return cls(singular, plural=plural, **values)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.code, self.values)
+        return Message.from_dict, (self.to_dict(),)
+
+    def with_values(self, **values: Any) -> Message:
+        """Return the message with some values replaced."""
+        return Message(self.template, code=self.code, plural=self.plural, **self.values | values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return code and values for JSON, messages among the values converted too."""
-        return {"code": self.code, "values": to_plain(self.values)}
+        """Return all parts for JSON, messages among the values converted too."""
+        parts = {"template": self.template, "plural": self.plural, "code": self.code}
+        return parts | {"values": to_plain(self.values)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Message:
         """Return the message of a result of `to_dict`."""
-        return cls(stored["code"], **from_plain(stored["values"]))
+        parts = {name: stored[name] for name in ("code", "plural")}
+        return cls(stored["template"], **parts, **from_plain(stored["values"]))
+
+
+def N_(template: str) -> str:
+    """Mark a sentence for translation that is made a message elsewhere; returns it unchanged."""
+    return template
+
+
+#: Words of system errors that are translated.
+_SYSTEM_WORDS = (
+    N_("No such file or directory"),
+    N_("Permission denied"),
+    N_("Operation not permitted"),
+    N_("Is a directory"),
+    N_("Not a directory"),
+    N_("File exists"),
+    N_("Input/output error"),
+    N_("No space left on device"),
+    N_("Read-only file system"),
+    N_("File name too long"),
+    N_("Too many levels of symbolic links"),
+    N_("Too many open files"),
+    N_("File too large"),
+    N_("Disk quota exceeded"),
+    N_("Bad file descriptor"),
+)
 
 
 def to_plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,12 +165,12 @@ def from_plain(stored: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def in_language(said: object, language: str, flags: Mapping[str, str] | None = None) -> str:
+def in_language(item: object, language: str, flags: Mapping[str, str] | None = None) -> str:
     """Return a message, or the message of an error, in a language.
 
     Parameters
     ----------
-    said : object
+    item : object
         Any other object, such as a name or another program's error, is returned as a string.
     language : {'zh', 'en'}
     flags : mapping of str to str, optional
@@ -153,17 +179,17 @@ def in_language(said: object, language: str, flags: Mapping[str, str] | None = N
 
     Examples
     --------
-    >>> said = Message("writers.exists", file="kept.jsonl")
-    >>> print(said)
-    kept.jsonl: exists already. Choose another name, or replace it with force=True.
-    >>> print(in_language(said, "en", {"force": "--force"}))
-    kept.jsonl: exists already. Choose another name, or replace it with --force.
+    >>> note = Message("Replace {file} with {given[force=True]}.", file="kept.jsonl")
+    >>> print(note)
+    Replace kept.jsonl with force=True.
+    >>> print(in_language(note, "en", {"force": "--force"}))
+    Replace kept.jsonl with --force.
     """
     # Errors and problems have a message.
-    said = getattr(said, "message", said)
-    if isinstance(said, Message) and (language != "en" or flags):
-        return _sentence(said.code, said.values, language, flags or {})
-    return str(said)
+    item = getattr(item, "message", item)
+    if isinstance(item, Message) and (language != "en" or flags):
+        return _sentence(item.template, item.plural, item.values, language, flags)
+    return str(item)
 
 
 def language_of_environment(variables: Mapping[str, str] = os.environ) -> str:
@@ -179,46 +205,73 @@ def language_of_environment(variables: Mapping[str, str] = os.environ) -> str:
     return language if language in LANGUAGES else "en"
 
 
+#: Sentences about errors of the Rust core, by their class; the values are its own English words.
+_OF_CORE = {
+    "ParameterError": N_("{parameter:named} must be {expected}. Got {value} instead."),
+    "InputError": N_("{what}: expected {expected}, found {found}."),
+    "OutputError": N_("While {doing}: {error}."),
+}
+
+
+def core_message(kind: str, **facts: Any) -> Message:
+    """Return the message of an error of the Rust core, which calls this."""
+    return Message(_OF_CORE[kind], **facts)
+
+
 def system_words(error: OSError) -> str:
     """Return the words of a system error, as a message if the catalogues have it.
 
     Examples
     --------
-    >>> system_words(OSError(28, "No space left on device")).code
-    'system.no_space_left'
+    >>> in_language(system_words(OSError(28, "No space left on device")), "zh")
+    '磁盘空间不足'
     """
-    said = error.strerror or str(error)
-    name = _SYSTEM.get(error.errno or 0)
-    message = None if name is None else Message(f"system.{name}")
+    words = error.strerror or str(error)
     # Another system may use other words, or another language.
-    return message if message == said else said
-
-
-def _again(code: str, values: dict[str, Any]) -> Message:
-    return Message(code, **values)
+    return Message(words) if words in _SYSTEM_WORDS else words
 
 
 def _sentence(
-    code: str, values: dict[str, Any], language: str, flags: Mapping[str, str] | None = None
+    template: str,
+    plural: str | None,
+    values: dict[str, Any],
+    language: str,
+    flags: Mapping[str, str] | None = None,
 ) -> str:
-    area, _, name = code.partition(".")
-    try:
-        table = _catalogue(language, area)
-    except OSError:
-        # No more files can be opened: show code and values without the sentence.
-        return f"{code} {values}"
-    template = table[name]
-    if values.get("count") == 1:
-        template = table.get(f"{name}_one", template)
+    if language != "en":
+        translated = _translations(language)
+        if plural is None:
+            template = translated.gettext(template)
+        else:
+            template = translated.ngettext(template, plural, values.get("count", 2))
+    elif plural is not None and values.get("count") != 1:
+        template = plural
     parameters = _Parameters(language, flags or {})
     shown: dict[str, Any] = {
-        key: _Part(_inside(in_language(value, language, flags), key, template), parameters)
+        key: _Part(
+            _inside(in_language(value, language, flags), key, template),
+            parameters,
+            isinstance(value, Message),
+        )
         if isinstance(value, str)
         else value
         for key, value in values.items()
     }
     named = {"named": _Lookup(parameters.named), "given": _Lookup(parameters.given)}
     return template.format_map(named | shown)
+
+
+def _translations(language: str) -> gettext.NullTranslations:
+    try:
+        return _loaded(language)
+    except OSError:
+        # No more files can be opened, or the translations were not built: English.
+        return gettext.NullTranslations()
+
+
+@lru_cache
+def _loaded(language: str) -> gettext.GNUTranslations:
+    return gettext.translation("neardup", Path(__file__).with_name("locale"), [language])
 
 
 def _inside(words: str, key: str, template: str) -> str:
@@ -239,14 +292,14 @@ class _Parameters:
     def named(self, name: str) -> str:
         """Return a parameter as the subject of a sentence."""
         if name in self.flags:
-            return _sentence("options.named_option", {"name": self.flags[name]}, self.language)
-        return _sentence("options.named_parameter", {"name": name}, self.language)
+            return _sentence(N_("{name}"), None, {"name": self.flags[name]}, self.language)
+        return _sentence(N_("The '{name}' parameter"), None, {"name": name}, self.language)
 
-    def given(self, said: str) -> str:
+    def given(self, request: str) -> str:
         """Return how a parameter is given, as ``force=True`` or just by its name."""
-        name, _, value = said.partition("=")
+        name, _, value = request.partition("=")
         if name not in self.flags:
-            return said if value else f"{name}="
+            return request if value else f"{name}="
         given = "" if value == "True" else value.replace("'", "")
         return f"{self.flags[name]} {given}".rstrip()
 
@@ -257,24 +310,27 @@ class _Lookup:
 
     function: Callable[[str], str]
 
-    def __getitem__(self, said: str) -> str:
-        return self.function(said)
+    def __getitem__(self, name: str) -> str:
+        return self.function(name)
 
 
 class _Part(str):
     """Words inside a sentence.
 
-    ``{said:inside}`` makes the first letter lower case; ``{parameter:named}`` and
-    ``{parameter:given}`` show the name of a parameter.
+    ``{reason:inside}`` makes the first letter lower case; ``{parameter:named}`` and
+    ``{parameter:given}`` show the name of a parameter; ``{found:apart}`` has a space before
+    what is not a message, which Chinese needs before a value.
     """
 
-    __slots__ = ("parameters",)
+    __slots__ = ("is_message", "parameters")
 
     parameters: _Parameters
+    is_message: bool
 
-    def __new__(cls, words: str, parameters: _Parameters) -> _Part:
+    def __new__(cls, words: str, parameters: _Parameters, is_message: bool) -> _Part:
         part = super().__new__(cls, words)
         part.parameters = parameters
+        part.is_message = is_message
         return part
 
     def __format__(self, how: str) -> str:
@@ -284,11 +340,6 @@ class _Part(str):
             return self.parameters.named(str(self))
         if how == "given":
             return self.parameters.given(str(self))
+        if how == "apart":
+            return str(self) if self.is_message else f" {self}"
         return super().__format__(how)
-
-
-@lru_cache
-def _catalogue(language: str, area: str) -> dict[str, str]:
-    # `importlib.resources` takes longer to load than all catalogues to read.
-    file = Path(__file__).with_name("locale") / language / f"{area}.toml"
-    return tomllib.loads(file.read_text("utf-8"))

@@ -36,7 +36,12 @@ def criteria_of(priority: str) -> list[Criterion]:
         elif kind == "field" and field:
             criteria.append(Criterion(kind, field, name != field))
         else:
-            raise bad("priority", "readers.priority", priority)
+            raise bad(
+                "priority",
+                "first, last, longest or field:NAME[:desc], or several of these with "
+                "commas between them",
+                priority,
+            )
     return criteria
 
 
@@ -85,7 +90,13 @@ def _by_field(
     keys = _sort_keys([values[at] for at in order.tolist()], criterion.field)
     known = [at for at, key in enumerate(keys) if key is not None]
     if keys and not known:
-        raise InputError(Message("readers.no_priority_value", field=criterion.field))
+        raise InputError(
+            Message(
+                "No record has a value in the field '{field}', which the priority "
+                "names. Name a field that the records have.",
+                field=criterion.field,
+            )
+        )
     unknown = [at for at, key in enumerate(keys) if key is None]
     # A reversed sort keeps the order of ties.
     known.sort(key=keys.__getitem__, reverse=criterion.largest)
@@ -112,7 +123,15 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
         sorted(present)
     except (TypeError, RecursionError):
         kinds = ", ".join(sorted({type(v).__name__ for v in present}))
-        raise InputError(Message("readers.cannot_order", field=name, kinds=kinds)) from None
+        raise InputError(
+            Message(
+                "The field '{field}' cannot order the documents: it has values of "
+                "types that do not compare ({kinds}). Choose another field for the "
+                "priority.",
+                field=name,
+                kinds=kinds,
+            )
+        ) from None
     return values
 
 

@@ -49,7 +49,12 @@ def check_progress(value: Any) -> Progress:
         return Progress()
     has_all = all(callable(getattr(value, name, None)) for name in _CALLBACKS)
     if isinstance(value, type) or not has_all or not _takes(value.stage, "read", None, None):
-        raise bad("progress", "expected.progress", value)
+        raise bad(
+            "progress",
+            "an object with the methods stage(name, documents, share), "
+            "advance(documents, size), note(line) and problem(problem), or None",
+            value,
+        )
     callbacks: Progress = value
     return callbacks
 

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, timedelta, tzinfo
 from typing import Any, Literal
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.
@@ -36,7 +36,14 @@ def bad(name: str, expected: str, value: Any, **bounds: Any) -> ParameterError:
         got = f"a value of the type {type(value).__name__}"
     got = got if len(got) <= _SHOWN else got[:_SHOWN] + "..."
     must = Message(expected, **bounds)
-    return ParameterError(Message("options.must_be", parameter=name, expected=must, value=got))
+    return ParameterError(
+        Message(
+            "{parameter:named} must be {expected}. Got {value} instead.",
+            parameter=name,
+            expected=must,
+            value=got,
+        )
+    )
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:
@@ -47,14 +54,23 @@ def check_threshold(value: Any, name: str = "threshold") -> float:
         with contextlib.suppress(OverflowError):
             number = float(value)
     if number is not None and 1 < number <= 100:
-        raise bad(name, "expected.threshold_no_percent", value, meant=f"{number / 100:g}")
+        raise bad(
+            name,
+            "a number above 0 and at most 1 (did you mean {meant}?)",
+            value,
+            meant=f"{number / 100:g}",
+        )
     if number is None or not 0 < number <= 1:
-        raise bad(name, "expected.threshold", value)
+        raise bad(name, "a number above 0 and at most 1", value)
     return number
 
 
 def check_whole(
-    value: Any, name: str, least: int, most: int | None = None, what: str = "expected.whole_between"
+    value: Any,
+    name: str,
+    least: int,
+    most: int | None = None,
+    what: str = N_("a whole number from {least} to {most}"),
 ) -> int:
     """Return a whole number, also of NumPy, within inclusive bounds."""
     try:
@@ -63,14 +79,20 @@ def check_whole(
         whole = None
     if whole is None or whole < least or (most is not None and whole > most):
         if most is None:
-            raise bad(name, "expected.whole_from", value, least=least)
+            raise bad(name, "a whole number of at least {least}", value, least=least)
         raise bad(name, what, value, least=least, most=most)
     return whole
 
 
 def check_max_distance(value: Any, bits: int, name: str = "max_distance") -> int:
     """Return a distance in bits, 0 to `bits` inclusive."""
-    return check_whole(value, name, 0, bits, "expected.distance")
+    return check_whole(
+        value,
+        name,
+        0,
+        bits,
+        N_("a whole number from {least} to {most}, the width of a fingerprint"),
+    )
 
 
 def check_workers(value: Any, name: str = "workers") -> int:
@@ -83,21 +105,21 @@ def check_workers(value: Any, name: str = "workers") -> int:
 def check_flag(value: Any, name: str) -> bool:
     """Return True or False; other values are refused."""
     if not isinstance(value, bool):
-        raise bad(name, "expected.flag", value)
+        raise bad(name, "True or False", value)
     return value
 
 
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
     """Return one of a few values."""
     if isinstance(value, bool) or not isinstance(value, Hashable) or value not in choices:
-        raise bad(name, "expected.choice", value, choices=", ".join(map(str, choices)))
+        raise bad(name, "one of {choices}", value, choices=", ".join(map(str, choices)))
     return value
 
 
 def check_field(value: Any, name: str) -> str | None:
     """Return the name of a field, or None for the default."""
     if value is not None and not isinstance(value, str):
-        raise bad(name, "expected.field", value)
+        raise bad(name, "the name of a field or None", value)
     return value
 
 
@@ -105,25 +127,25 @@ def check_fields(value: Any, name: str) -> tuple[str, ...]:
     """Return the names of several fields."""
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     if not listed or not all(isinstance(field, str) for field in value):
-        raise bad(name, "index.list_of_fields", value)
+        raise bad(name, "a list of names of fields", value)
     return tuple(value)
 
 
 def check_string(value: Any, name: str) -> str:
     """Return text."""
     if not isinstance(value, str):
-        raise bad(name, "expected.text", value)
+        raise bad(name, "text", value)
     return value
 
 
 def check_path(value: Any, name: str) -> str:
     """Return a path or address, from text or a Path, which would take a slash from an address."""
     if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
-        raise bad(name, "expected.path", value)
+        raise bad(name, "a path", value)
     return os.fspath(value)
 
 
-def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[str]:
+def paths_of(value: Any, name: str, expected: str = N_("a path or a list of paths")) -> list[str]:
     """Return one or more paths as a list."""
     if isinstance(value, (str, os.PathLike)):
         return [os.fspath(value)]
@@ -131,7 +153,7 @@ def paths_of(value: Any, name: str, expected: str = "expected.paths") -> list[st
         raise bad(name, expected, value)
     paths = list(value)
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
-        raise bad(name, f"{expected}_some", paths)
+        raise bad(name, "{what}, at least one", paths, what=Message(expected))
     return [os.fspath(path) for path in paths]
 
 
@@ -155,15 +177,15 @@ def check_span(value: Any, name: str) -> timedelta:
     if isinstance(value, str):
         found = _SPAN.fullmatch(value.strip())
         if found is None:
-            raise bad(name, "index.span", value)
+            raise bad(name, "a timedelta or a span such as 90m, 36h, 14d or 2w", value)
         try:
             value = timedelta(**{_UNITS[found[2]]: int(found[1])})
         except OverflowError:
-            raise bad(name, "index.span_in_bounds", value) from None
+            raise bad(name, "a span of at most 999999999 days", value) from None
     if not isinstance(value, timedelta):
-        raise bad(name, "index.span", value)
+        raise bad(name, "a timedelta or a span such as 90m, 36h, 14d or 2w", value)
     if value <= timedelta(0):
-        raise bad(name, "index.span_not_empty", given)
+        raise bad(name, "a span longer than zero", given)
     return value
 
 
@@ -179,4 +201,4 @@ def check_zone(value: Any, name: str) -> tzinfo:
         return ZoneInfo(check_string(value, name))
     except (LookupError, ValueError, OSError):
         # A folder of the zones' files is no zone either.
-        raise bad(name, "index.zone", value) from None
+        raise bad(name, "the name of a time zone, such as Asia/Shanghai or UTC", value) from None

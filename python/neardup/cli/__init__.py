@@ -34,9 +34,15 @@ def main() -> int:
         writes = values.get("output") not in (None, "-")
         if code == 2 and writes and not isinstance(error, SystemExit):
             if files := _files_written() - files:
-                tell(Message("cli.files_written", count=files))
+                tell(
+                    Message.counted(
+                        "1 file was complete before the error.",
+                        "{count:,} files were complete before the error.",
+                        count=files,
+                    )
+                )
             else:
-                tell(Message("cli.nothing_written"))
+                tell(Message("no output was written."))
     finally:
         interrupt.restore()
     try:
@@ -49,7 +55,13 @@ def main() -> int:
 
 def last_words() -> None:
     """Tell that memory ran out where no exception can, and remove what is half-written."""
-    tell(Message("cli.out_of_memory"))
+    tell(
+        Message(
+            "out of memory; no output was left half-written. Raise the memory "
+            "limit (ulimit -v), close other programs, or process less data at "
+            "once."
+        )
+    )
     sinks = sys.modules.get("neardup.writers.sink")
     if sinks is not None:
         sinks.remove_temporaries()
@@ -65,9 +77,13 @@ def _reported(error: BaseException) -> int:
         # A library may turn the interrupt into another error: NumPy, while it is
         # imported, makes an ImportError of it.
         if isinstance(error, interrupt.Interrupted):
-            tell(Message("cli.interrupted_after", details=error.args[0]))
+            tell(
+                Message(
+                    "interrupted; no output was left half-written. {details}", details=error.args[0]
+                )
+            )
         else:
-            tell(Message("cli.interrupted"))
+            tell(Message("interrupted; no output was left half-written."))
         return interrupt.exit_code()
     if isinstance(error, BrokenPipeError):
         # The reader of the output has seen enough.
@@ -78,10 +94,16 @@ def _reported(error: BaseException) -> int:
     elif isinstance(error, OSError) and error.filename is None:
         # Errors of files are handled where they are opened: this one is of standard output.
         _discard_output()
-        tell(Message("cli.stdout_failed", error=system_words(error)))
+        tell(Message("standard output: cannot be written: {error}.", error=system_words(error)))
     elif isinstance(error, MemoryError) or "failed to map segment" in str(error):
         # The second is what the loader says of a library that does not fit.
-        tell(Message("cli.out_of_memory"))
+        tell(
+            Message(
+                "out of memory; no output was left half-written. Raise the memory "
+                "limit (ulimit -v), close other programs, or process less data at "
+                "once."
+            )
+        )
     else:
         # A bug. Python's own code for it, 1, means that duplicates were found.
         sys.excepthook(type(error), error, error.__traceback__)

@@ -150,7 +150,12 @@ def run(
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     if not options["library"] and not options["among"]:
-        raise ParameterError(Message("cli.library_missing"))
+        raise ParameterError(
+            Message(
+                "--library must name the documents that the papers are compared with. "
+                "To compare the papers with each other, give --among."
+            )
+        )
     # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
     _check_outputs(papers, output, json, several=several)
@@ -182,7 +187,7 @@ def run(
                 done.append(replace(report, text="", passages=()) if several else report)
         page = None if folder is None else folder.finish(notes)
         if page is not None:
-            watch.note(Message("cli.reports_of_all", file=str(page)))
+            watch.note(Message("reports of all papers: {file}", file=str(page)))
     if not quiet and done:
         if several:
             _print_table(done)
@@ -205,7 +210,13 @@ def _rate(given: str | None) -> float | None:
     except ValueError:
         rate = -1.0
     if rate is not None and not 0 <= rate <= 1:
-        raise ParameterError(Message("cli.fail_above", value=given))
+        raise ParameterError(
+            Message(
+                "--fail-above must be a number from 0 to 1, such as 0.3 for 30 %. Got "
+                "{value} instead.",
+                value=given,
+            )
+        )
     return rate
 
 
@@ -216,17 +227,37 @@ def _check_outputs(
     from neardup.exceptions import ParameterError
 
     if several and json == "-":
-        raise ParameterError(Message("cli.json_needs_folder"))
+        raise ParameterError(Message("For several papers, --json needs a folder: --json DIR."))
     for option, path, kinds in (("-o", output, _PAGES), ("--json", json, (".json",))):
         if path is None:
             continue
         named = path.lower().endswith(kinds)
         if several and named and not os.path.isdir(path):
-            raise ParameterError(Message("cli.must_be_folder", option=option, file=path))
+            raise ParameterError(
+                Message(
+                    "{option} must be a folder for several papers, or for a folder of "
+                    "them. Got the file {file} instead.",
+                    option=option,
+                    file=path,
+                )
+            )
         if not several and option == "-o" and not named:
-            raise ParameterError(Message("cli.must_end_in_html", file=path))
+            raise ParameterError(
+                Message(
+                    "-o must end in .html for one paper. Got {file} instead. End the name "
+                    "of a folder with a slash: {file}/",
+                    file=path,
+                )
+            )
         if several and any(os.path.isdir(one) and _is_same(one, path) for one in papers):
-            raise ParameterError(Message("cli.folder_of_papers", option=option, file=path))
+            raise ParameterError(
+                Message(
+                    "{option} must not be the folder of the papers, or the next run "
+                    "checks the reports as papers. Got {file} for both instead.",
+                    option=option,
+                    file=path,
+                )
+            )
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -289,12 +320,12 @@ def _print_notes(reports: "list[Report]") -> None:
 
     common, own = split_notes([shown_notes(report.notes) for report in reports])
     for note in common:
-        tell_line(say(Message("cli.note", note=note)))
+        tell_line(say(Message("note: {note}", note=note)))
     for report, notes in zip(reports, own, strict=True):
         for note in notes:
-            said = Message("cli.note", note=note)
+            said = Message("note: {note}", note=note)
             if len(reports) > 1:
-                said = Message("cli.note_of_paper", paper=show(report.paper), note=note)
+                said = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
             tell_line(say(said))
 
 

@@ -61,7 +61,7 @@ def run(
     from neardup.writers import OutputSet
 
     if a == b == "-":
-        raise ParameterError(Message("cli.both_from_stdin"))
+        raise ParameterError(Message("Only one of the two texts can come from standard input."))
     _check_paths(a, b, output)
     deciding = ("recipe", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
@@ -98,12 +98,20 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
 
     for path in (a, b):
         if path != "-" and not os.path.lexists(path):
-            raise InputError(Message("cli.compare_needs_files", file=show(path)))
+            raise InputError(
+                Message(
+                    "{file}: no such file. A and B must be names of files. To compare two "
+                    "texts, in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')",
+                    file=show(path),
+                )
+            )
     if output is None or not output.exists():
         return
     for path in (a, b):
         if path != "-" and output.samefile(path):
-            raise ParameterError(Message("cli.output_is_input", file=str(output)))
+            raise ParameterError(
+                Message("The output {file} is also an input. Name another file.", file=str(output))
+            )
 
 
 def _print(found: Comparison) -> None:
@@ -165,17 +173,30 @@ def read_text(path: str, encoding: str | None) -> str:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise InputError(
-            Message("cli.cannot_be_read", file=path, error=system_words(error))
+            Message(
+                "{file}: cannot be read: {error}.",
+                code="cannot_be_read",
+                file=path,
+                error=system_words(error),
+            )
         ) from error
     if encoding is None:
         return _detected(path, data)
     try:
         return data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except LookupError:
-        raise ParameterError(Message("cli.unknown_encoding", value=encoding)) from None
+        raise ParameterError(
+            Message("The encoding '{value}' is not known.", value=encoding)
+        ) from None
     except UnicodeDecodeError as error:
         raise InputError(
-            Message("cli.not_encoding", file=path, encoding=encoding, byte=error.start)
+            Message(
+                "{file}: byte {byte} is not valid {encoding}. Name the encoding, for "
+                "example --encoding gb18030.",
+                file=path,
+                encoding=encoding,
+                byte=error.start,
+            )
         ) from None
 
 

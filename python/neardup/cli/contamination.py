@@ -83,20 +83,24 @@ def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None
     from neardup.cli.terminal import Row, tell_summary
 
     least = _core.SHORTEST_ITEM
-    short = Message("cli.short_says", least=least, letters=2 * least)
+    short = Message(
+        "of fewer than {least} Chinese characters or {letters} letters, not looked for",
+        least=least,
+        letters=2 * least,
+    )
     rows: list[Row] = [
-        (Message("cli.summary_unreadable"), summary.unreadable, ""),
-        (Message("cli.summary_tests"), summary.tests, ""),
+        (Message("unreadable"), summary.unreadable, ""),
+        (Message("test items"), summary.tests, ""),
     ]
     if summary.short:
-        rows.append((Message("cli.summary_short"), summary.short, short))
+        rows.append((Message("too short"), summary.short, short))
     if summary.common:
-        common = Message("cli.common_says")
-        rows.append((Message("cli.summary_common"), summary.common, common))
-    rows.append((Message("cli.summary_tests_found"), summary.tests_found, ""))
-    rows.append((Message("cli.summary_findings"), summary.findings, ""))
-    contaminated = Message("cli.contaminated_says", share=cover)
-    rows.append((Message("cli.summary_contaminated"), summary.contaminated, contaminated))
+        common = Message("items that many documents share, not counted")
+        rows.append((Message("common wording"), summary.common, common))
+    rows.append((Message("items found"), summary.tests_found, ""))
+    rows.append((Message("findings"), summary.findings, ""))
+    contaminated = Message("documents with {share:.0%} of an item or more", share=cover)
+    rows.append((Message("contaminated"), summary.contaminated, contaminated))
     if writes:
-        rows.append((Message("cli.summary_kept"), summary.kept, ""))
+        rows.append((Message("kept"), summary.kept, ""))
     tell_summary(summary, rows)

@@ -94,7 +94,12 @@ def run(
     else:
         for name, value in of_cluster.items():
             if value is not None:
-                message = Message("cli.for_a_cluster", parameter=name, value=repr(value))
+                message = Message(
+                    "{parameter:named} must be left out: it is for a cluster. Got {value} "
+                    "instead. Add --engine spark.",
+                    parameter=name,
+                    value=repr(value),
+                )
                 raise ParameterError(message)
         from neardup.cli.watch import Watch, print_doubtful, print_summary
         from neardup.dedup import dedup_files

@@ -96,7 +96,7 @@ def pairs(
         print(terminal(result))
         _say_where(output)
         if output is not None:
-            tell(Message("cli.errors_are", file=str(output / "errors.html")))
+            tell(Message("the errors side by side are {file}", file=str(output / "errors.html")))
     if result.problems:
         end_with_problems()
 
@@ -201,9 +201,9 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
     try:
         return [int(value) for value in listed]
     except ValueError:
-        raise bad(name, "cli.numbers_with_commas", values) from None
+        raise bad(name, "whole numbers separated by commas", values) from None
 
 
 def _say_where(output: Path | None) -> None:
     if output is not None:
-        tell(Message("cli.report_is", file=str(output / "report.md")))
+        tell(Message("the report is {file}", file=str(output / "report.md")))

@@ -40,7 +40,7 @@ def run(
     from neardup.explain import explain
 
     if a == b == "-":
-        raise ParameterError(Message("cli.both_from_stdin"))
+        raise ParameterError(Message("Only one of the two texts can come from standard input."))
     texts = [_text(text, encoding) for text in (a, b) if text is not None]
     found = explain(*texts, **options)
     if json:
@@ -60,12 +60,21 @@ def _text(value: str, encoding: str | None) -> str:
     if value == "-" or os.path.lexists(value):
         text = read_text(value, encoding)
     elif extension_of(value) and " " not in value:
-        raise InputError(Message("cli.no_text_file", file=show(value)))
+        raise InputError(
+            Message(
+                "{file}: no such file. Name a text file, or give the text itself in quotes.",
+                file=show(value),
+            )
+        )
     else:
         text = value
     if not text.strip():
         name = "standard input" if value == "-" else show(value) if value.strip() else "''"
-        raise InputError(Message("cli.nothing_to_explain", text=name))
+        raise InputError(
+            Message(
+                "{text}: must contain text to explain. Got nothing, or only white space.", text=name
+            )
+        )
     return text
 
 

@@ -44,7 +44,14 @@ def dedup_on_spark(
         if name in known:
             others[name] = value
         elif value != option.default:
-            raise ParameterError(Message("cli.not_on_spark", parameter=name, value=repr(value)))
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be left out on Spark. Got {value} instead. "
+                    "Leave out --engine to run on one machine.",
+                    parameter=name,
+                    value=repr(value),
+                )
+            )
     from neardup.base.progress import Clock
     from neardup.cli.watch import Watch, print_doubtful, print_summary
     from neardup.spark import dedup_files
@@ -69,12 +76,18 @@ def dedup_on_spark(
         print_summary(summary, result.measure, result.threshold, result.max_distance)
         started = f"{summary.stages['start Spark']:,.2f}"
         shuffled = f"{summary.shuffled_bytes / 1e6:,.1f}"
-        of_each = Message("cli.shuffled_says", bytes=summary.shuffled_bytes_per_document)
+        of_each = Message(
+            "MB, {bytes:,.0f} bytes per document", bytes=summary.shuffled_bytes_per_document
+        )
         tell_rows(
             [
-                (Message("cli.summary_start_up"), started, Message("cli.start_up_says")),
-                (Message("cli.summary_rounds"), summary.rounds, ""),
-                (Message("cli.summary_shuffled"), shuffled, of_each),
+                (
+                    Message("start-up"),
+                    started,
+                    Message("of these seconds passed until Spark had started"),
+                ),
+                (Message("rounds"), summary.rounds, ""),
+                (Message("shuffled"), shuffled, of_each),
             ]
         )
         print_doubtful(result.doubtful())

@@ -193,12 +193,12 @@ def read(words: Sequence[str]) -> tuple[Run, dict[str, Any]]:
         _run_program(**_values(name, _run_program, words[:count]))
         words = words[count:]
         if not words:
-            raise _refused(name, Message("cli.missing_command"))
+            raise _refused(name, Message("A command is missing."))
     while words and words[0] in children(name):
         name, words = f"{name} {words[0]}".lstrip(), words[1:]
     is_group = bool(children(name))
     if is_group and words and not words[0].startswith("-"):
-        problem = Message("cli.no_such_command", command=_shown(name), name=words[0])
+        problem = Message("`{command}` has no command {name}.", command=_shown(name), name=words[0])
         raise _refused(name, problem, _near(words[0], children(name)))
     run = command(name)
     if not words and (is_group or any(parameter.is_required for parameter in parameters_of(run))):
@@ -233,17 +233,21 @@ def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
     for parameter in parameters:
         if parameter.name not in given and parameter.is_required:
             if parameter.flags:
-                raise _refused(name, Message("cli.missing_option", option=parameter.title))
-            raise _refused(name, Message("cli.missing_argument", argument=parameter.title))
+                raise _refused(
+                    name, Message("The option {option} is missing.", option=parameter.title)
+                )
+            raise _refused(
+                name, Message("The argument {argument} is missing.", argument=parameter.title)
+            )
         value = given.get(parameter.name, parameter.option.default)
         if isinstance(value, str) and parameter.name in given:
             try:
                 value = parameter.value_of(value)
             except ValueError:
                 if int in leaves(parameter.kind):
-                    problem = Message("cli.whole_number_expected", name=parameter.title)
+                    problem = Message("{name} must be a whole number.", name=parameter.title)
                 else:
-                    problem = Message("cli.number_expected", name=parameter.title)
+                    problem = Message("{name} must be a number.", name=parameter.title)
                 raise _refused(name, problem) from None
         values[parameter.name] = value
     return values
@@ -284,7 +288,11 @@ def _given(name: str, parameters: Sequence[Parameter], words: Sequence[str]) -> 
             rest = rest[count:]
     if rest:
         arguments = " ".join(rest)
-        problem = Message("cli.unexpected_arguments", command=_shown(name), arguments=arguments)
+        problem = Message(
+            "`{command}` does not take the argument {arguments}.",
+            command=_shown(name),
+            arguments=arguments,
+        )
         raise _refused(name, problem)
     return given
 
@@ -301,8 +309,8 @@ def _misused(
     used = [word.partition("=")[0] for word in words]
     flag = next((word for word in reversed(used) if word in flags), flags[0])
     if is_flag:
-        return _refused(name, Message("cli.option_takes_no_value", option=flag))
-    return _refused(name, Message("cli.option_needs_value", option=flag))
+        return _refused(name, Message("The option {option} takes no value.", option=flag))
+    return _refused(name, Message("The option {option} needs a value.", option=flag))
 
 
 def _unknown(name: str, parameters: Sequence[Parameter], word: str) -> ParameterError:
@@ -312,7 +320,7 @@ def _unknown(name: str, parameters: Sequence[Parameter], word: str) -> Parameter
     near = suggestions(word, known)
     if not near and word.startswith("--"):
         near = _near(word, [flag for flag in known if flag.startswith("--")])
-    problem = Message("cli.no_such_option", command=_shown(name), option=word)
+    problem = Message("`{command}` has no option {option}.", command=_shown(name), option=word)
     return _refused(name, problem, near)
 
 
@@ -325,8 +333,12 @@ def _near(word: str, known: Sequence[str]) -> list[str]:
 def _refused(name: str, problem: Message, near: Sequence[str] = ()) -> ParameterError:
     """Return a problem with the way out: near names if there are any, else the help."""
     if near:
-        return ParameterError(Message("cli.did_you_mean", problem=problem, names=", ".join(near)))
-    return ParameterError(Message("cli.see_help", problem=problem, command=_shown(name)))
+        return ParameterError(
+            Message("{problem} Did you mean {names}?", problem=problem, names=", ".join(near))
+        )
+    return ParameterError(
+        Message("{problem} See `{command} --help`.", problem=problem, command=_shown(name))
+    )
 
 
 def _shown(name: str) -> str:

@@ -71,18 +71,28 @@ def _print(summary: RepeatsSummary, *, removes: bool) -> None:
     from neardup.base.reprs import one_line
     from neardup.cli.terminal import Row, say, tell_line, tell_summary
 
-    documents = Message("cli.places_says", count=summary.documents)
+    documents = Message.counted(
+        "in {count:,} document", "in {count:,} documents", count=summary.documents
+    )
     rows: list[Row] = [
-        (Message("cli.summary_unreadable"), summary.unreadable, ""),
-        (Message("cli.summary_units"), summary.units, Message("cli.units_says")),
-        (Message("cli.summary_repeats"), summary.repeats, ""),
-        (Message("cli.summary_places"), summary.places, documents),
+        (Message("unreadable"), summary.unreadable, ""),
+        (
+            Message("sentences"),
+            summary.units,
+            Message("or paragraphs that are long enough to be compared"),
+        ),
+        (Message("repeats"), summary.repeats, ""),
+        (Message("places"), summary.places, documents),
     ]
     if removes:
-        emptied = Message("cli.removed_says", count=summary.emptied)
-        rows.append((Message("cli.summary_removed"), summary.removed, emptied))
+        emptied = Message.counted(
+            "places; {count:,} document has no text left",
+            "places; {count:,} documents have no text left",
+            count=summary.emptied,
+        )
+        rows.append((Message("cut out"), summary.removed, emptied))
     tell_summary(summary, rows)
     if summary.frequent:
-        tell_line(say(Message("cli.frequent_says")))
+        tell_line(say(Message("The most frequent:")))
         for count, text in summary.frequent:
             tell_line(f"{count:>14,}  {one_line(text)}")

@@ -118,7 +118,12 @@ def run(
     from neardup.exceptions import ParameterError
 
     if index is None:
-        raise ParameterError(Message("cli.index_missing"))
+        raise ParameterError(
+            Message(
+                "--index is missing. Name the index to serve: --index news.db.",
+                code="index_missing",
+            )
+        )
     serve_keys.require_server()
     from neardup.base.validation import check_whole
     from neardup.pages.words import load_words
@@ -145,7 +150,7 @@ def run(
 
     def started(address: str) -> None:
         if not quiet:
-            tell(Message("cli.serving", index=_shown(index), address=address))
+            tell(Message("serving {index} at {address}", index=_shown(index), address=address))
 
     served = serve(
         settings,
@@ -167,11 +172,11 @@ def _libraries(given: list[str]) -> dict[str, str]:
     for one in given:
         name, equals, path = one.partition("=")
         if not equals or not path or not name.isprintable() or not name.strip():
-            raise bad("library", "cli.name_and_path", one)
+            raise bad("library", "NAME=PATH", one)
         if name == "index" or name in libraries:
-            raise bad("library", "cli.name_not_taken", name)
+            raise bad("library", "an unused name", name)
         if "://" not in path and not Path(path).exists():
-            raise bad("library", "cli.place_that_is_there", path, library=name)
+            raise bad("library", "an existing path for the library '{library}'", path, library=name)
         libraries[name] = path
     return libraries
 
@@ -186,14 +191,16 @@ def _try_index(location: str, *, quiet: bool) -> None:
         if "://" not in location:
             raise
         # A server may come up after this machine; until then nobody gets a wrong answer.
-        tell(Message("cli.until_it_answers", error=error.message))
+        tell(
+            Message("{error} Until the index answers, every request gets 503.", error=error.message)
+        )
 
 
 def _seconds(value: float, name: str) -> float:
     from neardup.base.validation import bad
 
     if not 0 < value < float("inf"):
-        raise bad(name, "cli.seconds_above_0", value)
+        raise bad(name, "a number of seconds above 0", value)
     return value
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from neardup.base.extras import require
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.cli.options import file
 from neardup.cli.terminal import tell
 from neardup.options import options as o
@@ -27,7 +27,7 @@ _MODULES = (
 
 def require_server() -> None:
     """Raise an error with the line that installs the packages of a service, if they are missing."""
-    require("readers.a_service", "server", *_MODULES)
+    require(N_("A service"), "server", *_MODULES)
 
 
 def create(
@@ -54,7 +54,13 @@ def create(
 
     secret, key = create_key(keys, name, scope or ["read"])
     print(secret)
-    tell(Message("cli.key_made", name=key.name, scopes=" and ".join(key.scopes)))
+    tell(
+        Message(
+            "this is the key of '{name}' for {scopes}. It is not stored anywhere; keep it.",
+            name=key.name,
+            scopes=" and ".join(key.scopes),
+        )
+    )
 
 
 def list_keys(*, keys: File) -> None:
@@ -80,4 +86,4 @@ def revoke(*, name: Name, keys: File) -> None:
     from neardup.server.security.keys import revoke_key
 
     key = revoke_key(keys, name)
-    tell(Message("cli.key_revoked", name=key.name, last=key.last))
+    tell(Message("the key of '{name}' (...{last}) is revoked.", name=key.name, last=key.last))

@@ -57,12 +57,12 @@ def tell_line(line: str) -> None:
 
 def tell_note(note: str) -> None:
     """Print a note."""
-    tell(Message("cli.note", note=note))
+    tell(Message("note: {note}", note=note))
 
 
 def end_with_problems() -> NoReturn:
     """End a command that is done although some of its input could not be used."""
-    tell(Message("cli.done_with_problems"))
+    tell(Message("done, except for what the lines above report."))
     raise SystemExit(2)
 
 
@@ -78,11 +78,11 @@ def tell_rows(rows: list[Row]) -> None:
 def tell_summary(summary: Any, rows: list[Row]) -> None:
     """Print what a run has read, the rows of its task, and what it took."""
     size = f"{summary.bytes_read / 1e6:,.1f} MB"
-    tell_rows([(Message("cli.summary_read"), summary.read, size), *rows])
-    tell_rows([(Message("cli.summary_seconds"), f"{summary.seconds:,.2f}", "")])
+    tell_rows([(Message("read"), summary.read, size), *rows])
+    tell_rows([(Message("seconds"), f"{summary.seconds:,.2f}", "")])
     # A cluster measures at intervals, so it may not have measured a short job.
     if summary.peak_memory:
-        tell_rows([(Message("cli.summary_peak_memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])
+        tell_rows([(Message("peak memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])
 
 
 def _width(text: str) -> int:

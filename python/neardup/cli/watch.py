@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.base.reprs import one_line
 from neardup.cli.terminal import Row, say, tell, tell_line, tell_summary
@@ -25,19 +25,19 @@ _PRINTED = 100
 
 #: Messages for the names of stages.
 _STAGES = {
-    "read and sketch": "cli.stage_read_and_sketch",
-    "join keys": "cli.stage_join_keys",
-    "candidates, verify": "cli.stage_candidates_verify",
-    "candidates, verify, cluster": "cli.stage_candidates_verify_cluster",
-    "write": "cli.stage_write",
-    "read tests": "cli.stage_read_tests",
-    "find tests": "cli.stage_find_tests",
-    "read units": "cli.stage_read_units",
-    "find repeats": "cli.stage_find_repeats",
-    "add": "cli.stage_add",
-    "export": "cli.stage_export",
-    "load": "cli.stage_load",
-    "check": "cli.stage_check",
+    "read and sketch": N_("read and sketch"),
+    "join keys": N_("join keys"),
+    "candidates, verify": N_("candidates, verify"),
+    "candidates, verify, cluster": N_("candidates, verify, cluster"),
+    "write": N_("write"),
+    "read tests": N_("read tests"),
+    "find tests": N_("find tests"),
+    "read units": N_("read units"),
+    "find repeats": N_("find repeats"),
+    "add": N_("add"),
+    "export": N_("export"),
+    "load": N_("load"),
+    "check": N_("check"),
 }
 
 
@@ -95,8 +95,19 @@ class Watch(Progress):
             tell(line)
         rest = sum(count for _, count in lines[_PRINTED:])
         if rest:
-            name = "cli.more_problems_in_report" if self._has_report else "cli.more_problems"
-            tell(Message(name, count=rest))
+            if self._has_report:
+                message = Message.counted(
+                    "and 1 more problem of other kinds; --report lists all.",
+                    "and {count:,} more problems of other kinds; --report lists all.",
+                    count=rest,
+                )
+            else:
+                message = Message.counted(
+                    "and 1 more problem of other kinds.",
+                    "and {count:,} more problems of other kinds.",
+                    count=rest,
+                )
+            tell(message)
 
     def stage(
         self, name: str, documents: int | None, share: Callable[[], float] | None = None
@@ -127,7 +138,7 @@ class Watch(Progress):
         left = self._bars.tasks[-1].time_remaining
         clock = str(timedelta(seconds=int(elapsed)))
         if left is not None:
-            clock = say(Message("cli.time_left", time=str(timedelta(seconds=int(left)))))
+            clock = say(Message("{time} left", time=str(timedelta(seconds=int(left)))))
         fields = {"done": _done(self.done), "rate": rate, "clock": clock}
         if self._share is not None:
             self._bars.update(self._task, completed=self._share(), **fields)
@@ -137,7 +148,7 @@ class Watch(Progress):
     def note(self, line: str) -> None:
         """Print a note, unless the command is quiet."""
         if not self._quiet:
-            self._say(f"neardup: {say(Message('cli.note', note=line))}")
+            self._say(f"neardup: {say(Message('note: {note}', note=line))}")
 
     def problem(self, problem: Problem | str) -> None:
         """Count a problem; it is printed at the end with others of its kind."""
@@ -158,38 +169,40 @@ class Watch(Progress):
 
 
 def _done(documents: int) -> str:
-    return say(Message("cli.documents_done", count=documents))
+    return say(Message.counted("{count:,} document", "{count:,} documents", count=documents))
 
 
 def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
     """Print the summary of a run on standard error."""
-    rule = Message("cli.rule_distance", count=bits)
+    rule = Message.counted("distance <= {count} bit", "distance <= {count} bits", count=bits)
     if threshold is not None:
-        rule = Message("cli.rule_measure", measure=measure, threshold=threshold)
+        rule = Message("{measure} >= {threshold:g}", measure=measure, threshold=threshold)
     rows: list[Row] = []
     if summary.against:
-        rows.append((Message("cli.summary_against"), summary.against, ""))
-    rows.append((Message("cli.summary_unreadable"), summary.unreadable, ""))
+        rows.append((Message("compared with"), summary.against, ""))
+    rows.append((Message("unreadable"), summary.unreadable, ""))
     if summary.task == "dedup":
-        same = Message("cli.same_text")
-        rows.append((Message("cli.summary_exact_duplicates"), summary.exact_duplicates, same))
-        rows.append((Message("cli.summary_near_duplicates"), summary.near_duplicates, rule))
-        rows.append((Message("cli.summary_kept"), summary.kept, ""))
+        same = Message("same text")
+        rows.append((Message("exact duplicates"), summary.exact_duplicates, same))
+        rows.append((Message("near-duplicates"), summary.near_duplicates, rule))
+        rows.append((Message("kept"), summary.kept, ""))
         if summary.left_out:
-            why = Message("cli.left_out_says")
-            rows.append((Message("cli.summary_left_out"), summary.left_out, why))
+            why = Message("cannot be written in this format")
+            rows.append((Message("left out"), summary.left_out, why))
     elif summary.task == "pairs":
-        rows.append((Message("cli.summary_pairs"), summary.pairs, rule))
+        rows.append((Message("pairs"), summary.pairs, rule))
     tell_summary(summary, rows)
 
 
 def print_doubtful(rows: list[dict[str, Any]]) -> None:
     """Name the least similar removals on standard error."""
     if rows:
-        tell_line(say(Message("cli.doubtful_says")))
+        tell_line(say(Message("The most doubtful removals (--review shows their texts):")))
     for row in rows:
         told = {name: one_line(row[name]) for name in ("id", "kept_id")}
-        line = Message("cli.doubtful_row", similarity=f"{row['similarity']:.3f}", **told)
+        line = Message(
+            "{similarity}  {id} repeats {kept_id}", similarity=f"{row['similarity']:.3f}", **told
+        )
         tell_line(f"         {say(line)}")

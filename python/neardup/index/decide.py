@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup import _core
 from neardup.base.arrays import word_count
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.store.postings import signed
@@ -74,10 +74,10 @@ def restore(
             try:
                 _restore(corpus.emptied(keeps_texts=False), [row], None)
             except InputError as reason:
-                must = Message("index.sketch_of_recipe")
-                document = Message("index.row_document", number=row["number"])
+                must = Message("a sketch of the index' recipe")
+                document = Message("document {number}", number=row["number"])
                 raise damaged(location, document, "sketch", must, row["sketch"]) from reason
-        raise damage("index.sketches_are_damaged", location, reason=error.args[0]) from error
+        raise damage(N_("{location}: {reason} {remedy}"), location, reason=error.args[0]) from error
 
 
 def _restore(corpus: _core.Corpus, rows: Sequence[Any], texts: pa.LargeStringArray | None) -> None:

@@ -112,8 +112,8 @@ def _content(session: Session) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     query = select(background).order_by(background.c.version)
     for row in session.connection.execute(query).mappings():
         if not isinstance(row["data"], bytes):
-            name = Message("index.row_background", number=row["version"])
-            raise damaged(session.location, name, "data", Message("index.bytes"), row["data"])
+            name = Message("background {number}", number=row["version"])
+            raise damaged(session.location, name, "data", Message("bytes"), row["data"])
         for begin in range(0, max(len(row["data"]), 1), _PART):
             yield "background", [{**row, "data": row["data"][begin : begin + _PART]}]
     for rows in session.stream(documents_with_texts.order_by(documents.c.number), _TOGETHER):
@@ -157,7 +157,13 @@ def restore(
             with _nothing_half_made(database, location):
                 if database.create_tables(fill):
                     return
-        raise IndexUnavailableError(Message("index.is_there_already", location=database.location))
+        raise IndexUnavailableError(
+            Message(
+                "{location}: there is an index already. Name another place.",
+                code="index_exists",
+                location=database.location,
+            )
+        )
 
 
 @contextlib.contextmanager
@@ -267,14 +273,22 @@ class _Lines:
     """The lines of a dump, whose checksum is compared at the end."""
 
     def __init__(self, source: str) -> None:
-        self.name = Message("index.standard_input") if source == "-" else source
+        self.name = Message("standard input") if source == "-" else source
         self._lines = (line for block in _blocks(source) for line in block)
         self._digest = hashlib.sha256()
         self._number = 0
 
     def changed(self) -> InputError:
         """Return the error that the dump is not as it was written."""
-        return InputError(Message("index.not_as_exported", file=self.name, line=self._number))
+        return InputError(
+            Message(
+                "{file}: line {line}: must be as `neardup index export --whole` wrote "
+                "it. Got lines that were changed: another digest instead. No index "
+                "was made; export again.",
+                file=self.name,
+                line=self._number,
+            )
+        )
 
     def _next(self) -> bytes | None:
         self._number += 1
@@ -287,12 +301,26 @@ class _Lines:
         with contextlib.suppress(orjson.JSONDecodeError):
             header = orjson.loads(line)
         if not isinstance(header, dict) or header.get("neardup") != KIND:
-            raise InputError(Message("index.no_export", file=self.name))
+            raise InputError(
+                Message(
+                    "{file}: must begin with the first line of a whole index. Got "
+                    "something else instead. Write one with: neardup index export "
+                    "LOCATION --whole",
+                    file=self.name,
+                )
+            )
         for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
             if header.get(name) not in known:
                 found = repr(header.get(name))
                 values = {"file": self.name, "field": name, "expected": known[0], "value": found}
-                raise IndexFormatError(Message("index.export_of_other_version", **values))
+                raise IndexFormatError(
+                    Message(
+                        "{file}: must be an export with {field} {expected}. Got {value} "
+                        "instead. Use the version of neardup that wrote it, or a newer one.",
+                        code="other_version",
+                        **values,
+                    )
+                )
         self._digest.update(line + b"\n")
         about: dict[str, str] = header["meta"]
         return about
@@ -310,7 +338,14 @@ class _Lines:
                 if row.get(name) is not None:
                     row[name] = base64.b64decode(row[name], validate=True)
             yield kind, row
-        raise InputError(Message("index.export_is_cut_off", file=self.name, line=self._number - 1))
+        raise InputError(
+            Message(
+                "{file}: is cut off after line {line}: the last line of an export is "
+                "missing. No index was made; export again.",
+                file=self.name,
+                line=self._number - 1,
+            )
+        )
 
 
 def _blocks(name: str) -> Iterator[list[bytes]]:
@@ -318,7 +353,12 @@ def _blocks(name: str) -> Iterator[list[bytes]]:
     if name == "-":
         first = sys.stdin.buffer.read(_CHUNK)
         if by_content(first[:4], Format("jsonl", None)) != Format("jsonl", None):
-            raise InputError(Message("index.input_is_compressed"))
+            raise InputError(
+                Message(
+                    "standard input: must not be compressed. Unpack it first, with zstd "
+                    "-dc or gzip -dc, or name the file instead of -."
+                )
+            )
         rest = iter(lambda: sys.stdin.buffer.read(_CHUNK), b"")
         yield from line_blocks(chain([first], rest))
         return
@@ -328,5 +368,9 @@ def _blocks(name: str) -> Iterator[list[bytes]]:
         yield from line_blocks(chunks)
     except StreamDamaged as error:
         raise InputError(
-            Message("index.export_cannot_be_read", file=blob.name, reason=error.args[0])
+            Message(
+                "{file}: {reason}. No index was made; export again.",
+                file=blob.name,
+                reason=error.args[0],
+            )
         ) from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
@@ -126,7 +126,11 @@ class Engine:
             return _core.Background.from_bytes(session.background(version))
         except InputError as error:
             values = {"number": version, "reason": error.args[0]}
-            raise damage("index.background_is_damaged", self.location, **values) from error
+            raise damage(
+                N_("{location}: background {number} is damaged: {reason} {remedy}"),
+                self.location,
+                **values,
+            ) from error
 
     def close(self) -> None:
         """Close the database."""
@@ -160,11 +164,19 @@ def open_index(
             made = _make(database, settings, background=known)
         if not made and make_new:
             raise IndexUnavailableError(
-                Message("index.is_there_already_or_open", location=database.location)
+                Message(
+                    "{location}: there is an index already. Name another place, or open that one.",
+                    code="index_exists",
+                    location=database.location,
+                )
             )
         if not made and background is not None:
             raise ParameterError(
-                Message("index.background_of_old_index", location=database.location)
+                Message(
+                    "{named[background]} is for a new index, but {location} exists "
+                    "already. Leave it out.",
+                    location=database.location,
+                )
             )
         # Compares the settings of an existing index with the wanted ones.
         database.check_schema()
@@ -193,7 +205,13 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         # Our own errors keep their message with its code.
         reason = error.message if isinstance(error, NeardupError) else str(error)
         values = {"location": location, "reason": reason}
-        raise IndexFormatError(Message("index.settings_are_damaged", **values)) from error
+        raise IndexFormatError(
+            Message(
+                "{location}: its recipe or its settings are damaged ({reason}). Restore a backup.",
+                code="index_damaged",
+                **values,
+            )
+        ) from error
 
 
 def _make(database: Database, settings: Settings, *, background: bytes | None) -> bool:

@@ -140,7 +140,7 @@ def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
             # A freed document has no valid decision.
             holds = row["state"] == DROPPED
             if holds and row["kept_id"] is None:
-                must = Message("index.number_of_kept")
+                must = Message("the number of a kept document")
                 raise session.damaged_document(
                     row["number"], "kept_number", must, row["kept_number"]
                 )

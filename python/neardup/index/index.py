@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from neardup.base.extras import require
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import (
     bad,
     check_flag,
@@ -112,7 +112,7 @@ class Index:
     """
 
     def __init__(self, location: str | Path, **options: Unpack[IndexParameters]) -> None:
-        require("readers.an_index", "index", "sqlalchemy")
+        require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.engine import open_index
         from neardup.readers import Sources, open_table
 
@@ -122,7 +122,7 @@ class Index:
             try:
                 background = open_table(background)
             except ParameterError:
-                raise bad("background", "index.background_data", background) from None
+                raise bad("background", "a table, or a list of text or dict", background) from None
         self._engine: Engine = open_index(
             location,
             {name: given[name] for name in _WANTED},
@@ -175,7 +175,7 @@ class Index:
         True
         >>> folder.cleanup()
         """
-        require("readers.an_index", "index", "sqlalchemy")
+        require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.dump import load
 
         given = completed(Index.load, options)
@@ -277,7 +277,7 @@ class Index:
 
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
         if not is_list or not all(isinstance(one, NewDocument) for one in documents):
-            raise bad("documents", "index.list_of_documents", documents)
+            raise bad("documents", "a list of NewDocument", documents)
         return add_together(self._engine, documents)
 
     @takes_options
@@ -426,7 +426,7 @@ class Index:
         from neardup.index.query import get_many
 
         if isinstance(ids, str) or not isinstance(ids, Sequence):
-            raise bad("ids", "index.list_of_text", ids)
+            raise bad("ids", "a list of text", ids)
         wanted = [check_string(id, "ids") for id in ids]
         return get_many(self._engine, wanted, texts=check_flag(texts, "texts"))
 
@@ -491,7 +491,7 @@ class Index:
         from neardup.index.query import all_documents
 
         if state is not None and state not in STATES:
-            raise bad("state", "index.choice_or_none", state, choices=", ".join(STATES))
+            raise bad("state", "one of {choices} or None", state, choices=", ".join(STATES))
         return all_documents(self._engine, state)
 
     def stats(self) -> Stats:
@@ -590,10 +590,10 @@ class Index:
         from neardup.index.retention import reconsider
 
         if check_flag(dropped, "dropped") and ids is not None:
-            raise bad("dropped", "index.not_with_ids", dropped)
+            raise bad("dropped", "false if 'ids' is given", dropped)
         if ids is not None:
             if isinstance(ids, str) or not isinstance(ids, Sequence):
-                raise bad("ids", "index.list_of_ids", ids)
+                raise bad("ids", "a list of ids or None", ids)
             ids = [check_string(id, "ids") for id in ids]
         return reconsider(self._engine, ids, dropped=dropped)
 
@@ -619,9 +619,9 @@ class Index:
         from neardup.index.retention import expire
 
         if before is None and older_than is None:
-            raise bad("before", "index.before_or_older_than", before)
+            raise bad("before", "given, unless 'older_than' is", before)
         if before is not None and older_than is not None:
-            raise bad("before", "index.not_with_older_than", before)
+            raise bad("before", "left out if 'older_than' is given", before)
         if before is not None:
             until = stamp(check_time(before, "before"))
         else:
@@ -755,7 +755,9 @@ class Index:
         path = check_path(copy, "copy")
         self._engine.database.refuse_outputs([path])
         if os.path.lexists(path):
-            raise OutputError(Message("index.copy_exists", file=str(path)))
+            raise OutputError(
+                Message("{file}: exists already. Name a new file.", code="exists", file=str(path))
+            )
         sink = FileSink(path, force=False)
         try:
             assert sink.part is not None, "a new file has a part"
@@ -862,7 +864,13 @@ class Index:
 
     def __reduce__(self) -> Any:
         """Raise: connections and locks belong to one process."""
-        raise TypeError(Message("index.cannot_be_pickled", location=repr(self._engine.location)))
+        raise TypeError(
+            Message(
+                "An index cannot be pickled. Open it in each process by its path: "
+                "neardup.Index({location})",
+                location=repr(self._engine.location),
+            )
+        )
 
     def _open_stored_texts(self, parameter: str) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""

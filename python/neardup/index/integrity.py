@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from neardup import _core
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.backends.acknowledged import NEEDS_LOG
@@ -69,9 +69,9 @@ class Examined:
     #: Recomputed from the text if it can be read: identity, number of features and sketch.
     made: dict[str, Any] = field(default_factory=dict)
 
-    def fault(self, code: str, **values: Any) -> None:
+    def fault(self, template: str, **values: Any) -> None:
         """Add a message about a fault."""
-        self.faults.append(Message(code, **values))
+        self.faults.append(Message(template, **values))
 
     @property
     def changed(self) -> list[str]:
@@ -98,7 +98,11 @@ def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     except IndexFormatError as error:
         found.append(error.args[0])
     if more:
-        found.append(Message("index.more_lines", count=more))
+        found.append(
+            Message.counted(
+                "{count:,} more line like these", "{count:,} more lines like these", count=more
+            )
+        )
     return found
 
 
@@ -112,13 +116,13 @@ def stored_background(
     try:
         return version, _core.Background.from_bytes(session.background(version)), None
     except (IndexFormatError, InputError):
-        return version, None, Message("index.background_cannot_be_read", number=version)
+        return version, None, Message("background {number}: cannot be read", number=version)
 
 
 def _faults(engine: Engine, session: Session, full: bool, progress: Progress) -> Iterator[Message]:
     missing = missing_parts(session.connection)
     yield from missing
-    if any(line.code != "index.index_is_missing" for line in missing):
+    if any(line.template != "index {index}: is missing" for line in missing):
         return
     version, known, fault = stored_background(session)
     decider = Decider(engine.settings, known)
@@ -136,7 +140,7 @@ def _faults(engine: Engine, session: Session, full: bool, progress: Progress) ->
             _check_keys(engine, session, decider, some, totals)
         for document in some:
             for what in document.faults:
-                yield Message("index.of_document", number=document.row["number"], what=what)
+                yield Message("document {number}: {what}", number=document.row["number"], what=what)
         progress.advance(len(some))
     yield from _wrong_counters(engine, session, version)
     if fault is not None:
@@ -156,17 +160,19 @@ def _examined(engine: Engine, session: Session, numbers: Sequence[int]) -> list[
     for document in some:
         fault = document_fault(document.row)
         if fault is not None:
-            document.fault("index.field_must_be", field=fault[0], expected=fault[1])
+            document.fault(
+                N_("its '{field}' must be {expected}"), field=fault[0], expected=fault[1]
+            )
         if not _is_object(document.row["extra"]):
-            must = Message("index.json_object")
-            document.fault("index.field_must_be", field="extra", expected=must)
+            must = Message("a JSON object")
+            document.fault(N_("its '{field}' must be {expected}"), field="extra", expected=must)
     examine_texts(engine, session, some)
     for document in some:
         if document.has_other_text:
-            document.fault("index.text_is_another")
+            document.fault(N_("its text differs from the one that was added"))
             continue
         for name in document.changed:
-            document.fault("index.field_is_not_of_text", field=name)
+            document.fault(N_("its '{field}' does not match its text"), field=name)
     return some
 
 
@@ -177,12 +183,12 @@ def examine_texts(engine: Engine, session: Session, some: Sequence[Examined]) ->
     for document in some:
         packed = document.row.pop("text")
         if packed is None:
-            document.fault("index.text_is_missing")
+            document.fault(N_("its text is missing"))
             continue
         try:
             document.text = session.unpacked(packed, document.row["number"])
         except IndexFormatError:
-            document.fault("index.text_cannot_be_read")
+            document.fault(N_("its text cannot be read"))
     readable = [document for document in some if document.text is not None]
     given = [
         NewDocument("-", document.text or "", title if isinstance(title, str) else None)
@@ -209,13 +215,13 @@ def _check_states(session: Session, some: Sequence[Examined]) -> None:
         reasons = [kept, row["similarity"], row["reason"]]
         keeper = states.get(kept)
         if row["state"] == KEPT and reasons != [None, None, None]:
-            document.fault("index.kept_like_dropped")
+            document.fault(N_("is kept, but has values that only a dropped document has"))
         elif row["state"] == DROPPED and (keeper != KEPT or kept >= row["number"]):
-            document.fault("index.dropped_for_not_kept", kept=kept)
+            document.fault(N_("is dropped for document {kept}, which is not kept"), kept=kept)
         elif row["state"] == FREED and (
             None in reasons or keeper is not None or kept >= row["number"]
         ):
-            document.fault("index.freed_for_there")
+            document.fault(N_("is freed, but the document that it repeated is still there"))
 
 
 # Keys
@@ -237,7 +243,11 @@ def _check_keys(
     try:
         postings = session.postings(looked_up)
     except IndexFormatError as error:
-        kept[0].fault("index.or_one_of_next", following=len(kept) - 1, reason=error.args[0])
+        kept[0].fault(
+            N_("or one of the next {following}: {reason}"),
+            following=len(kept) - 1,
+            reason=error.args[0],
+        )
         return
     stored: dict[int, dict[int, int]] = {document.row["number"]: {} for document in kept}
     columns = (postings.keys.tolist(), postings.numbers.tolist(), postings.shares.tolist())
@@ -257,14 +267,14 @@ def _check_keys(
         filed = {key: share for key, share in stored[own].items() if key in keys}
         wanted = expected[own]
         if filed != wanted if is_exact else bool(wanted) and not filed:
-            document.fault("index.keys_missing_or_wrong")
+            document.fault(N_("keys of its sketch are missing or wrong"))
         if totals is None:
             continue
         # Both are ordered by number. Keys without a document are reported as strays.
         while number < own:
             number, total = next(totals, (_AFTER_ALL, 0))
         if len(filed) != (total if number == own else 0):
-            document.fault("index.keys_not_of_sketch")
+            document.fault(N_("has keys that are not in its sketch"))
 
 
 def _has_sketch(engine: Engine, document: Examined) -> bool:
@@ -275,7 +285,7 @@ def _has_sketch(engine: Engine, document: Examined) -> bool:
         engine.restored([_without_identity(document.row)])
     except (NeardupError, TypeError, ValueError, OverflowError):
         if not document.faults:
-            document.fault("index.sketch_is_not_of_recipe")
+            document.fault(N_("its 'sketch' is not one of the recipe"))
         return False
     return True
 
@@ -303,33 +313,55 @@ def _wrong_counters(engine: Engine, session: Session, version: int) -> Iterator[
     for name in (*COUNTERS, UNLISTED):
         fault = counter_fault(name, found.get(name, 0 if name == UNLISTED else None))
         if fault is not None:
-            yield Message("index.counter_must_be", name=name, expected=fault)
+            yield Message("counter '{name}': must be {expected}", name=name, expected=fault)
             found[name] = None
     query = select(documents.c.state, func.count()).group_by(documents.c.state)
     states = {row[0]: row[1] for row in session.connection.execute(query)}
     for state, name in enumerate(STATES):
         if found[name] is not None and found[name] != states.get(state, 0):
             values = {"expected": states.get(state, 0), "value": found[name]}
-            yield Message("index.counter_is_other", name=name, **values)
+            yield Message(
+                "counter '{name}': must be {expected:,}. Got {value:,} instead", name=name, **values
+            )
     last, total = scalar(select(func.max(documents.c.number))) or 0, sum(states.values())
     if found["next"] is not None and found["next"] <= last:
-        yield Message("index.counter_above", name="next", least=last, value=found["next"])
+        yield Message(
+            "counter '{name}': must be more than {least:,}. Got {value:,} instead",
+            name="next",
+            least=last,
+            value=found["next"],
+        )
     if found["arrived"] is not None and found["arrived"] < total:
-        yield Message("index.counter_at_least", name="arrived", least=total, value=found["arrived"])
+        yield Message(
+            "counter '{name}': must be at least {least:,}. Got {value:,} instead",
+            name="arrived",
+            least=total,
+            value=found["arrived"],
+        )
     if found.get(NEEDS_LOG):
         log = engine.database.files()[1]
         if not log.exists() or not log.stat().st_size:
-            yield Message("index.copied_without_log", log=log.name)
+            yield Message(
+                "the file was copied while the index was in use, without its log "
+                "{log}: later changes may be missing. Copy it again with neardup "
+                "index backup",
+                code="log_missing",
+                log=log.name,
+            )
     recent = scalar(select(func.count()).select_from(recent_keys))
     if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
-        yield Message("index.counter_from", name=RECENT, least=recent)
+        yield Message("counter '{name}': must be at least {least:,}", name=RECENT, least=recent)
     identity = found.get(IDENTITY)
     if not isinstance(identity, int):
-        yield Message("index.counter_must_be", name=IDENTITY, expected=Message("index.whole"))
+        yield Message(
+            "counter '{name}': must be {expected}",
+            name=IDENTITY,
+            expected=Message("a whole number"),
+        )
     elif session.meta().get(IDENTITY, str(identity)) != str(identity):
-        yield Message("index.identity_in_meta", name=IDENTITY)
+        yield Message("'{name}' in 'meta': must be that of the counters", name=IDENTITY)
     if found["background"] is not None and found["background"] != version:
-        yield Message("index.background_is_missing", number=found["background"])
+        yield Message("background {number}: is missing", number=found["background"])
 
 
 def _strays(session: Session) -> Iterator[Message]:
@@ -338,20 +370,32 @@ def _strays(session: Session) -> Iterator[Message]:
     for table in (texts, passages):
         query = select(table.c.number).outerjoin(documents, table.c.number == number)
         for stray in session.connection.scalars(query.where(number.is_(None))):
-            yield Message("index.belongs_to_no_document", table=table.name, number=stray)
+            yield Message(
+                "{table} {number}: belongs to no document", table=table.name, number=stray
+            )
     query = select(all_keys.c.number, func.count()).outerjoin(
         documents, all_keys.c.number == number
     )
     query = query.where(number.is_(None) | (documents.c.state != KEPT))
     for stray, count in session.connection.execute(query.group_by(all_keys.c.number)):
-        yield Message("index.keys_of_none_kept", number=f"{stray!r:.40}", count=count)
+        yield Message(
+            "keys of document {number}: {count:,} belong to no kept document",
+            number=f"{stray!r:.40}",
+            count=count,
+        )
     # This finds a missing key also where lists are capped.
     filed = session.connection.scalar(select(counters.c.value).where(counters.c.name == FILED))
     stored = session.connection.scalar(select(func.count()).select_from(all_keys))
     if filed is not None and not isinstance(filed, int):
-        yield Message("index.keys_counted_wrongly", stored=f"{filed!r:.40}", found=stored)
+        yield Message(
+            "keys: {stored} were stored. Got {found:,} instead",
+            stored=f"{filed!r:.40}",
+            found=stored,
+        )
     elif filed not in (None, stored):
-        yield Message("index.keys_are_missing", stored=filed, found=stored)
+        yield Message(
+            "keys: {stored:,} were stored. Got {found:,} instead", stored=filed, found=stored
+        )
 
 
 def _wrong_events(session: Session) -> Iterator[Message]:
@@ -360,7 +404,7 @@ def _wrong_events(session: Session) -> Iterator[Message]:
         try:
             sound_event(row, session.location)
         except IndexFormatError:
-            yield Message("index.event_cannot_be_read", number=row["event"])
+            yield Message("event {number}: cannot be read", number=row["event"])
 
 
 def _is_object(stored: Any) -> bool:

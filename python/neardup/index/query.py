@@ -131,7 +131,7 @@ def stats(engine: Engine) -> Stats:
         first, last = session.arrivals()
         for at in (first, last):
             if at is not None and not is_stamp(at):
-                row, must = Message("index.row_some_document"), Message("index.stamp")
+                row, must = Message("a document"), Message("a time in microseconds since 1970")
                 raise damaged(engine.location, row, "at", must, at)
         created = _created(meta, engine.location)
         background = engine.decider(session, counters["background"]).background
@@ -216,5 +216,5 @@ def _created(meta: dict[str, str], location: str) -> datetime:
     try:
         return datetime.fromisoformat(str(found))
     except ValueError as error:
-        row, must = Message("index.row_created"), Message("index.stored_time")
+        row, must = Message("'created' in 'meta'"), Message("a time")
         raise damaged(location, row, "value", must, found) from error

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 from sqlalchemy.exc import DatabaseError
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends.failures import Moment, explained
@@ -60,9 +60,13 @@ def rebuild(engine: Engine, location: str | Path, progress: Progress) -> list[st
     """Create an index of what can be read; return a line for each loss."""
     with engine.reading(check_identity=False) as session:
         for line in missing_parts(session.connection):
-            if line.code != "index.index_is_missing":
+            if line.template != "index {index}: is missing":
                 values = {"location": engine.location, "damage": line}
-                raise IndexFormatError(Message("index.cannot_be_rebuilt", **values))
+                raise IndexFormatError(
+                    Message(
+                        "{location}: {damage}, so it cannot be read. Restore a backup.", **values
+                    )
+                )
         rebuilding = _Rebuilding(engine, session)
         progress.stage("rebuild", None)
         restore(location, settings_rows(session), rebuilding.rows(), progress)
@@ -113,14 +117,14 @@ class _Rebuilding:
                 try:
                     event = dict(sound_event(row, self._session.location)[0])
                 except IndexFormatError:
-                    self._lose("index.event_cannot_be_read", number=row["event"])
+                    self._lose(N_("event {number}: cannot be read"), number=row["event"])
                     continue
                 del event["event"]
                 yield "event", event
         yield "counters", self._counters()
 
-    def _lose(self, code: str, **values: Any) -> None:
-        self.lost.append(Message(code, **values))
+    def _lose(self, template: str, **values: Any) -> None:
+        self.lost.append(Message(template, **values))
 
     def _pages(self, query: Any, table: Table, kind: str) -> Iterator[list[Any]]:
         """Yield the rows of a table in order; of damaged pages those that can be read."""
@@ -137,7 +141,7 @@ class _Rebuilding:
             for at in range(after + 1, min(after + _TOGETHER, end) + 1):
                 found = self._read(query.where(number == at))
                 if found is None:
-                    self._lose("index.row_cannot_be_read", table=kind, number=at)
+                    self._lose(N_("{table} {number}: cannot be read"), table=kind, number=at)
                 else:
                     yield found
             after += _TOGETHER
@@ -166,26 +170,31 @@ class _Rebuilding:
                 is_lost = True
             if is_lost:
                 row[name] = None
-                what = Message("index.field_is_lost", field=name)
-                self._lose("index.of_document", number=row["number"], what=what)
+                what = Message("its '{field}' is lost", field=name)
+                self._lose(N_("document {number}: {what}"), number=row["number"], what=what)
         wrong = document_fault({**row, **dict.fromkeys(_DECISION), "state": KEPT})
         if fault is None and wrong is not None:
-            fault = Message("index.field_must_be", field=wrong[0], expected=wrong[1])
+            fault = Message("its '{field}' must be {expected}", field=wrong[0], expected=wrong[1])
         if fault is not None:
             id = f"{row['id']!r:.60}"
-            self._lose("index.left_out", number=row["number"], id=id, reason=fault)
+            self._lose(
+                N_("document {number} ({id}): is left out: {reason}. Add it again"),
+                number=row["number"],
+                id=id,
+                reason=fault,
+            )
         return fault is None
 
     def _lost_content(self, document: Examined) -> Message | None:
         """Return what is wrong with the text of a document, or with its sketch if it has none."""
         if document.has_other_text:
-            return Message("index.text_is_another")
+            return Message("its text differs from the one that was added")
         if self._engine.settings.store == "text":
             return document.faults[0] if document.faults else None
         try:
             self._engine.restored([document.row])
         except (IndexFormatError, TypeError, ValueError, OverflowError):
-            return Message("index.sketch_is_not_of_recipe")
+            return Message("its 'sketch' is not one of the recipe")
         return None
 
     def _decide(self, row: dict[str, Any]) -> None:
@@ -202,8 +211,10 @@ class _Rebuilding:
             if row["kept_number"] not in self._kept:
                 row["state"] = FREED
                 if was != FREED:
-                    what = Message("index.decision_is_lost")
-                    self._lose("index.of_document", number=number, what=what)
+                    what = Message(
+                        "what it repeated is lost; decide it again with neardup index reconsider"
+                    )
+                    self._lose(N_("document {number}: {what}"), number=number, what=what)
         self._states[row["state"]] += 1
         self._last = number
 
@@ -221,8 +232,13 @@ class _Rebuilding:
             return values
         source = self._engine.settings.background
         if source == "given":
-            self._lose("index.background_is_lost")
+            self._lose(
+                N_(
+                    "background: is lost, since it was given. Restore a backup, or export "
+                    "the kept documents and add them to a new index"
+                )
+            )
         elif source == "own" and self._last and (values["background"] or values["counted_at"]):
-            self._lose("index.background_is_counted_again")
+            self._lose(N_("background: is lost; the next addition counts it again"))
         values["background"] = values["counted_at"] = 0
         return values

@@ -49,7 +49,11 @@ def keep(engine: Engine, id: str) -> None:
             raise unknown_document(engine.location, id)
         if row["state"] == KEPT:
             raise InputError(
-                Message("index.is_kept_already", location=engine.location, id=show(id))
+                Message(
+                    "{location}: the document '{id}' is kept already.",
+                    location=engine.location,
+                    id=show(id),
+                )
             )
         repeats = session.matches([row], engine.rule.measure)[row["number"]]
         batch = _stored_batch(engine, session, session.not_kept([row["number"]]))

@@ -37,7 +37,9 @@ try:
     )
     from sqlalchemy.dialects import postgresql
 except ImportError as missing:
-    raise MissingDependencyError(Message("index.needs_sqlalchemy")) from missing
+    raise MissingDependencyError(
+        Message("An index needs SQLAlchemy 2. Install it with: pip install 'neardup[index]'")
+    ) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -227,17 +229,17 @@ def missing_parts(connection: Connection) -> list[Message]:
     found = []
     for table in METADATA.sorted_tables:
         if table.name not in names:
-            found.append(Message("index.table_is_missing", table=table.name))
+            found.append(Message("table {table}: is missing", table=table.name))
             continue
         columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
         found += [
-            Message("index.column_is_missing", table=table.name, column=column.name)
+            Message("table {table}: has no column '{column}'", table=table.name, column=column.name)
             for column in table.c
             if column.name not in columns
         ]
         indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
         found += [
-            Message("index.index_is_missing", index=index.name)
+            Message("index {index}: is missing", index=index.name)
             for index in sorted(table.indexes, key=lambda index: str(index.name))
             if index.name not in indexes
         ]

@@ -73,7 +73,7 @@ class Settings:
         except InputError as error:
             raise IndexMismatchError(
                 Message(
-                    "index.recipe_needs_file",
+                    "{location}: its recipe '{recipe}' needs a file: {reason} Put it back.",
                     location=location,
                     recipe=stored,
                     reason=error.args[0],
@@ -81,7 +81,15 @@ class Settings:
             ) from error
         if now != stored:
             raise IndexMismatchError(
-                Message("index.recipe_is_other", location=location, recipe=stored, found=now)
+                Message(
+                    "{location}: its sketches were made by the recipe '{recipe}'. The "
+                    "same recipe is '{found}' here: a file that it names has changed, or "
+                    "neardup is of another version. Put the file back, or export the "
+                    "index with the version of neardup that made it.",
+                    location=location,
+                    recipe=stored,
+                    found=now,
+                )
             )
         return cls(recipe=recipe, **table)
 
@@ -109,7 +117,13 @@ def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings
         background = "given" if has_background else "own"
         return dataclasses.replace(settings, background=background)
     if has_background:
-        raise ParameterError(Message("index.background_not_used", recipe=recipe.name))
+        raise ParameterError(
+            Message(
+                "{named[background]} must be left out: an index with the recipe "
+                "'{recipe}' does not use statistics of a collection.",
+                recipe=recipe.name,
+            )
+        )
     return settings
 
 
@@ -128,12 +142,14 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
         asked["recipe"] = (recipe.id, stored.recipe.id)
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
-            asked[Message("index.decide_of_recipe")] = (recipe.decide, stored.recipe.decide)
+            asked[Message("recipe's [decide]")] = (recipe.decide, stored.recipe.decide)
     for name, (found, held) in asked.items():
         if found is not None and found != held:
             raise IndexMismatchError(
                 Message(
-                    "index.made_with_other",
+                    "{location}: was created with {parameter} {expected}, but {value} is "
+                    "requested. Leave it out to use the stored one, or create another "
+                    "index.",
                     location=location,
                     parameter=name,
                     expected=repr(held),

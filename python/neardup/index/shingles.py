@@ -181,8 +181,8 @@ def stored(
             return
         for row in rows:
             if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
-                must = Message("index.bytes_of_shingles")
-                name = Message("index.row_passages", number=row.number)
+                must = Message("bytes of whole shingles")
+                name = Message("the passages of document {number}", number=row.number)
                 raise damaged(engine.location, name, "shingles", must, row.shingles)
         yield (
             [row.number for row in rows],
@@ -439,7 +439,13 @@ def stored_shingles(
             # Another process may have replaced or completed them before this one had the lock.
             runs = _usable(engine, runs_in, there)
             if runs is None:
-                progress.note(Message("papers.shingles_made_again", folder=str(folder)))
+                progress.note(
+                    Message(
+                        "{folder}: the sorted shingles are damaged, or of another version or "
+                        "index. They are made again.",
+                        folder=str(folder),
+                    )
+                )
                 runs = []
             runs, there = _extended(runs, runs_in, engine, made_by, sketch, workers, progress)
     return _joined(runs, there)

@@ -32,7 +32,13 @@ class StoredTexts:
         if self._engine.settings.store != "text":
             location = self._engine.location
             raise ParameterError(
-                Message("index.no_texts_to_compare", parameter=parameter, index=location)
+                Message(
+                    "{parameter:named} must be an index that stores texts. Got {index}, "
+                    "which stores no texts, instead.",
+                    code="no_texts_stored",
+                    parameter=parameter,
+                    index=location,
+                )
             )
 
     def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
@@ -65,21 +65,25 @@ EVER = -(2**62)
 
 #: Message codes: what an id must be, and why an id is refused that is not.
 _IDS = {
-    "index.id_text": "index.must_be_id_text",
-    "index.unicode_text": "index.must_be_unicode_text",
-    "index.short_id": "index.must_have_few_bytes",
+    N_("text of at least one character, none of them NUL"): N_(
+        "must be text of at least one character, none of them NUL"
+    ),
+    N_("Unicode text, without lone surrogates"): N_(
+        "must be Unicode text, without lone surrogates"
+    ),
+    N_("text of at most {most:,} bytes in UTF-8"): N_("must have at most {most:,} bytes in UTF-8"),
 }
 
 
 def _must_be(id: str) -> str | None:
     """Return the code of the condition that an id violates; None if it is valid."""
     if not id or NUL in id:
-        return "index.id_text"
+        return N_("text of at least one character, none of them NUL")
     try:
         size = len(id.encode())
     except UnicodeEncodeError:
-        return "index.unicode_text"
-    return "index.short_id" if size > MAX_ID_BYTES else None
+        return N_("Unicode text, without lone surrogates")
+    return N_("text of at most {most:,} bytes in UTF-8") if size > MAX_ID_BYTES else None
 
 
 def id_fault(id: str) -> Message | None:
@@ -137,17 +141,21 @@ def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     if isinstance(value, str):
         value = _time_of(value.strip())
         if value is None:
-            raise bad(name, "index.time", given)
+            raise bad(name, "a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00", given)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime):
-        raise bad(name, "index.datetime", value)
+        raise bad(
+            name,
+            "a datetime, or as text a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00",
+            value,
+        )
     try:
         moment = value.replace(tzinfo=zone) if value.tzinfo is None else value
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
         # Also for values that are datetimes only by type, such as NaT of pandas.
-        raise bad(name, "index.time_in_bounds", value) from None
+        raise bad(name, "a time between the years 1 and 9999 in UTC", value) from None
 
 
 def lacks_zone(value: Any) -> bool:
@@ -186,6 +194,9 @@ def time_fault(value: Any, zone: tzinfo = UTC) -> Message | None:
         check_time(value, "at", zone)
     except ParameterError:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return Message("index.must_be_time_not_number")
-        return Message("index.must_be_time")
+            return Message(
+                "must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00; a "
+                "plain number does not say its unit"
+            )
+        return Message("must be a time such as 2024-03-09T08:00:00+08:00 or 2024-3-9 8:00")
     return None

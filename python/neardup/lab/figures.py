@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from neardup.base.extras import require
+from neardup.base.messages import N_
 
 __all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_lines", "render"]
 
@@ -74,7 +75,7 @@ _FILLED = 0.82
 
 def render(figures: Figures) -> dict[str, bytes]:
     """Return figures by file name, each as ``.svg`` and ``.png``."""
-    require("lab.figures", "lab", "matplotlib")
+    require(N_("Figures"), "lab", "matplotlib")
     import matplotlib as mpl
     from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg

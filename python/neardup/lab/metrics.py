@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.base.extras import require
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_whole
 from neardup.exceptions import ParameterError
 
@@ -163,9 +163,11 @@ def precision_recall_curve(
     values = np.asarray(similarity, np.float64)
     labels = np.asarray(is_true)
     if values.ndim != 1 or np.isnan(values).any():
-        raise bad("similarity", "lab.number_a_pair", similarity)
+        raise bad("similarity", "one number for each pair", similarity)
     if labels.shape != values.shape or (labels.size and labels.dtype != np.bool_):
-        raise bad("is_true", "lab.truth_a_pair", is_true, count=values.size)
+        raise bad(
+            "is_true", "one True or False for each pair, {count} in all", is_true, count=values.size
+        )
     check_whole(missed, "missed", 0)
     distinct, rank = np.unique(values, return_inverse=True)
     true = int(labels.sum())
@@ -260,7 +262,7 @@ def bootstrap_interval(
     """
     rows = np.asarray(contributions, np.float64)
     if rows.ndim != 2:
-        raise bad("contributions", "lab.row_an_item", contributions)
+        raise bad("contributions", "one row of numbers for each item", contributions)
     check_whole(seed, "seed", 0)
     check_whole(resamples, "resamples", 1)
     if not len(rows):
@@ -471,13 +473,22 @@ def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
     points = np.asarray(kept_of)
     labels = _labels(true, "true")
     if points.shape != labels.shape or (points.size and points.dtype.kind not in "iu"):
-        raise bad("kept_of", "lab.place_a_document", kept_of, count=labels.size)
+        raise bad(
+            "kept_of", "one place for each document, {count} in all", kept_of, count=labels.size
+        )
     points = points.astype(np.int64)
     if points.size and not (points.min() >= 0 and points.max() < points.size):
-        raise bad("kept_of", "lab.places", kept_of, most=points.size - 1)
+        raise bad("kept_of", "places from 0 to {most}", kept_of, most=points.size - 1)
     if not np.array_equal(points[points], points):
         document = int(np.flatnonzero(points[points] != points)[0])
-        raise ParameterError(Message("lab.chain_of_kept", parameter="kept_of", document=document))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must point at kept documents, which point at "
+                "themselves. Got a chain at document {document} instead.",
+                parameter="kept_of",
+                document=document,
+            )
+        )
     dropped = points != np.arange(points.size)
     rightly = dropped & (labels[points] == labels)
     clusters = int(labels.max()) + 1 if labels.size else 0
@@ -493,14 +504,14 @@ def kept_scores(kept_of: npt.ArrayLike, true: npt.ArrayLike) -> KeptScores:
 def _labels(values: npt.ArrayLike, name: str) -> Labels:
     labels: npt.NDArray[Any] = np.asarray(values)
     if labels.ndim != 1:
-        raise bad(name, "lab.label_a_document", values)
+        raise bad(name, "one label for each document", values)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _two_clusterings(found: npt.ArrayLike, true: npt.ArrayLike) -> tuple[Labels, Labels]:
     ours, theirs = _labels(found, "found"), _labels(true, "true")
     if ours.shape != theirs.shape:
-        raise bad("found", "lab.labels_of_documents", found, count=theirs.size)
+        raise bad("found", "one label for each document, {count} in all", found, count=theirs.size)
     return ours, theirs
 
 
@@ -514,16 +525,16 @@ def _pairs(values: npt.ArrayLike, name: str) -> set[tuple[int, int]]:
     if pairs.size == 0:
         return set()
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise bad(name, "lab.pairs_of_numbers", values)
+        raise bad(name, "pairs of whole numbers", values)
     if (pairs[:, 0] == pairs[:, 1]).any():
-        raise bad(name, "lab.pairs_of_two", values)
+        raise bad(name, "pairs of two different documents", values)
     ordered = np.sort(pairs, axis=1)
     return set(zip(ordered[:, 0].tolist(), ordered[:, 1].tolist(), strict=True))
 
 
 def _scikit_learn() -> Any:
     """Return the metrics of scikit-learn, which takes a second to import."""
-    require("lab.metrics", "lab", "sklearn")
+    require(N_("A metric"), "lab", "sklearn")
     from sklearn import metrics
 
     return metrics

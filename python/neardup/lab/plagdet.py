@@ -239,10 +239,10 @@ def _harmonic(a: float, b: float) -> float:
 
 def _checked(item: Case, name: str) -> Case:
     if not isinstance(item, tuple) or len(item) != len(Case._fields):
-        raise bad(name, "lab.cases", item)
+        raise bad(name, "cases: document, begin, end, source, source_begin, source_end", item)
     case = Case(*item)
     here = [check_whole(value, name, 0) for value in (case.begin, case.end)]
     there = [check_whole(value, name, 0) for value in (case.source_begin, case.source_end)]
     if here[0] >= here[1] or there[0] >= there[1]:
-        raise bad(name, "lab.spans", item)
+        raise bad(name, "spans that are not empty", item)
     return Case(case.document, here[0], here[1], case.source, there[0], there[1])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from neardup.base.extras import require
-from neardup.base.messages import Message, system_words
+from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
 from neardup.lab.figures import Figures, render
@@ -87,19 +87,30 @@ def run_experiment(
     if output is None:
         return measure(None)
     folder = Path(check_path(output, "output"))
-    require("lab.figures", "lab", "matplotlib")
+    require(N_("Figures"), "lab", "matplotlib")
     _check_folder(folder)
     names = list(names)
     taken = [name for name in names if (folder / name).exists()]
     if taken and not force:
-        raise OutputError(Message("lab.exists", file=str(folder / taken[0])))
+        raise OutputError(
+            Message(
+                "{file}: exists already. Choose another folder, or replace the "
+                "results in it with {given[force=True]}.",
+                code="exists",
+                file=str(folder / taken[0]),
+            )
+        )
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(
-                Message("lab.cannot_be_created", folder=str(folder), reason=system_words(error))
+                Message(
+                    "{folder}: cannot be created: {reason}.",
+                    folder=str(folder),
+                    reason=system_words(error),
+                )
             ) from error
         with OutputSet() as outputs:
             opened = {name: outputs.open_text(folder / name, force=force) for name in names}
@@ -119,15 +130,24 @@ def run_experiment(
 def _check_folder(folder: Path) -> None:
     """Raise if a path is probably not meant as a folder."""
     if str(folder) == "-":
-        raise OutputError(Message("lab.standard_output_is_no_folder"))
+        raise OutputError(
+            Message(
+                "-: must be a folder. Got standard output instead. The table is "
+                "printed in any case; leave {given[output]} out to get only the "
+                "table."
+            )
+        )
     if folder.is_dir():
         return
     if os.path.lexists(folder):
-        raise OutputError(Message("lab.file_is_no_folder", folder=str(folder)))
+        raise OutputError(
+            Message("{folder}: must be a folder. Got a file instead.", folder=str(folder))
+        )
     if folder.name.lower().endswith(_FILES):
         raise OutputError(
             Message(
-                "lab.name_of_file_is_no_folder",
+                "{folder}: must be a folder. Got the name of a file instead. Name a "
+                "folder such as {example}.",
                 folder=str(folder),
                 example=str(folder.with_suffix("")),
             )

@@ -101,7 +101,7 @@ def _check_priority(value: Any, _: str) -> Any:
 
 def _check_true_false_none(value: Any, name: str) -> Any:
     if value is not None and not isinstance(value, bool):
-        raise bad(name, "index.true_false_none", value)
+        raise bad(name, "True, False or None", value)
     return value
 
 

@@ -117,7 +117,9 @@ def check_files(
     progress = check_progress(progress)
     paths = papers_in(papers)
     if not check_flag(among, "among") and library is None:
-        raise bad("library", "papers.library_given", library)
+        raise bad(
+            "library", "given, unless the papers are compared with each other (among)", library
+        )
     excluded = texts_of(exclude)
     for note in passed_over(papers):
         progress.note(note)
@@ -134,7 +136,11 @@ def check_files(
                 progress.problem(problem)
             else:
                 if not any(map(str.isalnum, read.text)):
-                    problem = Message("papers.bad_no_letters", file=path)
+                    problem = Message(
+                        "{file}: must have letters or digits. Got a text without any instead.",
+                        code="no_letters",
+                        file=path,
+                    )
                     # One empty paper among many is no fault of the run.
                     (progress.problem if len(paths) == 1 else progress.note)(problem)
             if problem is None:
@@ -199,7 +205,12 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
         if os.path.isdir(paper):
             inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
             if not inside:
-                raise InputError(Message("papers.folder_without_papers", folder=paper))
+                raise InputError(
+                    Message(
+                        "{folder}: must contain papers. Got a folder without any instead.",
+                        folder=paper,
+                    )
+                )
             found.update(dict.fromkeys(inside))
         else:
             found[paper] = None
@@ -217,7 +228,13 @@ def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ())
         shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
         if others:
             shown += ", ..." if len(kinds) > _NAMED else ""
-            note = Message("papers.passed_over", folder=paper, count=len(others), kinds=shown)
+            note = Message.counted(
+                "{folder}: 1 file of another format is skipped: {kinds}.",
+                "{folder}: {count:,} files of other formats are skipped: {kinds}.",
+                folder=paper,
+                count=len(others),
+                kinds=shown,
+            )
             said.append(note)
     return said
 

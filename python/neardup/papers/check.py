@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
@@ -145,7 +145,7 @@ def check(
     check_flag(ignore_brackets, "ignore_brackets")
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
-        raise bad("name", "papers.text_or_none", name)
+        raise bad("name", "text or None", name)
     read, own_name = read_paper(paper, "paper")
     excluded = texts_of(exclude)
     progress = check_progress(progress)
@@ -162,10 +162,16 @@ def read_paper(paper: str | Path | FileText, parameter: str) -> tuple[FileText, 
     if isinstance(paper, FileText):
         return paper, "paper"
     if not isinstance(paper, (str, os.PathLike)):
-        raise bad(parameter, "papers.path_or_read", paper)
+        raise bad(parameter, "a path, or what neardup.readers.read_file returned", paper)
     if isinstance(paper, str) and _is_text(paper):
         raise InputError(
-            Message("papers.text_for_path", parameter=parameter, value=repr(paper[:20]))
+            Message(
+                "{parameter:named} must be the path of a file. Got text instead: "
+                "{value}... To check text in memory, make a file of it: "
+                'neardup.readers.read_bytes(text.encode(), "essay.txt").',
+                parameter=parameter,
+                value=repr(paper[:20]),
+            )
         )
     return read_file(paper), os.path.basename(paper)
 
@@ -185,7 +191,11 @@ def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -
     if isinstance(exclude, (str, os.PathLike, FileText)):
         exclude = [exclude]
     if isinstance(exclude, (bytes, dict)) or not isinstance(exclude, Sequence):
-        raise bad("exclude", "papers.paths_or_read", exclude)
+        raise bad(
+            "exclude",
+            "a path, a list of paths, or of what neardup.readers.read_file returned",
+            exclude,
+        )
     return [read_paper(one, "exclude")[0].text for one in exclude]
 
 
@@ -194,7 +204,7 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
     if limits is None:
         return ReportLimits()
     if not isinstance(limits, ReportLimits):
-        raise bad("limits", "papers.limits_or_none", limits)
+        raise bad("limits", "ReportLimits or None", limits)
     return limits
 
 
@@ -258,15 +268,39 @@ class Checking:
         notes = [*paper.notes, *self.library.notes]
         if marks.total == 0:
             letters = any(map(str.isalnum, text))
-            notes.append(Message("papers.all_excluded" if letters else "papers.no_letters"))
+            notes.append(
+                Message(
+                    N_("The excluded files contain the whole paper: nothing was checked.")
+                    if letters
+                    else N_("The paper has no letters or digits: nothing was checked.")
+                )
+            )
         if documents <= 0 or self.library.blank:
-            notes.append(Message("papers.empty_library"))
+            notes.append(
+                Message(
+                    "The library has no text to compare with the paper: nothing was checked.",
+                    code="empty_library",
+                )
+            )
         if own:
-            notes.append(Message("papers.own_file"))
+            notes.append(Message("The paper's own file is in the library and was left out."))
         if len(found) > len(listed):
-            notes.append(Message("papers.more_sources", count=len(found) - len(listed)))
+            notes.append(
+                Message.counted(
+                    "{count:,} more source is not listed; its passages are counted.",
+                    "{count:,} more sources are not listed; their passages are counted.",
+                    count=len(found) - len(listed),
+                )
+            )
         if hidden := sum(source.passages for source in sources) - len(passages):
-            notes.append(Message("papers.more_passages", count=hidden))
+            notes.append(
+                Message.counted(
+                    "1 more passage is neither marked in the text nor shown; the rates include it.",
+                    "{count:,} more passages are neither marked in the text nor shown; "
+                    "the rates include them.",
+                    count=hidden,
+                )
+            )
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
         return Report(

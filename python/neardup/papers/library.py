@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress, share_of
 from neardup.base.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
@@ -190,7 +190,14 @@ class _Files(Library):
         self.notes += [*sources.problem_lines, *sources.notes]
         if self.problems:
             names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
-            self.notes.append(Message("papers.unreadable", count=self.problems, names=names))
+            self.notes.append(
+                Message.counted(
+                    "1 document of the library could not be read: {names}.",
+                    "{count:,} documents of the library could not be read: {names}.",
+                    count=self.problems,
+                    names=names,
+                )
+            )
         filed, fence = _core.file_sketches(sketches, workers=self.workers)
         self._documents = len(sketches)
         self._core = _core.Library([(filed, fence, np.arange(self._documents, dtype=np.uint32))])
@@ -236,7 +243,15 @@ class _Stored(Library):
         super().__init__(engine.location, workers)
         self._index, self._engine, self._owned = index, engine, owned
         if engine.settings.store != "text":
-            raise ParameterError(Message("papers.index_without_texts", library=engine.location))
+            raise ParameterError(
+                Message(
+                    "The library {library} must store texts, but was created with "
+                    "store='sketch'. Create an index that stores texts, or name the "
+                    "files.",
+                    code="no_texts_stored",
+                    library=engine.location,
+                )
+            )
         core, _ = aligner()
         how = made_by()
 
@@ -378,7 +393,7 @@ def open_library(
         return _Stored(library, workers, progress, owned=False)
     from neardup.readers.addresses import is_address
 
-    paths = paths_of(library, "library", "papers.library_paths")
+    paths = paths_of(library, "library", N_("a path, a list of paths or an Index"))
     if len(paths) == 1 and is_index(paths[0]):
         index = Index(paths[0], must_exist=True, workers=workers)
         try:
@@ -388,10 +403,18 @@ def open_library(
             raise
     for path in paths:
         if is_index(path):
-            raise ParameterError(Message("papers.index_among_files", index=path))
+            raise ParameterError(
+                Message(
+                    "The library must be one index, or files. Got the index {index} among "
+                    "others instead. Add the files to the index: neardup index add.",
+                    index=path,
+                )
+            )
         is_here = os.fspath(path) != "-" and not is_address(os.fspath(path))
         if is_here and not os.path.exists(path):
-            raise InputError(Message("papers.no_such_file_or_folder", file=path))
+            raise InputError(
+                Message("{file}: no such file or folder.", code="no_such_file", file=path)
+            )
     return _Files(paths, workers, progress)
 
 

@@ -50,10 +50,7 @@ _PASSAGES_AT_ONCE = 100
 _ASIDE_HEAD = 48
 
 #: The note on a file of the library follows the file's name.
-_OF_FILES = ("readers.of_file", "readers.of_files")
-#: Notes on encodings; one that was not guessed is of no interest to a report's reader.
-_READ_AS = ("readers.read_as", "readers.read_as_declared")
-_GUESSED = "readers.certainty_guessed"
+_OF_FILES = ("{file}: {said:inside}", "{file} and {count} more file: {said:inside}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,11 +241,11 @@ def shown_notes(notes: Iterable[str]) -> list[str]:
 
 
 def _is_shown(note: str) -> bool:
-    if isinstance(note, Message) and note.code in _OF_FILES:
+    if isinstance(note, Message) and note.template in _OF_FILES:
         note = note.values["said"]
-    if not isinstance(note, Message) or note.code not in _READ_AS:
+    if not isinstance(note, Message) or "certainty" not in note.values:
         return True
-    return bool(note.values["certainty"].code == _GUESSED)
+    return bool(note.values["certainty"].template == "guessed")
 
 
 def check_date(date: Any) -> str | None:
@@ -256,7 +253,7 @@ def check_date(date: Any) -> str | None:
     if date is None:
         return None
     if not isinstance(date, datetime.date):
-        raise bad("date", "papers.date_or_none", date)
+        raise bad("date", "a date or None", date)
     return f"{date:%Y-%m-%d}"
 
 

@@ -30,7 +30,14 @@ def refuse_existing(paths: Iterable[str | Path]) -> None:
     """Raise OutputError if a file exists, before the work begins."""
     for path in paths:
         if os.path.exists(path):
-            raise OutputError(Message("papers.file_exists", file=str(path)))
+            raise OutputError(
+                Message(
+                    "{file}: exists already. Nothing was written. Name another file, or "
+                    "replace it with {given[force=True]}.",
+                    code="exists",
+                    file=str(path),
+                )
+            )
 
 
 def write_report(
@@ -85,7 +92,9 @@ class ReportFolder:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 why = {"folder": str(folder), "reason": system_words(error)}
-                raise OutputError(Message("papers.folder_cannot_be_made", **why)) from error
+                raise OutputError(
+                    Message("{folder}: cannot be created: {reason}.", **why)
+                ) from error
             expected += [folder / f"{name}.{kind}" for name in self._names.values()]
         if not force:
             refuse_existing(expected)

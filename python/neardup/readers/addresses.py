@@ -43,16 +43,30 @@ def file_system(address: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise MissingDependencyError(Message("readers.needs_fsspec", file=address)) from None
+        raise MissingDependencyError(
+            Message(
+                "{file}: fsspec is not installed, which reads addresses. Install it "
+                "with: pip install 'neardup[remote]'",
+                file=address,
+            )
+        ) from None
     try:
         system_and_path: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         raise MissingDependencyError(
-            Message("readers.needs_library", file=address, said=said_of(error))
+            Message(
+                "{file}: the library for such addresses is not installed: {said}",
+                file=address,
+                said=said_of(error),
+            )
         ) from None
     except ValueError as error:
         raise ParameterError(
-            Message("readers.no_such_protocol", file=address, said=said_of(error))
+            Message(
+                "{file}: there is no library for such addresses: {said}",
+                file=address,
+                said=said_of(error),
+            )
         ) from None
     return system_and_path
 
@@ -129,12 +143,24 @@ def _refusing(address: str) -> Iterator[None]:
         cause = error.__cause__
         if is_web(address) and cause is not None and getattr(cause, "status", 0) != 404:
             # The library says this of a server that does not answer, too.
-            said = Message("readers.cannot_be_fetched", file=address, said=said_of(cause))
+            said = Message(
+                "{file}: cannot be fetched: {said}",
+                code="transfer_failed",
+                file=address,
+                said=said_of(cause),
+            )
             raise InputError(said) from error
-        raise InputError(Message("readers.bad_missing", file=address)) from error
+        raise InputError(
+            Message("{file}: no such file or directory.", code="no_such_file", file=address)
+        ) from error
     except Exception as error:
         raise InputError(
-            Message("readers.cannot_be_fetched", file=address, said=said_of(error))
+            Message(
+                "{file}: cannot be fetched: {said}",
+                code="transfer_failed",
+                file=address,
+                said=said_of(error),
+            )
         ) from error
 
 

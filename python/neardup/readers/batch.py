@@ -11,14 +11,14 @@ from typing import Any, Self
 import orjson
 import pyarrow as pa
 
-from neardup.base.messages import Message, from_plain, to_plain
+from neardup.base.messages import N_, Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
 
-CONVERT = "readers.convert"
-"""Code of the remedy for text files in another encoding."""
+CONVERT = N_("Convert it first, for example: iconv -f gb18030 -t utf-8.")
+"""The remedy for text files in another encoding."""
 
 _SHOWN = 60
 #: Problems of one kind that a reader reports one by one for each source.
@@ -73,7 +73,7 @@ class Problem:
 
     Examples
     --------
-    >>> print(Problem("a.jsonl", 3, "text", Message("readers.must_be_text"), "12"))
+    >>> print(Problem("a.jsonl", 3, "text", Message("must be text"), "12"))
     a.jsonl: record 3, field 'text': must be text. Got 12 instead.
     """
 
@@ -91,22 +91,36 @@ class Problem:
     @property
     def message(self) -> Message:
         """Place, reason, what was found and the way out, as one message."""
-        kind = "place" + "_record" * (self.record is not None) + "_field" * (self.field is not None)
-        place = Message(
-            f"readers.{kind}",
-            source=self.source,
-            record=self.record,
-            field=None if self.field is None else show(self.field),
-        )
+        place: str = self.source
+        if self.record is not None and self.field is not None:
+            place = Message(
+                "{source}: record {record}, field '{field}'",
+                source=self.source,
+                record=self.record,
+                field=show(self.field),
+            )
+        elif self.record is not None:
+            place = Message("{source}: record {record}", source=self.source, record=self.record)
+        elif self.field is not None:
+            place = Message("{source}: field '{field}'", source=self.source, field=show(self.field))
         ends = _ends(self.found, self.remedy)
         if self.count > 1:
-            ends["way_out"] = Message(
-                "readers.and_more", way_out=ends["way_out"], count=self.count - 1
+            ends["way_out"] = Message.counted(
+                "{way_out} One more record has this problem.",
+                "{way_out} {count:,} more records have this problem.",
+                way_out=ends["way_out"],
+                count=self.count - 1,
             )
-        return Message("readers.problem", place=place, reason=self.reason, **ends)
+        return Message(
+            "{place}: {reason}.{got}{way_out}",
+            code=code_of(self.reason),
+            place=place,
+            reason=self.reason,
+            **ends,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts for JSON, messages as codes and values."""
+        """Return the parts for JSON."""
         return to_plain({name: getattr(self, name) for name in self.__slots__})
 
     @classmethod
@@ -145,24 +159,30 @@ class Problems:
 
 
 def refusal(
-    file: str,
-    reason: str,
-    found: str | None = None,
-    remedy: str = "",
-    *,
-    code: str = "readers.refused",
-    **values: Any,
+    file: str, reason: str, found: str | None = None, remedy: str = "", code: str | None = None
 ) -> Message:
     """Return the error message for a file that cannot be used at all; parts as of a `Problem`."""
     ends = _ends(found, remedy)
     if found is not None:
-        values["found"] = found
-    return Message(code, file=file, reason=reason, **ends, **values)
+        ends["found"] = found
+    code = code or code_of(reason)
+    return Message("{file}: {reason}.{got}{way_out}", code=code, file=file, reason=reason, **ends)
+
+
+def code_of(message: str) -> str | None:
+    """Return the code of a message, None for other text."""
+    return message.code if isinstance(message, Message) else None
 
 
 def stopped(problem: Problem) -> InputError:
     """Return the error that ends a run at its first problem."""
-    return InputError(Message("readers.stopped", problem=problem.message))
+    return InputError(
+        Message(
+            "{problem} Stopped, as {given[on_error='stop']} asks.",
+            code="stopped_at_problem",
+            problem=problem.message,
+        )
+    )
 
 
 def parts_of(error: InputError) -> tuple[str, str | None, str]:
@@ -175,10 +195,9 @@ def parts_of(error: InputError) -> tuple[str, str | None, str]:
 def _ends(found: str | None, remedy: str) -> dict[str, str]:
     got: str = ""
     if found is not None:
-        found = found or Message("readers.nothing")
-        kind = "got_words" if isinstance(found, Message) else "got"
-        got = Message(f"readers.{kind}", found=found)
-    return {"got": got, "way_out": Message("readers.remedy", remedy=remedy) if remedy else ""}
+        found = found or Message("nothing")
+        got = Message(" Got {found} instead.", found=found)
+    return {"got": got, "way_out": Message(" {remedy}", remedy=remedy) if remedy else ""}
 
 
 def strings(column: pa.LargeStringArray) -> list[str]:

@@ -40,20 +40,28 @@ def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str
     """Refuse named columns of unusable types, and drop default ones."""
     kind = schema.field(columns.text).type
     if not is_text(kind):
-        reason = Message("readers.column_must_hold_text", column=show(columns.text))
+        reason = Message(
+            "column '{column}' must hold text", code="not_a_text", column=show(columns.text)
+        )
         raise InputError(refusal(source, reason, str(kind)))
     title, key = columns.title, columns.id
     if title is not None and not is_text(schema.field(title).type):
         if fields.title is not None:
             kind = schema.field(title).type
-            reason = Message("readers.column_must_hold_text", column=show(title))
+            reason = Message(
+                "column '{column}' must hold text", code="not_a_text", column=show(title)
+            )
             raise InputError(refusal(source, reason, str(kind)))
         title = None
     if key is not None:
         kind = schema.field(key).type
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
-                reason = Message("readers.column_must_hold_id", column=show(key))
+                reason = Message(
+                    "column '{column}' must hold text or integers",
+                    code="not_an_id",
+                    column=show(key),
+                )
                 raise InputError(refusal(source, reason, str(kind)))
             key = None
     return Columns(columns.text, title, key, columns.extra)
@@ -119,7 +127,7 @@ def text_column(
     if not texts.null_count:
         return texts, []
     nulls: list[int] = pc.indices_nonzero(texts.is_null()).to_pylist()
-    reason = Message("readers.must_be_text")
+    reason = Message("must be text", code="not_a_text")
     return texts, [(index, reason, "null") for index in nulls]
 
 
@@ -135,15 +143,17 @@ def _checked_texts(
             try:
                 text = value.decode()
             except UnicodeDecodeError as error:
-                where = Message("readers.where_byte", byte=error.start + 1)
-                reason = Message("readers.must_be_utf8", where=where)
+                where = Message(" (byte {byte} is not)", byte=error.start + 1)
+                reason = Message("must be valid UTF-8{where}", code="invalid_utf8", where=where)
         elif not isinstance(value, str):
-            reason = Message("readers.must_be_text")
+            reason = Message("must be text", code="not_a_text")
         elif _is_encodable(value):
             text = str(value)
         else:
-            where = Message("readers.where_surrogates")
-            reason = Message("readers.must_have_no_surrogates", where=where)
+            where = Message(" (\\ud800-\\udfff)")
+            reason = Message(
+                "must be text without lone surrogates{where}", code="lone_surrogate", where=where
+            )
         if reason is not None:
             wrong.append((index, reason, show(value)))
         texts.append(text)
@@ -182,7 +192,7 @@ def batch_of_columns(
         title, _ = text_column(column(columns.title))
     ids: list[str | None] = []
     reported = {index for index, _, _ in wrong}
-    no_id = Message("readers.must_be_id")
+    no_id = Message("must be text or an integer", code="not_an_id")
     values = [None] * len(texts) if columns.id is None else _values(column(columns.id), True)
     for index, value in enumerate(values):
         key = as_id(value)

@@ -31,13 +31,12 @@ from neardup.readers.streams import (
 
 _BLOCK = 4 << 20
 _ROWS = 4096
-_NOT_UTF8 = "readers.must_be_utf8"
-_OTHER_WIDTH = "readers.must_have_fields"
-_TOO_LONG = "readers.too_long"
+#: Why a row cannot be used.
+_NOT_UTF8, _OTHER_WIDTH, _TOO_LONG, _INVALID = "not UTF-8", "other width", "too long", "invalid"
 
 
 class _Row(NamedTuple):
-    """A row; the code of the reason why it cannot be used, and the error of the csv module."""
+    """A row; why it cannot be used, and the error of the csv module."""
 
     values: list[str]
     raw: bytes
@@ -46,17 +45,23 @@ class _Row(NamedTuple):
     #: The parts of a line too long to be held, which ends the row.
     rest: Iterator[bytes] | None = None
 
-    def reason(self, width: int) -> Message:
+    def reason(self, width: int, format: str) -> Message:
         """Return the reason why the row cannot be used, if it must have `width` fields."""
-        assert self.fault is not None
         if self.fault == _OTHER_WIDTH:
-            return Message(_OTHER_WIDTH, count=width)
+            return Message.counted(
+                "must have 1 field as the header row has",
+                "must have {count} fields as the header row has",
+                count=width,
+                code="invalid_csv",
+            )
         if self.fault == _NOT_UTF8:
-            where = Message("readers.where_byte_of_record", byte=first_invalid(self.raw))
-        else:
-            # The error contains the delimiter, which may be a tab.
-            where = Message("readers.where_said", said=printable(self.error))
-        return Message(self.fault, where=where)
+            where = Message(" (byte {byte} of the record is not)", byte=first_invalid(self.raw))
+            return Message("must be valid UTF-8{where}", code="invalid_utf8", where=where)
+        # The error contains the delimiter, which may be a tab.
+        where = Message(" ({said})", said=printable(self.error))
+        if format == "csv":
+            return Message("must be valid CSV{where}", code="invalid_csv", where=where)
+        return Message("must be valid TSV{where}", code="invalid_csv", where=where)
 
 
 class _RowTooLong(Exception):
@@ -85,10 +90,12 @@ class Delimited(Source):
             return [], b""
         if first.fault is not None:
             found = show(_decoded(first.raw))
-            wrong = first.reason(0)
             if first.fault == _TOO_LONG:
-                wrong = Message(_TOO_LONG, most=self._max_text)
-            reason = Message("readers.header_row", reason=wrong)
+                most = self._max_text
+                wrong = Message("must have at most {most:,} bytes", code="too_long", most=most)
+            else:
+                wrong = first.reason(0, self.format)
+            reason = Message("the header row {reason}", reason=wrong)
             raise InputError(refusal(self.name, reason, found, _way_out(first.fault)))
         return first.values, first.raw
 
@@ -142,7 +149,7 @@ class Delimited(Source):
                 values = next(reader, None)
                 fault, error_text = None, ""
             except csv.Error as error:
-                values, fault, error_text = [], f"readers.must_be_{self.format}", str(error)
+                values, fault, error_text = [], _INVALID, str(error)
             except _RowTooLong:
                 values, fault = [], _TOO_LONG
                 reader = reader_of_rest()
@@ -224,15 +231,18 @@ class Delimited(Source):
 
     def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
         if row.fault == _TOO_LONG:
-            return fields.too_long(self.name, number, Message("readers.more"))
-        reason = row.reason(len(self.header))
+            return fields.too_long(self.name, number, Message("more"))
+        reason = row.reason(len(self.header), self.format)
         found = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
         found = show(found + _decoded(row.raw))
-        return Problem(self.name, number, None, reason, found, _way_out(reason.code))
+        return Problem(self.name, number, None, reason, found, _way_out(row.fault))
 
     def rows(self) -> Iterator[list[Row]]:
         rows: list[Row] = []
-        why = Message(f"readers.only_{self.format}")
+        if self.format == "csv":
+            why = Message("only CSV with the same columns can store an invalid row")
+        else:
+            why = Message("only TSV with the same columns can store an invalid row")
         try:
             for number, row in enumerate(self._records(_BLOCK), 1):
                 if row.fault is None:
@@ -277,7 +287,7 @@ class TabDelimited(Delimited):
     _delimiter = "\t"
 
 
-def _way_out(fault: str) -> str:
+def _way_out(fault: str | None) -> str:
     return Message(CONVERT) if fault == _NOT_UTF8 else ""
 
 

@@ -23,6 +23,7 @@ from neardup.exceptions import MissingDependencyError
 from neardup.readers.extracted import Limits, Paragraphs, refuse
 
 _MAX_MEMBERS = 20_000
+_TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
 _MAX_RATIO = 200
 _SMALL = 16 << 20
@@ -61,7 +62,10 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     try:
         import docx
     except ImportError as error:
-        needs = Message("readers.reading_docx_needs", module="python-docx")
+        needs = Message(
+            "Reading Word documents needs {module}. Install it with: pip install 'neardup[papers]'",
+            module="python-docx",
+        )
         raise MissingDependencyError(needs) from error
     check_archive(data, name, limits)
     try:
@@ -72,7 +76,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     except Exception as error:  # A parser may raise anything for a damaged file.
         _refuse_document(name, _said(error))
     if body is None:
-        _refuse_document(name, Message("readers.no_body"))
+        _refuse_document(name, Message("one without a body"))
     reading = _Reading(styles)
     reading.blocks(body)
     first_note = len(reading.paragraphs)
@@ -81,13 +85,23 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     reading.paragraphs.footnotes(first_note)
     remarks = []
     if reading.hidden:
-        remarks.append(Message("readers.hidden", count=reading.hidden))
+        remarks.append(
+            Message.counted(
+                "{count} character of hidden text is left out.",
+                "{count} characters of hidden text are left out.",
+                count=reading.hidden,
+            )
+        )
     return reading.paragraphs, tuple(remarks)
 
 
 def _refuse_document(name: str, found: str) -> NoReturn:
-    reason = Message("readers.must_be_docx", where=Message("readers.where_docx"))
-    refuse(name, reason, found, Message("readers.save_docx_again"), code="readers.bad_docx")
+    reason = Message(
+        "must be a whole Word document{where}", code="damaged_file", where=Message(" (.docx)")
+    )
+    refuse(
+        name, reason, found, Message("Open it in Word or LibreOffice and save it again as .docx.")
+    )
 
 
 def check_archive(data: bytes, name: str, limits: Limits) -> None:
@@ -100,29 +114,33 @@ def check_archive(data: bytes, name: str, limits: Limits) -> None:
     total = sum(member.file_size for member in members)
     xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
     if len(members) > _MAX_MEMBERS:
-        reason = Message("readers.must_have_parts", most=_MAX_MEMBERS)
-        parts = len(members)
-        code = "readers.too_many_parts"
-        refuse(name, reason, str(parts), code=code, count=parts, most=_MAX_MEMBERS)
+        reason = Message("must have at most {most} parts", code="too_large", most=_MAX_MEMBERS)
+        refuse(name, reason, str(len(members)))
     if total > limits.max_unpacked_bytes:
-        _refuse_size(name, total, limits.max_unpacked_bytes, "unpacked", "must_unpack_to_bytes")
+        reason = Message(
+            "must unpack to at most {most} bytes", code="too_large", most=limits.max_unpacked_bytes
+        )
+        refuse(name, reason, str(total), _TRUST)
     most = limits.max_unpacked_bytes // _XML_SHARE
     if xml > most:
-        _refuse_size(name, xml, most, "unpacked_xml", "must_unpack_to_xml")
+        reason = Message("must unpack to at most {most} bytes of XML", code="too_large", most=most)
+        refuse(name, reason, str(xml), _TRUST)
     if total > _SMALL and total > _MAX_RATIO * len(data):
-        sizes = {"count": total, "size": len(data)}
         refuse(
             name,
-            Message("readers.must_unpack_to_times", most=_MAX_RATIO),
-            Message("readers.bytes_from", **sizes),
-            Message("readers.may_be_bomb"),
-            code="readers.bomb",
-            most=_MAX_RATIO,
-            **sizes,
+            Message(
+                "must unpack to at most {most} times its size", code="too_large", most=_MAX_RATIO
+            ),
+            Message("{count} bytes from {size}", count=total, size=len(data)),
+            Message("It may be a zip bomb."),
         )
     if any(member.flag_bits & 1 for member in members):
-        reason = Message("readers.must_have_no_password")
-        refuse(name, reason, Message("readers.encrypted_archive"), code="readers.password")
+        reason = Message("must be readable without a password", code="encrypted")
+        refuse(
+            name,
+            reason,
+            Message("an encrypted archive"),
+        )
     # `ZipFile.read` unpacks up to 2 GiB of a member before it cuts the rest off.
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -130,7 +148,7 @@ def check_archive(data: bytes, name: str, limits: Limits) -> None:
     except Exception as error:  # A decompressor may raise anything for damaged data.
         _refuse_document(name, _said(error))
     if not is_honest:
-        _refuse_document(name, Message("readers.damaged_file"))
+        _refuse_document(name, Message("a damaged file"))
 
 
 def _unpacks_as_stated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
@@ -142,12 +160,6 @@ def _unpacks_as_stated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> boo
         while block := part.read(_BLOCK):
             size += len(block)
     return size <= member.file_size
-
-
-def _refuse_size(name: str, count: int, most: int, code: str, expected: str) -> NoReturn:
-    remedy = Message("readers.raise_limit_if_trusted", limit="max_unpacked_bytes")
-    reason = Message(f"readers.{expected}", most=most)
-    refuse(name, reason, str(count), remedy, code=f"readers.{code}", count=count, most=most)
 
 
 def _said(error: Exception) -> str:

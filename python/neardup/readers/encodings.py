@@ -146,9 +146,13 @@ def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None
         return None
     if not rest:
         return text, ()
-    if len(rest) == 1:
-        return text, (Message("readers.half"),)
-    return text, (Message("readers.halves", count=len(rest)),)
+    return text, (
+        Message.counted(
+            "The last byte was half a character and is left out.",
+            "The last {count} bytes were half a character and are left out.",
+            count=len(rest),
+        ),
+    )
 
 
 def _replaced(data: bytes, encoding: str, certainty: Certainty) -> Decoded:
@@ -157,7 +161,17 @@ def _replaced(data: bytes, encoding: str, certainty: Certainty) -> Decoded:
 
 
 def _lost(count: int) -> tuple[Message, ...]:
-    return (Message("readers.lost", count=count),) if count else ()
+    return (
+        (
+            Message.counted(
+                "1 place cannot be decoded and became U+FFFD.",
+                "{count} places cannot be decoded and became U+FFFD.",
+                count=count,
+            ),
+        )
+        if count
+        else ()
+    )
 
 
 def _utf8(data: bytes) -> Decoded | None:
@@ -255,7 +269,13 @@ def _damaged(data: bytes, other: str | None) -> Decoded:
     text, lost = _chunks(data, other)
     notes = _lost(lost)
     if other is not None:
-        notes = (Message("readers.mixed", other=other), *notes)
+        notes = (
+            Message(
+                "Parts are in UTF-8 and parts in {other}; each part is read in its own encoding.",
+                other=other,
+            ),
+            *notes,
+        )
     return Decoded(text, "utf-8", "likely" if other is None else "guessed", notes)
 
 

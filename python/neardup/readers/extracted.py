@@ -53,7 +53,7 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise bad(field.name, "expected.whole_from", value, least=1)
+                raise bad(field.name, "a whole number of at least {least}", value, least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,9 @@ def refuse(
     reason: str,
     found: str | None,
     remedy: str = "",
-    *,
-    code: str = "readers.refused",
-    **values: Any,
 ) -> NoReturn:
     """Raise UnreadableFileError; for the message see `refusal`."""
-    message = refusal(name, reason, found, remedy, code=code, **values)
+    message = refusal(name, reason, found, remedy)
     raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
 
@@ -45,18 +45,22 @@ class Fields:
         """Return the problem of a record without text."""
         name = self.text_of(record)
         if name is not None:
-            reason = Message("readers.must_be_text")
+            reason = Message("must be text", code="not_a_text")
             return Problem(source, number, name, reason, show(record[name]))
-        has = Message("readers.record_with", names=listing(record))
+        has = Message("a record with {names}", code="record", names=listing(record))
         if self.text is not None:
-            return Problem(source, number, self.text, Message("readers.must_be_present"), has)
-        reason = Message("readers.must_have_text_field", wanting=self.wanting())
+            return Problem(
+                source, number, self.text, Message("must be present", code="no_such_field"), has
+            )
+        reason = Message(
+            "must have a text field {wanting}", code="no_text_field", wanting=self.wanting()
+        )
         return Problem(source, number, None, reason, has)
 
     def too_long(self, source: str, record: int | None, found: str) -> Problem:
         """Return the problem of a record that is longer than `max_text`."""
-        reason = Message("readers.too_long", most=self.max_text)
-        return Problem(source, record, None, reason, found, Message("readers.raise_max_text"))
+        reason = Message("must have at most {most:,} bytes", code="too_long", most=self.max_text)
+        return Problem(source, record, None, reason, found, Message("Raise {given[max_text]}."))
 
     def bounded(self, batch: Batch) -> Batch:
         """Return a batch whose texts are at most `max_text` long; others are null, and problems."""
@@ -77,7 +81,7 @@ class Fields:
         over: Any = pc.fill_null(pc.greater(sizes, pa.scalar(self.max_text, pa.int64())), False)
         problems = []
         for row in pc.indices_nonzero(over).to_pylist():
-            found = Message("readers.bytes", count=sizes[row].as_py())
+            found = Message("{count:,} bytes", count=sizes[row].as_py())
             problems.append((row, self.too_long(*place_of(runs, row), found)))
         if problems:
             texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
@@ -85,21 +89,26 @@ class Fields:
 
     def no_title(self, source: str, records: int) -> Problem:
         """Return the problem of a source none of whose records has the named title field."""
-        reason = Message("readers.must_be_present_as_title")
-        found = Message("readers.records_without", count=records)
+        reason = Message(
+            "must be present in at least one record, since it was named as the title",
+            code="no_such_field",
+        )
+        found = Message.counted("1 record without it", "{count} records without it", count=records)
         return Problem(source, None, self.title, reason, found)
 
     def wanting(self) -> Message:
         """Return the names of the expected text fields, for a message."""
         if self.text is not None:
-            return Message("readers.text_field", name=show(self.text))
+            return Message("'{name}'", name=show(self.text))
         *names, last = TEXT_FIELDS
-        return Message("readers.text_fields", names=", ".join(map(repr, names)), last=last)
+        return Message("{names} or '{last}'", names=", ".join(map(repr, names)), last=last)
 
     def name_text(self, names: Collection[str]) -> Message:
         """Return the advice to name the text field, with the name most similar to it."""
         hint = nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
-        return Message("readers.name_text_field", parameter=self.text_parameter, hint=hint)
+        return Message(
+            "Name the field with {parameter:given}.{hint}", parameter=self.text_parameter, hint=hint
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +127,32 @@ class Columns:
         text = fields.text_of(names)
         listed = listing(names)
         if text is None:
-            reason = Message("readers.must_have_text_column", wanting=fields.wanting())
+            reason = Message(
+                "must have a text column {wanting}", code="no_text_field", wanting=fields.wanting()
+            )
             remedy = fields.name_text(names)
             raise InputError(refusal(source, reason, listed, remedy))
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
-                reason = Message(f"readers.must_have_{kind}_column", column=show(name))
-                remedy = Message(f"readers.name_{kind}_field", hint=nearest([name], names))
+                hint, column = nearest([name], names), show(name)
+                if kind == "id":
+                    must = N_("must have the id column '{column}'")
+                    remedy = Message("Name the field with {given[id_field]}.{hint}", hint=hint)
+                else:
+                    must = N_("must have the title column '{column}'")
+                    remedy = Message("Name the field with {given[title_field]}.{hint}", hint=hint)
+                reason = Message(must, code="no_such_field", column=column)
                 raise InputError(refusal(source, reason, listed, remedy))
         for name in fields.extra:
             if name not in names:
-                reason = Message("readers.must_have_column", column=show(name))
+                reason = Message(
+                    "must have the column '{column}'", code="no_such_field", column=show(name)
+                )
                 raise InputError(refusal(source, reason, listed))
         twice = {n for n in names if names.count(n) > 1}
         for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra):
             if name in twice:
-                reason = Message("readers.must_have_one_column", column=show(name))
+                reason = Message("must have one column '{column}'", column=show(name))
                 raise InputError(refusal(source, reason, listed))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
@@ -155,9 +174,20 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
             names.update(dict.fromkeys(map(str, record)))
     if not count:
         return
-    kind = "records_with" if count < SAMPLED_RECORDS else "records_at_beginning"
-    reason = Message("readers.must_have_text_field", wanting=fields.wanting())
-    found = Message(f"readers.{kind}", count=count, names=listing(names))
+    reason = Message(
+        "must have a text field {wanting}", code="no_text_field", wanting=fields.wanting()
+    )
+    if count < SAMPLED_RECORDS:
+        found = Message.counted(
+            "1 record with {names}",
+            "{count} records with {names}",
+            count=count,
+            names=listing(names),
+        )
+    else:
+        found = Message(
+            "{count:,} records at the beginning with {names}", count=count, names=listing(names)
+        )
     remedy = fields.name_text(names)
     raise InputError(refusal(source, reason, found, remedy))
 
@@ -170,7 +200,7 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
 
         matches = get_close_matches(name.lower(), by_lower, 1)
         if matches:
-            return Message("readers.did_you_mean", name=show(by_lower[matches[0]]))
+            return Message(" Did you mean '{name}'?", name=show(by_lower[matches[0]]))
     return ""
 
 
@@ -179,9 +209,9 @@ def listing(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(f"'{show(n)}'" for n in names[:12])
     if not shown:
-        return Message("readers.no_field")
+        return Message("no field")
     more = len(names) - 12
-    return Message("readers.names_more", names=shown, more=more) if more > 0 else shown
+    return Message("{names} and {more} more", names=shown, more=more) if more > 0 else shown
 
 
 def as_id(value: Any) -> str | None:

@@ -12,9 +12,9 @@ import os
 import re
 import zipfile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.readers.batch import show
 from neardup.readers.encodings import Decoded, decode
 from neardup.readers.extracted import (
@@ -47,21 +47,27 @@ _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 
-#: Other files by their first bytes: code of the error, name, kind, and the way out.
+_CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
+_DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
+_DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
+_RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
+_PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
+_UNPACK = N_("Unpack it, and name the files or their folder.")
+#: Other files by their first bytes: name, kind, and the way out.
 _OTHERS = (
-    (b"{\\rtf", "bad_rtf", "rtf_document", "", "save_as_docx"),
-    (b"\x89PNG", "bad_picture", "a_picture", "PNG", "recognize_picture"),
-    (b"\xff\xd8\xff", "bad_picture", "a_picture", "JPEG", "recognize_picture"),
-    (b"GIF8", "picture", "a_picture", "GIF", ""),
-    (b"II*\0", "bad_picture", "a_picture", "TIFF", "recognize_picture"),
-    (b"MM\0*", "bad_picture", "a_picture", "TIFF", "recognize_picture"),
-    (b"\x1f\x8b", "bad_other", "compressed_data", "gzip", "unpack"),
-    (b"\x28\xb5\x2f\xfd", "bad_other", "compressed_data", "zstd", "unpack"),
-    (b"Rar!", "bad_other", "an_archive", "RAR", "unpack_archive"),
-    (b"7z\xbc\xaf", "bad_other", "an_archive", "7z", "unpack_archive"),
-    (b"SQLite format 3\0", "bad_other", "a_database", "", ""),
-    (b"\x7fELF", "bad_other", "a_program", "", ""),
-    (b"PAR1", "bad_other", "a_parquet_file", "", "name_as_parquet"),
+    (b"{\\rtf", N_("an RTF document"), "", _DOCX),
+    (b"\x89PNG", _PICTURE, "PNG", _RECOGNIZE),
+    (b"\xff\xd8\xff", _PICTURE, "JPEG", _RECOGNIZE),
+    (b"GIF8", _PICTURE, "GIF", ""),
+    (b"II*\0", _PICTURE, "TIFF", _RECOGNIZE),
+    (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
+    (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
+    (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
+    (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
+    (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
+    (b"SQLite format 3\0", N_("an SQLite database"), "", ""),
+    (b"\x7fELF", N_("a program"), "", ""),
+    (b"PAR1", N_("a Parquet file"), "", N_("Rename it to .parquet.")),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -128,28 +134,24 @@ def contents(
                 max_text = None
             held += len(chunk)
             if max_text is not None and held > max_text:
-                reason = Message("readers.too_long", most=max_text)
-                remedy = Message("readers.raise_max_text")
-                refuse(source_file.name, reason, Message("readers.more"), remedy)
+                reason = Message("must have at most {most:,} bytes", code="too_long", most=max_text)
+                remedy = Message("Raise {given[max_text]}.")
+                refuse(source_file.name, reason, Message("more"), remedy)
             if held > most:
-                found = Message("readers.more")
-                _refuse_size(source_file.name, held, most, found, packed=compression is not None)
+                _refuse_size(source_file.name, most, packed=compression is not None)
             chunks.append(chunk)
     except StreamDamaged as error:
-        refuse(source_file.name, error.args[0], Message("readers.damaged_file"))
+        refuse(source_file.name, error.args[0], Message("a damaged file"))
     return b"".join(chunks)
 
 
-def _refuse_size(name: str, count: int, most: int, found: str, *, packed: bool) -> NoReturn:
-    refuse(
-        name,
-        Message("readers.must_unpack_to_bytes" if packed else "readers.must_have_bytes", most=most),
-        found,
-        Message("readers.raise_limit", limit="max_unpacked_bytes" if packed else "max_bytes"),
-        code="readers.unpacked" if packed else "readers.file_large",
-        count=count,
-        most=most,
-    )
+def _refuse_size(name: str, most: int, found: str | None = None, packed: bool = False) -> NoReturn:
+    if packed:
+        reason = Message("must unpack to at most {most} bytes", code="too_large", most=most)
+    else:
+        reason = Message("must have at most {most} bytes", code="too_large", most=most)
+    remedy = Message("Raise {limit}.", limit="max_unpacked_bytes" if packed else "max_bytes")
+    refuse(name, reason, found or Message("more"), remedy)
 
 
 def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
@@ -183,7 +185,7 @@ def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileT
     """
     most = (limits or Limits()).max_bytes
     if len(data) > most:
-        _refuse_size(name, len(data), most, str(len(data)), packed=False)
+        _refuse_size(name, most, str(len(data)))
     return _written_plainly(read_record(data, name, limits=limits))
 
 
@@ -194,7 +196,14 @@ def _written_plainly(file: FileText) -> FileText:
     nuls = file.text.count("\0")
     notes = file.notes
     if nuls:
-        notes = (*notes, Message("readers.nuls", count=nuls))
+        notes = (
+            *notes,
+            Message.counted(
+                "{count} NUL character is left out.",
+                "{count} NUL characters are left out.",
+                count=nuls,
+            ),
+        )
     headings = _markdown_headings(text) if file.format == "markdown" else ()
     return FileText(text, file.format, file.encoding, file.certainty, headings, (), notes)
 
@@ -234,21 +243,28 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
         # The directory is at the end of the archive: a truncated file lacks it.
         if by_name(name).compression is None and name.lower().endswith(".docx"):
-            reason = Message("readers.must_be_docx", where=Message("readers.where_docx"))
-            found, remedy = Message("readers.damaged_file"), Message("readers.copy_again")
-            refuse(name, reason, found, remedy, code="readers.bad_docx_cut")
-        _refuse_other(name, "zip_damaged", "damaged_zip")
+            reason = Message(
+                "must be a whole Word document{where}",
+                code="damaged_file",
+                where=Message(" (.docx)"),
+            )
+            found, remedy = (
+                Message("a damaged file"),
+                Message("Download or copy it again; or let Word repair it."),
+            )
+            refuse(name, reason, found, remedy)
+        _refuse_other(name, N_("a damaged archive (zip)"))
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
 
         return _extracted("docx", *read_docx(data, name, limits))
     kinds = (
-        ("content.xml", "bad_odt", "odt_document", "", "save_as_docx"),
-        ("xl/workbook.xml", "excel", "a_workbook", "", "export_csv"),
-        ("ppt/presentation.xml", "slides", "a_presentation", "", "export_pdf"),
-        ("META-INF/container.xml", "epub", "a_book", "", "convert_book"),
+        ("content.xml", N_("an OpenDocument file"), "", _DOCX),
+        ("xl/workbook.xml", N_("an Excel workbook"), "", N_("Export it as .csv.")),
+        ("ppt/presentation.xml", N_("a PowerPoint presentation"), "", N_("Export it as .pdf.")),
+        ("META-INF/container.xml", N_("an EPUB book"), "", N_("Convert it to .html or .pdf.")),
     )
-    other = ("", "zip", "an_archive", "zip", "unpack_archive")
+    other = ("", _ARCHIVE, "zip", _UNPACK)
     _, *refusal = next((kind for kind in kinds if kind[0] in names), other)
     return _refuse_other(name, *refusal)
 
@@ -258,28 +274,23 @@ def _refuse_others(data: bytes, name: str) -> None:
         if _ENCRYPTED in data:
             refuse(
                 name,
-                Message("readers.must_have_no_password"),
-                Message("readers.encrypted_document"),
-                Message("readers.save_without_password"),
-                code="readers.bad_password",
+                Message("must be readable without a password", code="encrypted"),
+                Message("an encrypted document"),
+                Message("Open it in Word and save it without a password."),
             )
-        _refuse_other(name, "bad_doc", "old_word", "", "save_as_docx")
+        _refuse_other(name, N_("a document of Word before 2007 (.doc)"), "", _DOCX)
     for begin, *refusal in _OTHERS:
         if data.startswith(begin):
             _refuse_other(name, *refusal)
 
 
-def _refuse_other(name: str, code: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
-    """Raise the error of a file that is not text, from names of sentences."""
-    values: dict[str, Any] = {"kind": kind} if kind else {}
-    found = Message(f"readers.{what}", **values)
+def _refuse_other(name: str, what: str, kind: str = "", remedy: str = "") -> NoReturn:
+    """Raise the error of a file that is not text."""
     refuse(
         name,
-        Message("readers.must_be_writing"),
-        found,
-        Message(f"readers.{remedy}") if remedy else "",
-        code=f"readers.{code}",
-        **values,
+        Message(_DOCUMENT, code="not_a_document"),
+        Message(what, kind=kind) if kind else Message(what),
+        Message(remedy) if remedy else "",
     )
 
 
@@ -295,9 +306,8 @@ def _text(data: bytes, name: str) -> FileText:
     odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
         shown = show(data[:12])
-        found_data = Message("readers.binary_data", data=shown)
-        reason = Message("readers.must_be_writing")
-        refuse(name, reason, found_data, code="readers.binary", data=shown)
+        found_data = Message("binary data: {data}", data=shown)
+        refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)
     notes = _encoding_notes(decoded, declared) + decoded.notes
     if named_html or is_html(decoded.text):
         paragraphs, more = read_html(decoded.text)
@@ -316,12 +326,16 @@ def _is_zeros(text: str) -> bool:
 def _encoding_notes(decoded: Decoded, declared: str | None) -> tuple[Message, ...]:
     if decoded.encoding == "utf-8" and decoded.certainty == "certain":
         return ()
-    certainty = Message(f"readers.certainty_{decoded.certainty}")
+    certainty = Message(_CERTAINTIES[decoded.certainty])
     if declared is None or _same_family(declared, decoded.encoding):
-        return (Message("readers.read_as", encoding=decoded.encoding, certainty=certainty),)
+        return (
+            Message(
+                "Read as {encoding} ({certainty}).", encoding=decoded.encoding, certainty=certainty
+            ),
+        )
     return (
         Message(
-            "readers.read_as_declared",
+            "Read as {encoding} ({certainty}), though the file declares {declared}.",
             encoding=decoded.encoding,
             certainty=certainty,
             declared=declared,

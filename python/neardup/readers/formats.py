@@ -93,7 +93,7 @@ def check_format(value: str | None) -> None:
 
 def known() -> Message:
     """Return the known extensions for a message."""
-    return Message("readers.known_extensions", names=", ".join(_FORMAT_OF))
+    return Message("{names} (each also with .gz or .zst)", names=", ".join(_FORMAT_OF))
 
 
 def _looks_like_text(head: bytes) -> bool:

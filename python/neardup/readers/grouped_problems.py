@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from neardup.base.messages import Message
-from neardup.readers.batch import Problem, show
+from neardup.base.messages import N_, Message
+from neardup.readers.batch import Problem, code_of, show
 
 _PLACES = 3
 #: Reasons that tell what happened to a file or record, not what it must be.
-_OUTCOMES = ("readers.passed_over_because", "readers.has_no_records", "writers.left_out")
+_OUTCOMES = ("skipped", "no_records", "left_out")
 #: Name of a value that gives a place within a record.
 _WHERE = "where"
 #: Notes that are shown; others are counted.
@@ -55,7 +55,7 @@ class GroupedProblems:
     Examples
     --------
     >>> problems = GroupedProblems()
-    >>> reason = Message("readers.must_be_text")
+    >>> reason = Message("must be text")
     >>> for record in (7, 8, 9, 10):
     ...     problems.add(Problem("a.jsonl", record, "text", reason, str(record)))
     >>> problems.add(Problem("b.jsonl", 2, "text", reason, "12"))
@@ -91,7 +91,7 @@ class GroupedProblems:
 
 
 def _kind(message: str) -> object:
-    """Return the codes of a message and its parts, which define its kind."""
+    """Return the sentences of a message and its parts, which define its kind."""
     if not isinstance(message, Message):
         return message
     parts = [
@@ -99,7 +99,7 @@ def _kind(message: str) -> object:
         for name, value in sorted(message.values.items())
         if name == "reason" or (isinstance(value, Message) and name != _WHERE)
     ]
-    return message.code, tuple(parts)
+    return message.template, tuple(parts)
 
 
 def _anywhere(reason: str) -> str:
@@ -111,7 +111,7 @@ def _anywhere(reason: str) -> str:
         values["reason"] = _anywhere(values["reason"])
     if _WHERE in values:
         values[_WHERE] = ""
-    return Message(reason.code, **values)
+    return reason.with_values(**values)
 
 
 def _of_one_source(places: _Places) -> str:
@@ -120,14 +120,16 @@ def _of_one_source(places: _Places) -> str:
         return first.message
     where: str = ""
     if places.records:
-        more = "_more" if places.count > len(places.records) else ""
         numbers = ", ".join(f"{record:,}" for record in places.records)
-        where = Message(f"readers.where_records{more}", records=numbers)
+        if places.count > len(places.records):
+            where = Message(" (records {records}, …)", records=numbers)
+        else:
+            where = Message(" (records {records})", records=numbers)
     example: str = ""
     if first.record is not None:
         example = _example(first, "record", record=first.record)
     return Message(
-        "readers.group",
+        "{source}: {count:,} records{wrong}{where}.{example}{way_out}",
         source=first.source,
         count=places.count,
         wrong=_wrong(first),
@@ -145,15 +147,19 @@ def _of_many_sources(group: _Group) -> str:
     where = [
         problem.source
         if of_files or problem.record is None
-        else Message("readers.place_short", source=problem.source, record=problem.record)
+        else Message("{source} record {record:,}", source=problem.source, record=problem.record)
         for problem in firsts
     ]
     return Message(
-        "readers.group_files" if of_files else "readers.group_records_in_files",
+        N_("{files:,} files{wrong} ({places}, …).{example}{way_out}")
+        if of_files
+        else N_("{count:,} records in {files:,} files{wrong} ({places}, …).{example}{way_out}"),
         files=group.sources,
         count=group.count,
         wrong=_wrong(first),
-        places=Message("readers.three_places", first=where[0], second=where[1], third=where[2]),
+        places=Message(
+            "{first}, {second}, {third}", first=where[0], second=where[1], third=where[2]
+        ),
         example=_example(first, "place", place=where[0]),
         way_out=_way_out(first),
     )
@@ -162,17 +168,15 @@ def _of_many_sources(group: _Group) -> str:
 def _wrong(problem: Problem) -> Message:
     """Return what is wrong with several records, to follow their number."""
     reason = _anywhere(problem.reason)
-    code = reason.code if isinstance(reason, Message) else None
-    if isinstance(reason, Message) and code == "readers.must_have_text_field":
-        return Message("readers.wrong_no_text", wanting=reason.values["wanting"])
+    code = code_of(reason)
+    if isinstance(reason, Message) and code == "no_text_field":
+        return Message(" have no text field {wanting}", wanting=reason.values["wanting"])
     if problem.field is None:
-        return Message(
-            "readers.wrong_said" if code in _OUTCOMES else "readers.wrong", reason=reason
-        )
+        return Message(N_(": {reason}") if code in _OUTCOMES else N_(" {reason}"), reason=reason)
     field = show(problem.field)
-    if code == "readers.must_be_present":
-        return Message("readers.wrong_no_field", field=field)
-    return Message("readers.wrong_field", field=field, reason=reason)
+    if code == "no_such_field":
+        return Message(" have no field '{field}'", field=field)
+    return Message(": field '{field}' {reason}", field=field, reason=reason)
 
 
 def _example(problem: Problem, kind: str, **place: str | int) -> str:
@@ -180,15 +184,21 @@ def _example(problem: Problem, kind: str, **place: str | int) -> str:
     found = problem.found
     if found is None:
         return ""
-    if isinstance(found, Message) and found.code == "readers.record_with":
-        return Message(f"readers.example_{kind}_has", names=found.values["names"], **place)
-    found = found or Message("readers.nothing")
-    words = "_words" if isinstance(found, Message) else ""
-    return Message(f"readers.example_{kind}{words}", found=found, **place)
+    names = None
+    if isinstance(found, Message) and found.code == "record":
+        names = found.values["names"]
+    found = found or Message("nothing")
+    if kind == "record":
+        if names is not None:
+            return Message(" Record {record:,} has {names}.", names=names, **place)
+        return Message(" Record {record:,}: got {found} instead.", found=found, **place)
+    if names is not None:
+        return Message(" {place} has {names}.", names=names, **place)
+    return Message(" {place}: got {found} instead.", found=found, **place)
 
 
 def _way_out(problem: Problem) -> str:
-    return Message("readers.remedy", remedy=problem.remedy) if problem.remedy else ""
+    return Message(" {remedy}", remedy=problem.remedy) if problem.remedy else ""
 
 
 class GroupedNotes:
@@ -198,7 +208,7 @@ class GroupedNotes:
     --------
     >>> notes = GroupedNotes()
     >>> for name in ("a.txt", "b.txt", "c.txt"):
-    ...     notes.add(name, [Message("readers.hidden", count=3)])
+    ...     notes.add(name, [Message("{count} characters of hidden text are left out.", count=3)])
     >>> notes.lines()
     ['a.txt and 2 more files: 3 characters of hidden text are left out.']
     """
@@ -222,10 +232,27 @@ class GroupedNotes:
         """Return at most nine lines, in the order in which the files were read."""
         notes = list(self._files.items())
         lines = [
-            Message("readers.of_files", file=name, count=count - 1, said=note)
+            Message.counted(
+                "{file} and {count} more file: {said:inside}",
+                "{file} and {count} more files: {said:inside}",
+                file=name,
+                count=count - 1,
+                said=note,
+            )
             if count > 1
-            else Message("readers.of_file", file=name, said=note)
+            else Message("{file}: {said:inside}", file=name, said=note)
             for note, (name, count) in notes[:_NOTES]
         ]
         rest = sum(count for _, (_, count) in notes[_NOTES:])
-        return [*lines, Message("readers.more_notes", count=rest)] if rest else lines
+        return (
+            [
+                *lines,
+                Message.counted(
+                    "{count:,} more note on files is not shown; `neardup.readers` returns it.",
+                    "{count} more notes on files are not shown; `neardup.readers` returns them.",
+                    count=rest,
+                ),
+            ]
+            if rest
+            else lines
+        )

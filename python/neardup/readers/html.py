@@ -68,7 +68,10 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     try:
         import trafilatura
     except ImportError as error:
-        needs = Message("readers.reading_html_needs", module="trafilatura")
+        needs = Message(
+            "Reading HTML needs {module}. Install it with: pip install 'neardup[papers]'",
+            module="trafilatura",
+        )
         raise MissingDependencyError(needs) from error
     text = text.replace("\0", "")
     page = _Page(text)

@@ -116,8 +116,8 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         elif named.format is not None:
             selection.files.append(InputFile(path, inside, named))
         elif _is_data(inside):
-            why = Message("readers.format_not_read")
-            reason = Message("readers.passed_over_because", reason=why)
+            why = Message("the format is not read")
+            reason = Message("skipped: {reason}", code="skipped", reason=why)
             problem = Problem(printable(path), None, None, reason, None)
             selection.problems.append(problem)
         else:
@@ -126,14 +126,32 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         about = [file.path for file in texts if _is_documentation(file.path)]
         texts = [file for file in texts if not _is_documentation(file.path)]
         if about:
-            note = Message("readers.documentation", count=len(about), names=_first(about))
+            note = Message.counted(
+                "1 documentation file next to data files is skipped: {names}. To read "
+                "it, name it as an input.",
+                "{count} documentation files next to data files are skipped: {names}. "
+                "To read them, name them as inputs.",
+                count=len(about),
+                names=_first(about),
+            )
             selection.notes.append(note)
     selection.files = sorted([*selection.files, *texts], key=lambda file: _order(file.path))
     if others:
-        note = Message("readers.passed_over", count=len(others), kinds=_kinds(others))
+        note = Message.counted(
+            "1 file of another format is skipped: {kinds}.",
+            "{count} files of other formats are skipped: {kinds}.",
+            count=len(others),
+            kinds=_kinds(others),
+        )
         selection.notes.append(note)
     if links:
-        note = Message("readers.links", count=len(links), names=_first(links))
+        note = Message.counted(
+            "1 link to a folder is not followed: {names}. To read it, name it as an input.",
+            "{count} links to folders are not followed: {names}. To read them, "
+            "name them as inputs.",
+            count=len(links),
+            names=_first(links),
+        )
         selection.notes.append(note)
     if not selection.files:
         raise _nothing(selection, others, only_text)
@@ -157,7 +175,7 @@ def _at_address(address: str) -> list[_Candidate]:
     """Return the files of a folder or pattern elsewhere."""
     files = files_at(address)
     if not files:
-        raise InputError(Message("readers.no_match", file=address))
+        raise InputError(Message("{file}: no file matches this pattern.", file=address))
     return [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
 
 
@@ -193,7 +211,7 @@ def _matching(pattern: str) -> tuple[list[_Candidate], list[str]]:
         elif _is_file(path):
             files[path] = (path, path, True)
     if not files:
-        raise InputError(Message("readers.no_match", file=printable(pattern)))
+        raise InputError(Message("{file}: no file matches this pattern.", file=printable(pattern)))
     return sorted(files.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
 
 
@@ -240,9 +258,9 @@ def _listed(folder: str) -> list[str]:
 
 
 def _refuse(error: OSError) -> None:
-    reason = Message("readers.system_says", said=system_words(error))
+    reason = Message("{said}", said=system_words(error))
     file = printable(error.filename)
-    raise InputError(Message("readers.folder_unreadable", file=file, reason=reason)) from error
+    raise InputError(Message("{file}: {reason}.", file=file, reason=reason)) from error
 
 
 def _is_pattern(name: str) -> bool:
@@ -275,17 +293,25 @@ def _is_data(name: str) -> bool:
 def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*others, *(problem.source for problem in selection.problems)]
-    found = Message("readers.no_file_in_folder")
+    found = Message("a folder without any")
     if names:
-        found = Message("readers.only_others", kinds=_kinds(names))
+        found = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
     if only_text:
-        wanted = Message("readers.wanted_texts", names=", ".join(TEXT_EXTENSIONS))
+        wanted = Message("text files ({names}, also .gz or .zst)", names=", ".join(TEXT_EXTENSIONS))
     else:
-        wanted = Message("readers.wanted_known", known=known())
-    way_out = Message("readers.name_by_pattern") if names and not only_text else ""
+        wanted = Message("files with a known extension: {known}", known=known())
+    way_out = (
+        Message(" To read these, name them by a pattern, and their format with {given[format]}.")
+        if names and not only_text
+        else ""
+    )
     return InputError(
         Message(
-            "readers.no_files", file=selection.name, wanted=wanted, found=found, way_out=way_out
+            "{file}: must contain {wanted}. Got {found} instead.{way_out}",
+            file=selection.name,
+            wanted=wanted,
+            found=found,
+            way_out=way_out,
         )
     )
 
@@ -300,8 +326,8 @@ def _kinds(names: Iterable[str]) -> str:
     if not bare:
         return shown
     if not shown:
-        return Message("readers.kinds_bare", bare=bare)
-    return Message("readers.kinds_and_bare", kinds=shown, bare=bare)
+        return Message("{bare} without extension", bare=bare)
+    return Message("{kinds}, {bare} without extension", kinds=shown, bare=bare)
 
 
 def _first(paths: list[str]) -> str:

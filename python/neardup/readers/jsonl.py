@@ -60,7 +60,13 @@ _HEAD = 1 << 12
 # The parser accepts values nested about 1000 deep, but the serializer does not.
 _DEPTH = 250
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_NOT_UTF8 = "readers.must_be_utf8"
+#: What is wrong with a line that is no JSON object, as the code of the message.
+_NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
+    "invalid_utf8",
+    "invalid_json",
+    "no_object",
+    "lone_surrogate",
+)
 # A run of this many digits may be a number beyond 64 bits. Replacing all digits by
 # zeros and searching for zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
@@ -87,14 +93,24 @@ class JsonLines(Source):
         except StreamDamaged:
             return
         if head.startswith(b"["):
-            found, program = Message("readers.json_array"), ".[]"
+            found, program = Message("a JSON array"), ".[]"
         elif head.partition(b"\n")[0].strip() == b"{":
-            found, program = Message("readers.json_of_lines"), "."
+            found, program = Message("an object that spans several lines"), "."
         else:
             return
-        convert = "unpack_and_convert_with" if self._compression else "convert_with"
-        remedy = Message(f"readers.{convert}", command=f"jq -c '{program}' {self.name}")
-        raise InputError(refusal(self.name, Message("readers.must_hold_objects"), found, remedy))
+        command = f"jq -c '{program}' {self.name}"
+        if self._compression:
+            remedy = Message("Unpack it and convert it with: {command}", command=command)
+        else:
+            remedy = Message("Convert it with: {command}", command=command)
+        raise InputError(
+            refusal(
+                self.name,
+                Message("must hold one JSON object per line", code="invalid_json"),
+                found,
+                remedy,
+            )
+        )
 
     def check_fields(self, fields: Fields) -> None:
         """Raise InputError if none of the first records has the text field."""
@@ -107,7 +123,9 @@ class JsonLines(Source):
                 if isinstance(block, bytes):
                     yield from map(parse, _records(block))
                 else:
-                    yield Message("readers.too_long", most=self._max_text)
+                    yield Message(
+                        "must have at most {most:,} bytes", code="too_long", most=self._max_text
+                    )
         except StreamDamaged:
             return
 
@@ -134,12 +152,14 @@ class JsonLines(Source):
 
     def rows(self) -> Iterator[list[Row]]:
         done = 0
-        no_object = Message("readers.only_jsonl_no_object")
+        no_object = Message("only JSON Lines can store a record that is not a JSON object")
         try:
             for block in short_blocks(self._blocks(_BLOCK)):
                 if not isinstance(block, bytes):
                     done += 1
-                    why = Message("readers.too_long", most=self._max_text)
+                    why = Message(
+                        "must have at most {most:,} bytes", code="too_long", most=self._max_text
+                    )
                     yield [Problem(self.name, done, None, why, None)]
                     continue
                 lines = enumerate(_records(block), done + 1)
@@ -159,7 +179,10 @@ class JsonLines(Source):
         elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
             return exact_record(line) if _RUN in line.translate(_ZEROS) else record
         else:
-            why = Message("readers.only_jsonl_deep", levels=_DEPTH)
+            why = Message(
+                "only JSON Lines can store a record nested {levels} levels deep or more",
+                levels=_DEPTH,
+            )
         return Problem(self.name, number, None, why, None)
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
@@ -255,9 +278,9 @@ class LineReading:
     def too_long(self) -> Batch:
         """Return the chunk of a line that is too long."""
         self.done += 1
-        found = Message("readers.more")
+        found = Message("more")
         problem = partial(self.fields.too_long, self.source, self.done, found)
-        self._problems.add(0, found.code, problem)
+        self._problems.add(0, "too_long", problem)
         return Batch(
             pa.nulls(1, pa.large_string()),
             texts_array([f"{self.source}:{self.done}"]),
@@ -309,10 +332,12 @@ class LineReading:
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
-            reason = Message("readers.must_be_id")
+            reason = Message("must be text or an integer", code="not_an_id")
             return Problem(self.source, number, self.id, reason, show(record[self.id]))
-        found = Message("readers.record_with", names=listing(record))
-        return Problem(self.source, number, self.id, Message("readers.must_be_present"), found)
+        found = Message("a record with {names}", code="record", names=listing(record))
+        return Problem(
+            self.source, number, self.id, Message("must be present", code="no_such_field"), found
+        )
 
 
 def parse(line: bytes) -> dict[str, Any] | Message:
@@ -321,7 +346,7 @@ def parse(line: bytes) -> dict[str, Any] | Message:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         return _reason(line, error)
-    return record if isinstance(record, dict) else Message(_fault(line, None))
+    return record if isinstance(record, dict) else _reason(line, None)
 
 
 def exact_record(line: bytes) -> dict[str, Any]:
@@ -365,7 +390,7 @@ def _is_writable(record: dict[str, Any]) -> bool:
 def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
     """Return the code of the reason why a line is no JSON object; `error` is the parser's."""
     if error is None:
-        return "readers.must_be_object"
+        return _NO_OBJECT
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -378,19 +403,22 @@ def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:
         except (ValueError, RecursionError):
             pass
         else:
-            return "readers.must_have_no_surrogates"
-    return "readers.must_be_json"
+            return _SURROGATE_FOUND
+    return _NOT_JSON
 
 
-def _reason(line: bytes, error: orjson.JSONDecodeError) -> Message:
+def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
     code = _fault(line, error)
+    if error is None or code == _NO_OBJECT:
+        return Message("must be a JSON object", code=_NO_OBJECT)
     if code == _NOT_UTF8:
-        where = Message("readers.where_byte_of_record", byte=first_invalid(line))
-    elif code == "readers.must_be_json":
-        where = Message("readers.where_json", said=error.msg, at=error.colno)
-    else:
-        where = Message("readers.where_surrogates")
-    return Message(code, where=where)
+        where = Message(" (byte {byte} of the record is not)", byte=first_invalid(line))
+        return Message("must be valid UTF-8{where}", code=code, where=where)
+    if code == _NOT_JSON:
+        where = Message(" ({said} at character {at})", said=error.msg, at=error.colno)
+        return Message("must be valid JSON{where}", code=code, where=where)
+    where = Message(" (\\ud800-\\udfff)")
+    return Message("must be text without lone surrogates{where}", code=code, where=where)
 
 
 def _refuse(constant: str) -> None:

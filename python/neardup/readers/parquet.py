@@ -35,10 +35,14 @@ class Parquet(Source):
             try:
                 opened = _parquet_file(handle)
             except _DAMAGE as error:
-                remedy = Message("readers.got_said", said=_first_line(error))
+                remedy = Message("Got {said}", said=_first_line(error))
                 if "magic bytes" in remedy:
-                    remedy = Message("readers.got_no_parquet_end")
-                reason = Message("readers.must_be_parquet")
+                    remedy = Message(
+                        "Got a file that does not end like one: it is incomplete, or has "
+                        "another format. Copy it again, or name its format with "
+                        "{given[format]}."
+                    )
+                reason = Message("must be a Parquet file", code="damaged_file")
                 raise InputError(refusal(self.name, reason, None, remedy)) from error
             self.schema: pa.Schema = opened.schema_arrow
             # Access it here, where an error is an error of the file.
@@ -93,9 +97,9 @@ class Parquet(Source):
                 done += batch.num_rows
                 yield batch
         except _DAMAGE as error:
-            where = Message("readers.where_said", said=show(_first_line(error)))
-            reason = Message("readers.must_be_readable_parquet", where=where)
-            yield Problem(self.name, done + 1, None, reason, Message("readers.damaged_data"))
+            where = Message(" ({said})", said=show(_first_line(error)))
+            reason = Message("must be readable Parquet{where}", code="damaged_file", where=where)
+            yield Problem(self.name, done + 1, None, reason, Message("damaged data"))
 
     def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         with self._file.unpacked(self._compression) as handle:
@@ -124,7 +128,7 @@ class Parquet(Source):
             try:
                 row[name] = batch.column(name)[index].as_py()
             except UnicodeDecodeError:
-                reason = Message("readers.only_parquet")
+                reason = Message("only Parquet can store bytes that are not valid UTF-8")
                 return Problem(self.name, number, name, reason, None)
         return row
 

@@ -35,7 +35,10 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     try:
         import pypdfium2
     except ImportError as error:
-        needs = Message("readers.reading_pdf_needs", module="pypdfium2")
+        needs = Message(
+            "Reading PDF files needs {module}. Install it with: pip install 'neardup[papers]'",
+            module="pypdfium2",
+        )
         raise MissingDependencyError(needs) from error
     with _ALONE:
         try:
@@ -45,10 +48,11 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         try:
             count = len(document)
             if count > limits.max_pages:
-                reason = Message("readers.must_have_pages", most=limits.max_pages)
-                remedy = Message("readers.raise_limit_or_split", limit="max_pages")
-                counted = {"count": count, "most": limits.max_pages}
-                refuse(name, reason, str(count), remedy, code="readers.pages", **counted)
+                reason = Message(
+                    "must have at most {most} pages", code="too_large", most=limits.max_pages
+                )
+                remedy = Message("Raise {limit}, or split it.", limit="max_pages")
+                refuse(name, reason, str(count), remedy)
             pages = [_lines(document, number) for number in range(count)]
         finally:
             document.close()
@@ -61,26 +65,41 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     if blank + damaged == count:
         refuse(
             name,
-            Message("readers.must_have_text_layer"),
-            Message("readers.pages_of_pictures", count=count),
-            Message("readers.recognize", command=_OCR),
-            code="readers.bad_scanned",
-            count=count,
-            command=_OCR,
+            Message("must have a text layer", code="no_text_layer"),
+            Message.counted("1 page of pictures", "{count} pages of pictures", count=count),
+            Message("Recognize the text first, for example: {command}", command=_OCR),
         )
     _check_characters(read, name, notes)
     if damaged:
-        notes.append(Message("readers.pages_damaged", damaged=damaged, count=count))
+        notes.append(
+            Message(
+                "{damaged} of {count} pages are damaged and could not be read.",
+                damaged=damaged,
+                count=count,
+            )
+        )
     if blank:
-        notes.append(Message("readers.pages_blank", blank=blank, count=count))
+        notes.append(
+            Message(
+                "{blank} of {count} pages have no text; they may be pictures.",
+                blank=blank,
+                count=count,
+            )
+        )
     kept, dropped = without_running_lines(read)
     if dropped:
         shown = ", ".join(f"'{line}'" for line in dropped[:3])
         more = len(dropped) - 3
         if more > 0:
-            notes.append(Message("readers.running_lines_more", lines=shown, more=more))
+            notes.append(
+                Message(
+                    "Running headers and footers are left out: {lines} and {more} more.",
+                    lines=shown,
+                    more=more,
+                )
+            )
         else:
-            notes.append(Message("readers.running_lines", lines=shown))
+            notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
     return lay_out(kept), tuple(notes)
 
 
@@ -88,26 +107,28 @@ def _refuse_unopened(name: str, error: str) -> None:
     if "password" in error.lower():
         refuse(
             name,
-            Message("readers.must_have_no_password"),
-            Message("readers.encrypted_pdf"),
-            Message("readers.decrypt", command=_DECRYPT),
-            code="readers.bad_password_pdf",
-            command=_DECRYPT,
+            Message("must be readable without a password", code="encrypted"),
+            Message("an encrypted PDF"),
+            Message("Save it without one first, for example: {command}", command=_DECRYPT),
         )
     if "security" in error.lower():
         refuse(
             name,
-            Message("readers.must_be_known_encryption"),
-            Message("readers.another_one"),
-            Message("readers.print_anew"),
-            code="readers.encrypted",
+            Message("must be encrypted in a way that pdfium knows", code="encrypted"),
+            Message("another one"),
+            Message("Open it in a PDF reader and print it into a new file."),
         )
     _refuse_damaged(name)
 
 
 def _refuse_damaged(name: str) -> NoReturn:
-    reason, found = Message("readers.must_be_pdf"), Message("readers.damaged_file")
-    refuse(name, reason, found, Message("readers.print_anew"), code="readers.bad_pdf")
+    reason, found = Message("must be a whole PDF", code="damaged_file"), Message("a damaged file")
+    refuse(
+        name,
+        reason,
+        found,
+        Message("Open it in a PDF reader and print it into a new file."),
+    )
 
 
 def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) -> None:
@@ -121,15 +142,20 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) 
         counts = {"unknown": unknown, "count": total}
         refuse(
             name,
-            Message("readers.must_name_characters"),
-            Message("readers.characters_without_name", **counts),
-            Message("readers.recognize", command=_OCR),
-            code="readers.bad_fonts",
-            command=_OCR,
-            **counts,
+            Message(
+                "must have fonts that say which characters they show", code="unnamed_characters"
+            ),
+            Message("{unknown} of {count} characters without a name", **counts),
+            Message("Recognize the text first, for example: {command}", command=_OCR),
         )
     if unknown > 20 and unknown > 0.001 * total:
-        notes.append(Message("readers.no_names", unknown=unknown, count=total))
+        notes.append(
+            Message(
+                "The file's fonts do not identify {unknown} of {count} characters.",
+                unknown=unknown,
+                count=total,
+            )
+        )
 
 
 def _lines(document: Any, number: int) -> list[Line] | None:

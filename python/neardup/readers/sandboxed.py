@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import orjson
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.batch import Problem
 from neardup.readers.files import FileText, Heading, Limits, UnreadableFileError, read_bytes
@@ -82,14 +82,30 @@ def read_sandboxed(
     ended = run_in_sandbox(Path(__file__), arguments, file, seconds=seconds, look=look)
     answer = _answer(ended.output)
     if answer is None and (ended.code is None or -ended.code in _TIME):
-        raise _unreadable(label, Message("readers.slow", file=label, seconds=seconds))
+        raise _unreadable(
+            label,
+            Message(
+                "{file}: must be readable within {seconds:g} seconds. Save it in "
+                "another format, or split it.",
+                file=label,
+                seconds=seconds,
+            ),
+        )
     if answer is None:
         _log.warning("The reader of a paper ended with %s. %s", ended.code, ended.place)
-        raise _unreadable(label, Message("readers.broke", file=label))
+        raise _unreadable(
+            label,
+            Message(
+                "{file}: must be a file that can be read with moderate memory. Got a "
+                "file that made its reader fail instead. Open it in the program that "
+                "wrote it and save it again.",
+                file=label,
+            ),
+        )
     if "refused" in answer:
         refusal = Message.from_dict(answer["refused"])
         # The process knows the file by a different name.
-        raise _unreadable(label, Message(refusal.code, **(refusal.values | {"file": label})))
+        raise _unreadable(label, refusal.with_values(file=label))
     if "missing" in answer:
         raise MissingDependencyError(Message.from_dict(answer["missing"]))
     return FileText(
@@ -137,13 +153,33 @@ def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[s
         return {"missing": error.args[0].to_dict()}
     except MemoryError:
         # There may be no memory for a message either.
-        return {"refused": {"code": "readers.memory", "values": {"file": name}}}
+        return {
+            "refused": {
+                "template": N_(
+                    "{file}: must be readable with moderate memory. Got more instead. "
+                    "Save it without pictures, or split it."
+                ),
+                "plural": None,
+                "code": "too_large",
+                "values": {"file": name},
+            }
+        }
     length = len(text.text)
     if length > max_characters:
         counts = {"most": max_characters, "count": length}
-        return {"refused": Message("readers.text_long", file=name, **counts).to_dict()}
+        return {
+            "refused": Message(
+                "{file}: must have at most {most:,} characters of text. Got {count:,} "
+                "instead. Save it without pictures, or split it.",
+                code="too_large",
+                file=name,
+                **counts,
+            ).to_dict()
+        }
     if not text.text.strip():
-        return {"refused": Message("readers.no_text", file=name).to_dict()}
+        return {
+            "refused": Message("{file}: must have text. Got none instead.", file=name).to_dict()
+        }
     return {
         "text": text.text.encode("utf-8", "replace").decode(),
         "format": text.format,

@@ -82,7 +82,9 @@ class Source(ABC):
 
     def unreadable_rest(self, done: int, reason: str, fields: Fields) -> Batch:
         """Return a batch with the problem that nothing can be read after `done` records."""
-        found = Message("readers.records_and_damage", count=done)
+        found = Message.counted(
+            "1 record and then damaged data", "{count} records and then damaged data", count=done
+        )
         return without_records([Problem(self.name, done + 1, None, reason, found)], fields.extra)
 
 
@@ -105,7 +107,13 @@ class Keep:
         """Return the flags of the next `count` records."""
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
-            raise ChangedError(Message("readers.changed_while_read", file=self._source))
+            raise ChangedError(
+                Message(
+                    "{file}: changed while it was being read. No output was written; run again.",
+                    code="changed_while_read",
+                    file=self._source,
+                )
+            )
         flags = self._mask[begin : self._taken]
         self._advance(int(np.count_nonzero(flags)))
         return flags
@@ -113,4 +121,10 @@ class Keep:
     def close(self) -> None:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
-            raise ChangedError(Message("readers.changed_while_read", file=self._source))
+            raise ChangedError(
+                Message(
+                    "{file}: changed while it was being read. No output was written; run again.",
+                    code="changed_while_read",
+                    file=self._source,
+                )
+            )

@@ -84,7 +84,10 @@ class Sources:
     @property
     def problem_lines(self) -> list[Message]:
         """The problems as lines."""
-        return [Message("readers.no_records", file=problem.source) for problem in self.problems]
+        return [
+            Message("{file}: no records.", code="no_records", file=problem.source)
+            for problem in self.problems
+        ]
 
     def found(self) -> dict[str, Any]:
         """Return the results of reading, for a resumed run that does not read again."""
@@ -131,7 +134,7 @@ class Sources:
         """
         for name, value in (("batch_bytes", batch_bytes), ("batch_records", batch_records)):
             if value < 1:
-                raise bad(name, "readers.at_least", value, least=1)
+                raise bad(name, "at least {least}", value, least=1)
         wanted = self.fields.title is not None if titles is None else titles
         batches = map(self.fields.bounded, self._read(wanted, batch_bytes))
         return regroup(batches, batch_bytes, batch_records)
@@ -219,9 +222,21 @@ def open_sources(
     check_format(format)
     names = [os.fspath(path) for path in inputs]
     if not names:
-        raise ParameterError(Message("readers.no_inputs", parameter="inputs"))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name at least one input. Got none instead.",
+                parameter="inputs",
+            )
+        )
     if (times := names.count(_STDIN)) > 1:
-        raise ParameterError(Message("readers.stdin_twice", parameter="inputs", times=times))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name standard input ('-') at most once. Got "
+                "it {times} times instead.",
+                parameter="inputs",
+                times=times,
+            )
+        )
     most = check_max_text(max_text)
     fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter, most)
     sources: list[Source] = []
@@ -268,21 +283,27 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
     several = [source for source in sources if isinstance(source, TextFiles)]
     if several and read:
         count = sum(len(source.files) for source in several)
-        data = Message("readers.data_files", count=read)
-        of_text = Message("readers.files_of_text", count=count)
-        selection.notes.append(Message("readers.data_and_texts", data=data, texts=of_text))
+        data = Message.counted("1 data file", "{count:,} data files", count=read)
+        of_text = Message.counted("1 text file", "{count:,} text files", count=count)
+        selection.notes.append(
+            Message(
+                "Read as {data} and {texts}; each text file is one document.",
+                data=data,
+                texts=of_text,
+            )
+        )
     return sources
 
 
 def _passed_over(name: str, refusal: InputError) -> Problem:
     """Return the problem of a refused file."""
     reason, found, remedy = parts_of(refusal)
-    reason = Message("readers.passed_over_because", reason=reason)
+    reason = Message("skipped: {reason}", code="skipped", reason=reason)
     return Problem(name, None, None, reason, found, remedy)
 
 
 def _no_records(name: str) -> Problem:
-    return Problem(name, None, None, Message("readers.has_no_records"), None)
+    return Problem(name, None, None, Message("no records", code="no_records"), None)
 
 
 def _open_named(path: str, format: str | None, fields: Fields) -> Source:
@@ -301,7 +322,14 @@ def _open(
     format = detected.format or otherwise
     if format is None:
         got = _extension(file.name)
-        message = Message("readers.unknown_extension", file=file.name, known=known(), found=got)
+        message = Message(
+            "{file}: must have a known extension: {known}. Got {found} instead. "
+            "Name the format with {given[format]}.",
+            code="unknown_format",
+            file=file.name,
+            known=known(),
+            found=got,
+        )
         raise ParameterError(message)
     source = _READERS[format](file, detected.compression, fields.max_text)
     source.check_fields(fields)
@@ -311,8 +339,8 @@ def _open(
 def _extension(name: str) -> Message:
     extension = os.path.splitext(os.path.basename(name))[1]
     if not extension:
-        return Message("readers.none")
-    return Message("readers.extension", extension=extension)
+        return Message("none")
+    return Message("'{extension}'", extension=extension)
 
 
 def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
@@ -331,7 +359,14 @@ def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
     for identity, name in _files(sources).items():
         if identity in identities:
             output = printable(identities[identity])
-            raise InputError(Message("readers.read_and_written", file=name, output=output))
+            raise InputError(
+                Message(
+                    "{file}: must not be both input and output of one run. Got it as the "
+                    "output {output} too.",
+                    file=name,
+                    output=output,
+                )
+            )
 
 
 def _files(sources: list[Source]) -> dict[Any, str]:

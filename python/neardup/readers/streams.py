@@ -84,7 +84,13 @@ class ReopenableFile:
                 copied = self._copy(file)
             if size is not None and copied != size:
                 raise InputError(
-                    Message("readers.ended_early", file=self.name, found=copied, size=size)
+                    Message(
+                        "{file}: the transfer ended early: {found} of {size} bytes. Run it again.",
+                        code="transfer_failed",
+                        file=self.name,
+                        found=copied,
+                        size=size,
+                    )
                 )
             self.identity = path
         elif handle is None:
@@ -95,14 +101,26 @@ class ReopenableFile:
                 self.size = status.st_size
                 with self.open():
                     return
-            with _announced(Message("readers.waits_for_pipe", file=self.name)):
+            with _announced(
+                Message(
+                    "{file}: waiting until another program writes to this pipe.", file=self.name
+                )
+            ):
                 pipe = self._open_path()
             with pipe:
                 self._copy(pipe)
         else:
             if isinstance(handle, io.BufferedReader) and handle.isatty():
                 # What fails here fails again in the copy, which reports it.
-                with _announced(Message("readers.waits_for_input")), suppress(OSError):
+                with (
+                    _announced(
+                        Message(
+                            "reading records from the terminal, since the input is standard "
+                            "input. End them with Ctrl-D."
+                        )
+                    ),
+                    suppress(OSError),
+                ):
                     handle.peek(1)
             self._copy(handle)
 
@@ -120,8 +138,10 @@ class ReopenableFile:
             spool.flush()
         except OSError as error:
             spool.close()
-            reason = Message("readers.cannot_be_kept", said=system_words(error))
-            remedy = Message("readers.set_tmpdir")
+            reason = Message(
+                "cannot be stored for a second reading: {said}", said=system_words(error)
+            )
+            remedy = Message("Set TMPDIR to a folder with more space.")
             raise InputError(refusal(self.name, reason, None, remedy)) from error
         except BaseException:
             # A transfer may break off with an error of any kind.
@@ -177,12 +197,24 @@ class ReopenableFile:
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
         if self._spool is None and _state(self._stat()) != self._state:
-            raise ChangedError(Message("readers.changed_while_read", file=self.name))
+            raise ChangedError(
+                Message(
+                    "{file}: changed while it was being read. No output was written; run again.",
+                    code="changed_while_read",
+                    file=self.name,
+                )
+            )
 
     def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
         """Raise ChangedError if all bytes, or a part, differ from those that were read before."""
         if self._checksums.setdefault(part, checksum) != checksum:
-            raise ChangedError(Message("readers.changed_while_read", file=self.name))
+            raise ChangedError(
+                Message(
+                    "{file}: changed while it was being read. No output was written; run again.",
+                    code="changed_while_read",
+                    file=self.name,
+                )
+            )
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
@@ -236,8 +268,10 @@ class ReopenableFile:
             self.done += len(read)
             return read
         except OSError as error:
-            where = Message("readers.where_said", said=_said(error))
-            raise StreamDamaged(Message("readers.must_be_readable", where=where)) from error
+            where = Message(" ({said})", said=_said(error))
+            raise StreamDamaged(
+                Message("must be readable{where}", code="cannot_be_read", where=where)
+            ) from error
 
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
@@ -407,8 +441,8 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         chunks,
         lambda: isal_zlib.decompressobj(wbits=31),
         isal_zlib.error,
-        damaged=Message("readers.must_be_gzip"),
-        cut=Message("readers.must_be_whole_gzip"),
+        damaged=Message("must be valid gzip data", code="damaged_file"),
+        cut=Message("must be a complete gzip stream", code="damaged_file"),
         # gzip allows archives to be padded with zeros, as on tapes.
         padding=b"\0",
     )
@@ -423,8 +457,8 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
         ),
         zstandard.ZstdDecompressor().decompressobj,
         zstandard.ZstdError,
-        damaged=Message("readers.must_be_zstd"),
-        cut=Message("readers.must_be_whole_zstd"),
+        damaged=Message("must be valid zstd data", code="damaged_file"),
+        cut=Message("must be a complete zstd stream", code="damaged_file"),
     )
 
 
@@ -478,9 +512,10 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
 
 
 def _said(error: OSError) -> Message:
-    return Message("readers.system", said=system_words(error))
+    return Message("{said:inside}", said=system_words(error))
 
 
 def _refused(name: str, error: OSError) -> Message:
-    code = "readers.bad_missing" if error.errno == errno.ENOENT else "readers.refused"
-    return refusal(name, _said(error), code=code)
+    if error.errno == errno.ENOENT:
+        return refusal(name, Message("no such file or directory", code="no_such_file"))
+    return refusal(name, _said(error), code="cannot_be_read")

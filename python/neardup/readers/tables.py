@@ -124,7 +124,8 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         return _arrow(pa.table(data))
     raise ParameterError(
         Message(
-            "readers.data_must_be",
+            "{parameter:named} must be an Arrow, pandas or polars table, or a "
+            "list of str or dict. Got {value} instead.{way_out}",
             parameter=parameter,
             value=kind.__name__,
             way_out=_way_out(data),
@@ -225,10 +226,10 @@ def _length(data: Any) -> int:
 
 def _way_out(data: Any) -> str:
     if isinstance(data, (str, os.PathLike)):
-        return Message("readers.for_files")
+        return Message(" Functions for files end in _files: dedup_files, pairs_files.")
     if isinstance(data, (bytes, Mapping)):
         return ""
-    return Message("readers.make_a_list") if isinstance(data, Iterable) else ""
+    return Message(" Make a list of it: list(...).") if isinstance(data, Iterable) else ""
 
 
 def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
@@ -360,7 +361,9 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
 def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields) -> Problem:
     """Return the problem of a column value as that of its row."""
     if not isinstance(row, dict):
-        return Problem(_NAME, number, None, Message("readers.must_be_dict"), show(row))
+        return Problem(
+            _NAME, number, None, Message("must be a dict", code="invalid_json"), show(row)
+        )
     if problem.field != column:
         return problem
     name = fields.text_of(row)

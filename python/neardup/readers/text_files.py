@@ -110,7 +110,7 @@ class TextFiles(Source):
             )
 
     def rows(self) -> Iterator[list[Row]]:
-        why = Message("readers.unreadable_not_converted")
+        why = Message("an unreadable record cannot be converted")
         for files in self._read(_CHUNK):
             yield [
                 replace(file.text, reason=why, found=None, remedy="")
@@ -136,4 +136,6 @@ class TextFiles(Source):
 def _unreadable(name: str, error: InputError) -> Problem:
     """Return the problem of a file that cannot be opened."""
     reason, _, _ = parts_of(error)
-    return Problem(name, 1, None, Message("readers.must_be_readable", where=""), reason)
+    return Problem(
+        name, 1, None, Message("must be readable{where}", code="cannot_be_read", where=""), reason
+    )

@@ -66,9 +66,15 @@ def _states(recipe: Stages) -> _States:
                 said = {"file": value, "reason": system_words(error)}
                 if names:
                     named = {"setting": f"{stage}.{setting}", "choices": names}
-                    message = Message("recipes.neither_word_nor_file", **said, **named)
+                    message = Message(
+                        "{file}: cannot be read: {reason}. '{setting}' takes {choices} or a file.",
+                        **said,
+                        **named,
+                    )
                 else:
-                    message = Message("recipes.cannot_be_read", **said)
+                    message = Message(
+                        "{file}: cannot be read: {reason}.", code="cannot_be_read", **said
+                    )
                 raise InputError(message) from error
             states.append((status.st_mtime_ns, status.st_size, status.st_ino))
     return tuple(states)
@@ -133,7 +139,9 @@ def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
         if idf.units != units_name(recipe):
             raise InputError(
                 Message(
-                    "recipes.frequencies_of_other_units",
+                    "{file}: counts units of the kind '{found}', and the recipe "
+                    "'{recipe}' makes '{expected}'. Count again with: neardup idf "
+                    "--recipe {recipe}",
                     file=weigh["idf"],
                     found=idf.units,
                     recipe=recipe.name,
@@ -166,7 +174,12 @@ def _read(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise InputError(
-            Message("recipes.cannot_be_read", file=path, reason=system_words(error))
+            Message(
+                "{file}: cannot be read: {reason}.",
+                code="cannot_be_read",
+                file=path,
+                reason=system_words(error),
+            )
         ) from error
 
 
@@ -174,7 +187,14 @@ def _text(path: str) -> str:
     try:
         return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(Message("recipes.not_utf8", file=path, byte=error.start)) from error
+        raise InputError(
+            Message(
+                "{file}: byte {byte} is not valid UTF-8.",
+                code="invalid_utf8",
+                file=path,
+                byte=error.start,
+            )
+        ) from error
 
 
 def _lines(path: str) -> list[str]:

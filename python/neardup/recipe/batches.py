@@ -50,7 +50,9 @@ def _segmented(
             try:
                 encoded = encoded_units(segmenter, core.normalize(text))
             except InputError as error:
-                reason = Message("readers.segmenter_must_take")
+                reason = Message(
+                    "must be a text that the segmenter accepts", code="segmenter_failed"
+                )
                 said = error.values["reason"]
                 found = said if isinstance(said, Message) else show(said)
                 problems.append(Problem(*place_of(batch.runs, at), None, reason, found))

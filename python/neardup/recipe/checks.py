@@ -46,14 +46,14 @@ def check_recipe(recipe: Stages) -> None:
     for stage, kind in STAGES.items():
         settings = getattr(recipe, stage)
         if not isinstance(settings, kind):
-            raise bad(stage, "recipes.stage", settings, type=kind.__name__)
+            raise bad(stage, "a {type}", settings, type=kind.__name__)
         for item in dataclasses.fields(kind):
             value = getattr(settings, item.name)
             choices = _CHOICES.get((stage, item.name))
             if choices is not None:
                 # 64.0 equals 64, but is not accepted as a number of bits.
                 if isinstance(value, float):
-                    raise bad(f"{stage}.{item.name}", "recipes.whole_number", value)
+                    raise bad(f"{stage}.{item.name}", "a whole number", value)
                 check_choice(value, f"{stage}.{item.name}", choices)
             elif isinstance(item.default, bool):
                 check_flag(value, f"{stage}.{item.name}")
@@ -62,11 +62,13 @@ def check_recipe(recipe: Stages) -> None:
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)
-        raise bad("segment.units", "recipes.units", segment.units, choices=listed)
+        raise bad(
+            "segment.units", "one of {choices}, or module:function", segment.units, choices=listed
+        )
     check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
     tags = segment.drop_tags
     if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
-        raise bad("segment.drop_tags", "recipes.list_of_text", tags)
+        raise bad("segment.drop_tags", "a list of text", tags)
     if weigh.top is not None:
         check_whole(weigh.top, "weigh.top", 1, _MAX_COUNT)
     check_whole(weigh.min_document_frequency, "weigh.min_document_frequency", 1, _MAX_COUNT)
@@ -74,20 +76,28 @@ def check_recipe(recipe: Stages) -> None:
     check_whole(sketch.size, "sketch.size", 0, _MAX_COUNT)
     _validate_kind(recipe)
     if weigh.scheme in ("tf-idf", "improved") and weigh.idf == NONE:
-        raise bad("weigh.idf", "recipes.idf_source", weigh.idf, scheme=weigh.scheme)
+        raise bad(
+            "weigh.idf", "corpus, bundled or a file for '{scheme}'", weigh.idf, scheme=weigh.scheme
+        )
     if weigh.min_document_frequency > 1 and weigh.idf in (NONE, BUNDLED):
         raise bad(
             "weigh.min_document_frequency",
-            "recipes.one_with_idf",
+            "1 with the idf '{idf}', for which no documents are counted",
             weigh.min_document_frequency,
             idf=weigh.idf,
         )
     if decide.threshold is not None:
         check_threshold(decide.threshold, "decide.threshold")
     if decide.measure == "containment" and sketch.kind != "sample":
-        raise bad("sketch.kind", "recipes.samples_for_containment", sketch.kind)
+        raise bad(
+            "sketch.kind",
+            "sample for the measure containment: other sketches find only texts of similar length",
+            sketch.kind,
+        )
     if decide.measure != "containment" and decide.direction != Decide.direction:
-        raise bad("decide.direction", "recipes.only_of_containment", decide.direction)
+        raise bad(
+            "decide.direction", "left out: it is for the measure containment", decide.direction
+        )
     check_whole(decide.shingle, "decide.shingle", 1, _MAX_SHINGLE)
     check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
 
@@ -99,7 +109,7 @@ def _validate_kind(recipe: Stages) -> None:
     for name in sorted(set().union(*OF_KIND.values()) - set(OF_KIND[kind])):
         value = getattr(sketch, name)
         if value != getattr(Sketch, name):
-            raise bad(f"sketch.{name}", "recipes.left_out_for_kind", value, kind=kind)
+            raise bad(f"sketch.{name}", "left out for the kind '{kind}'", value, kind=kind)
     if kind == "simhash":
         if sketch.hash == "xxh3":
             whole = check_whole(sketch.bits, "sketch.bits", 1)
@@ -110,14 +120,19 @@ def _validate_kind(recipe: Stages) -> None:
                 check_whole(sketch.bits, "sketch.bits", 1, widest)
             except ParameterError:
                 bounds = {"least": 1, "most": widest, "hash": sketch.hash}
-                raise bad("sketch.bits", "recipes.width_with_hash", sketch.bits, **bounds) from None
+                raise bad(
+                    "sketch.bits",
+                    "a whole number from {least} to {most} with the hash '{hash}'",
+                    sketch.bits,
+                    **bounds,
+                ) from None
         if decide.max_distance is not None:
             check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
         return
     if weigh.scheme != "once" or weigh.top is not None:
         scheme = weigh.scheme if weigh.top is None else f"{weigh.scheme}, top {weigh.top}"
-        raise bad("weigh.scheme", "recipes.once_without_top", scheme, kind=kind)
+        raise bad("weigh.scheme", "once, without top, for the kind '{kind}'", scheme, kind=kind)
     if decide.max_distance is not None:
         raise bad(
-            "decide.max_distance", "recipes.left_out_for_kind", decide.max_distance, kind=kind
+            "decide.max_distance", "left out for the kind '{kind}'", decide.max_distance, kind=kind
         )

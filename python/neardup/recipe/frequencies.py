@@ -89,15 +89,29 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
     try:
         lines = read_whole(path).decode().split("\n")
     except UnicodeDecodeError as error:
-        raise InputError(Message("recipes.not_utf8", file=str(path), byte=error.start)) from error
+        raise InputError(
+            Message(
+                "{file}: byte {byte} is not valid UTF-8.",
+                code="invalid_utf8",
+                file=str(path),
+                byte=error.start,
+            )
+        ) from error
     header = [line.partition("\t") for line in lines[:3]]
     names = [part[0] for part in header]
     if names != [_MAGIC, "#units", "#documents"] or not _is_number(header[2][2]):
-        raise InputError(Message("recipes.no_frequencies", file=str(path)))
+        raise InputError(
+            Message(
+                "{file}: not a table of document frequencies; make one with: neardup idf",
+                file=str(path),
+            )
+        )
     if header[0][2] != _VERSION:
         raise InputError(
             Message(
-                "recipes.frequencies_of_other_format",
+                "{file}: format {found}, this version reads {expected}; count again "
+                "with: neardup idf",
+                code="other_version",
                 file=str(path),
                 found=header[0][2],
                 expected=_VERSION,
@@ -114,7 +128,8 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
         if not right or word in counts:
             raise InputError(
                 Message(
-                    "recipes.no_word_and_count",
+                    "{file}: line {line}: expected a new word, a tab and a count from 1 "
+                    "to {documents}, found {found}.",
                     file=str(path),
                     line=number,
                     documents=documents,

@@ -182,29 +182,45 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, (str, os.PathLike)):
-        raise bad("recipe", "recipes.name_path_or_recipe", recipe)
+        raise bad("recipe", "a name, a path or a Recipe", recipe)
     if isinstance(recipe, str) and recipe in NAMES:
         return _built_in(recipe)
     path = Path(recipe)
     if path.suffix != ".toml":
         choices, kind = ", ".join(NAMES), str(recipe).lower()
         names = [name for name in NAMES if _built_in(name).sketch.kind == kind]
-        expected = Message("recipes.name_or_toml", choices=choices)
+        expected = Message("one of {choices} or a .toml file", choices=choices)
         if names:
             of_kind = {"kind": kind, "names": ", ".join(names)}
-            expected = Message("recipes.name_of_kind", choices=choices, **of_kind)
+            expected = Message(
+                "one of {choices} or a .toml file; recipes of the kind {kind}: {names}",
+                choices=choices,
+                **of_kind,
+            )
         got = repr(str(recipe)[:60])
         raise ParameterError(
-            Message("options.must_be", parameter="recipe", expected=expected, value=got)
+            Message(
+                "{parameter:named} must be {expected}. Got {value} instead.",
+                parameter="recipe",
+                expected=expected,
+                value=got,
+            )
         )
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
-            Message("recipes.cannot_be_read", file=str(path), reason=system_words(error))
+            Message(
+                "{file}: cannot be read: {reason}.",
+                code="cannot_be_read",
+                file=str(path),
+                reason=system_words(error),
+            )
         ) from error
     except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of a number's length
-        raise InputError(Message("recipes.not_toml", file=str(path), reason=str(error))) from error
+        raise InputError(
+            Message("{file}: not a TOML file: {reason}.", file=str(path), reason=str(error))
+        ) from error
     return _from_table(table, default_name=path.stem, folder=path.parent)
 
 
@@ -230,7 +246,7 @@ def _from_table(table: dict[str, Any], *, default_name: str, folder: Path | None
     for key, value in table.items():
         if key in STAGES:
             if not isinstance(value, dict):
-                raise bad(key, "recipes.table", value)
+                raise bad(key, "a table", value)
             stages[key] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         elif key in ("name", "description"):
             stages[key] = value
@@ -250,4 +266,10 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
 
 def _unknown(name: str, known: set[str]) -> ParameterError:
     choices = ", ".join(sorted(known))
-    return ParameterError(Message("recipes.no_such_setting", setting=name, choices=choices))
+    return ParameterError(
+        Message(
+            "A recipe has no setting '{setting}'. It must be one of {choices}.",
+            setting=name,
+            choices=choices,
+        )
+    )

@@ -178,7 +178,7 @@ def _widest(threshold: float, bits: int, exceeds: bool) -> int:
         equal = (bits - distance) / bits
         if equal > threshold or (equal == threshold and not exceeds):
             return distance
-    raise bad("threshold", "runs.share_to_exceed", threshold)
+    raise bad("threshold", "below 1, since a share of equal bits must exceed it", threshold)
 
 
 def rule(
@@ -200,7 +200,9 @@ def rule(
         value = check_whole(max_distance, "max_distance", 0)
         raise ParameterError(
             Message(
-                "runs.distance_without_fingerprints",
+                "{parameter:named} must be left out: it is for fingerprints, and the "
+                "recipe '{recipe}' makes sketches of the kind '{kind}'. Got {value} "
+                "instead. Give a threshold, or a recipe such as 'characters'.",
                 parameter="max_distance",
                 recipe=recipe.name,
                 kind=sketch.kind,
@@ -210,7 +212,13 @@ def rule(
     if threshold is None and max_distance is None:
         threshold, max_distance = decide.threshold, decide.max_distance
     if threshold is None and max_distance is None:
-        raise ParameterError(Message("runs.no_bound", recipe=recipe.name))
+        raise ParameterError(
+            Message(
+                "The recipe '{recipe}' does not say what a duplicate is. Give a "
+                "threshold or a max_distance, or set one under [decide].",
+                recipe=recipe.name,
+            )
+        )
     if threshold is not None:
         threshold = check_threshold(threshold)
         if sketch.kind == "simhash" and decide.measure == "sketch":

@@ -33,10 +33,21 @@ def load_segmenter(name: str) -> Segmenter:
             "kind": type(error).__name__,
             "reason": str(error),
         }
-        message = Message("recipes.cannot_import", **failed)
+        message = Message(
+            "{parameter:named} must name a callable as module:function. Importing "
+            "'{module}' failed: {kind}: {reason}",
+            **failed,
+        )
         if isinstance(error, ModuleNotFoundError) and _is_of(error.name, module_name):
             file = module_name.replace(".", "/") + ".py"
-            message = Message("recipes.module_not_on_path", **failed, file=file)
+            message = Message(
+                "{parameter:named} must name a callable as module:function. Importing "
+                "'{module}' failed: {kind}: {reason}. Python looks for it in "
+                "installed packages and in PYTHONPATH: if {file} is in this folder, "
+                "run with PYTHONPATH=. (PYTHONPATH=. neardup ...).",
+                **failed,
+                file=file,
+            )
         raise ParameterError(message) from error
     function: Any = module
     for part in function_name.split("."):
@@ -44,7 +55,8 @@ def load_segmenter(name: str) -> Segmenter:
     if not callable(function):
         raise ParameterError(
             Message(
-                "recipes.no_such_callable",
+                "{parameter:named} must name a callable as module:function. "
+                "'{module}' has no callable '{function}'.",
                 parameter="segment.units",
                 module=module_name,
                 function=function_name,
@@ -67,14 +79,22 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
             if isinstance(unit, str):
                 # A str of two characters would unpack like a pair.
                 raise TypeError(
-                    Message("recipes.text_instead_of_pairs", found=_line(repr(unit[:20])))
+                    Message(
+                        "expected pairs of (word, tag), found the text {found}",
+                        found=_line(repr(unit[:20])),
+                    )
                 )
             word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
     except Exception as error:  # the user's function may raise anything
         said = _said(error)
         raise InputError(
-            Message("recipes.segmenter_failed", text=repr(text[:40]), reason=said)
+            Message(
+                "The segmenter failed on the text {text}: {reason}",
+                code="segmenter_failed",
+                text=repr(text[:40]),
+                reason=said,
+            )
         ) from error
     return UNIT.join(encoded)
 
@@ -83,7 +103,7 @@ def _said(error: Exception) -> str:
     """Return the kind and the message of an error, on one line."""
     kind = type(error).__name__
     if error.args and isinstance(error.args[0], Message):
-        return Message("recipes.raised", kind=kind, reason=error.args[0])
+        return Message("{kind}: {reason}", code="segmenter_failed", kind=kind, reason=error.args[0])
     return _line(f"{kind}: {error}")
 
 
@@ -93,8 +113,12 @@ def _line(text: str) -> str:
 
 def _clean(part: str) -> str:
     if not isinstance(part, str):
-        raise TypeError(Message("recipes.no_text_in_pair", found=_line(repr(part)[:40])))
+        raise TypeError(
+            Message(
+                "expected pairs of (word, tag) as str, found {found}", found=_line(repr(part)[:40])
+            )
+        )
     if UNIT in part or TAG in part:
-        raise ValueError(Message("recipes.separator_in_pair"))
+        raise ValueError(Message("a word or tag contains U+001E or U+001F"))
     part.encode()  # raises an error for a lone surrogate
     return part

@@ -33,7 +33,7 @@ def sketched(
     items = _listed(texts, "texts")
     title_list = None if titles is None else _listed(titles, "titles")
     if title_list is not None and len(title_list) != len(items):
-        raise bad("titles", "readers.one_title_a_text", title_list, count=len(items))
+        raise bad("titles", "one title per text, {count} of them", title_list, count=len(items))
     segmenter = load_segmenter(recipe.callable_name) if recipe.callable_name else None
     for begin in range(0, len(items), _TOGETHER):
         some = items[begin : begin + _TOGETHER]
@@ -69,7 +69,7 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
 def _listed(values: Iterable[Any], name: str) -> list[Any]:
     # A str is an iterable of str, but never intended.
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise bad(name, "readers.list_of_text", values)
+        raise bad(name, "a list of text", values)
     return list(values)
 
 
@@ -77,13 +77,18 @@ def checked_text(text: str, name: str) -> str:
     """Return `text` if it is a str that UTF-8 can encode."""
     if not isinstance(text, str):
         found = type(text).__name__
-        raise InputError(Message("readers.expected_text", parameter=name, value=found))
+        raise InputError(
+            Message("{parameter}: expected text, found {value}.", parameter=name, value=found)
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(
             Message(
-                "readers.lone_surrogate",
+                "{parameter}: expected Unicode text, found the lone surrogate "
+                "U+{surrogate} at character {at}. Decode the source again, or drop it "
+                "with text.encode(errors='replace').",
+                code="lone_surrogate",
                 parameter=name,
                 surrogate=f"{ord(text[error.start]):04X}",
                 at=error.start,

@@ -67,7 +67,9 @@ class Work:
             self._release()
             raise OutputError(
                 Message(
-                    "runs.work_cannot_be_used", folder=str(self.folder), reason=system_words(error)
+                    "{folder}: cannot be used as a work folder: {reason}.",
+                    folder=str(self.folder),
+                    reason=system_words(error),
                 )
             ) from error
         except BaseException:
@@ -103,7 +105,14 @@ class Work:
         others = [name for name in names if name not in ours]
         if others and _MANIFEST not in names:
             raise InputError(
-                Message("runs.work_of_nobody", folder=str(self.folder), found=others[0])
+                Message(
+                    "{folder}: must be empty or the work folder of an earlier run. Got a "
+                    "folder that contains {found} instead. Name another one with "
+                    "{given[work]}.",
+                    code="work_folder_of_another_run",
+                    folder=str(self.folder),
+                    found=others[0],
+                )
             )
 
     def _take_lock(self) -> None:
@@ -118,7 +127,14 @@ class Work:
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise InputError(Message("runs.work_in_use", folder=str(self.folder))) from None
+                raise InputError(
+                    Message(
+                        "{folder}: another run is using this work folder. Wait for it, or "
+                        "name another folder with {given[work]}.",
+                        code="work_folder_in_use",
+                        folder=str(self.folder),
+                    )
+                ) from None
             # A run that ended meanwhile has removed the locked file.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._lock), path.stat()):
@@ -205,23 +221,52 @@ def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
 def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, option: str) -> None:
     """Raise InputError unless a folder is of this version and of this run."""
     if found.get("made_by") != wanted["made_by"]:
-        raise InputError(Message("runs.work_of_other_version", folder=folder, option=option))
+        raise InputError(
+            Message(
+                "{folder}: another version of neardup made this folder. Delete it, or "
+                "name another folder with {option:given}.",
+                code="work_folder_of_another_run",
+                folder=folder,
+                option=option,
+            )
+        )
     run, other = wanted["run"], found.get("run", {})
     names = [name for name in run if other.get(name) != run[name]]
     if names:
         raise InputError(
-            Message("runs.work_of_other_run", folder=folder, names=_listed(names), option=option)
+            Message(
+                "{folder}: has the stages of a run with another {names}. Repeat that "
+                "run with the same settings, name another folder with {option:given}, "
+                "or delete this one.",
+                code="work_folder_of_another_run",
+                folder=folder,
+                names=_listed(names),
+                option=option,
+            )
         )
 
 
 def damaged(folder: str, fact: str) -> InputError:
     """Return the error of a folder from which no run can resume."""
-    return InputError(Message("runs.work_damaged", fact=fact, folder=folder))
+    return InputError(
+        Message(
+            "{fact} Cannot resume from this folder: delete {folder}, and run the "
+            "same command from the beginning.",
+            code="work_folder_damaged",
+            fact=fact,
+            folder=folder,
+        )
+    )
 
 
 def changed(folder: str, file: str) -> InputError:
     """Return the error of a folder with a file that is not as a run wrote it."""
-    return damaged(folder, Message("runs.work_changed", file=file))
+    return damaged(
+        folder,
+        Message(
+            "{file}: has changed since the run wrote it.", code="work_folder_damaged", file=file
+        ),
+    )
 
 
 def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
@@ -231,7 +276,14 @@ def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
         # The folder itself is no place for an output either.
         if path is not None and os.path.join(os.path.realpath(path), "").startswith(inside):
             raise ParameterError(
-                Message("runs.output_in_work", parameter="work", folder=str(folder), file=str(path))
+                Message(
+                    "{parameter:named} must be a folder without outputs. Got {folder}, "
+                    "the folder of the output {file}, instead. Name another folder with "
+                    "{given[work]}.",
+                    parameter="work",
+                    folder=str(folder),
+                    file=str(path),
+                )
             )
 
 
@@ -249,14 +301,25 @@ def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, 
                 states.append(address_state(name))
                 continue
             if name == "-" or not (several or path.is_file() or not path.exists()):
-                raise InputError(Message("runs.read_only_once", file=name))
+                raise InputError(
+                    Message(
+                        "{file}: a run with a work folder reads its inputs again, but this "
+                        "one can be read only once. Write it to a file first.",
+                        file=name,
+                    )
+                )
             if not several:
                 status = path.stat()
                 states.append((name, status.st_size, status.st_mtime_ns))
                 continue
         except OSError as error:
             raise InputError(
-                Message("runs.cannot_be_read", file=name, reason=system_words(error))
+                Message(
+                    "{file}: cannot be read: {reason}.",
+                    code="cannot_be_read",
+                    file=name,
+                    reason=system_words(error),
+                )
             ) from error
         for selected in select_files(name, format).files:
             if is_address(selected.path):
@@ -295,4 +358,4 @@ def _identity(path: str) -> list[int] | None:
 def _listed(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
-    return Message("runs.names_and", names=", ".join(names[:-1]), last=names[-1])
+    return Message("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])

@@ -105,7 +105,13 @@ class FileRun:
         self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
-                self.pipeline.progress.note(Message("runs.same_sides", file=name))
+                self.pipeline.progress.note(
+                    Message(
+                        "{file} is both an input and part of the collection that the input is "
+                        "compared with, so all of its documents are dropped.",
+                        file=name,
+                    )
+                )
 
     def _opened(
         self, others: list[str], places: list[str | Path]
@@ -118,7 +124,13 @@ class FileRun:
             documents = [path for path in others if path not in sketches]
             if documents:
                 values = {"file": sketches[0], "other": documents[0]}
-                said = Message("runs.sketches_among_files", parameter=self._name, **values)
+                said = Message(
+                    "{parameter:named} must be files of sketches, or files of documents. "
+                    "Got {file} and {other} instead. Make sketches of the documents: "
+                    "neardup sketch.",
+                    parameter=self._name,
+                    **values,
+                )
                 raise ParameterError(said)
             rule = self._options.rule
             shingle = None if rule is None else rule.counted_shingle
@@ -126,7 +138,12 @@ class FileRun:
 
         indexes = [path for path in others if is_index(path)]
         if indexes and len(others) > 1:
-            said = Message("runs.index_among_files", parameter=self._name, index=indexes[0])
+            said = Message(
+                "{parameter:named} must be one index, or files. Got the index {index} "
+                "among others instead. Add the files to the index: neardup index add.",
+                parameter=self._name,
+                index=indexes[0],
+            )
             raise ParameterError(said)
         if indexes:
             from neardup.index import Index
@@ -134,7 +151,14 @@ class FileRun:
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
             return index._open_stored_texts(self._name)
         if "-" in self._inputs and "-" in others:
-            raise ParameterError(Message("readers.stdin_twice", parameter=self._name, times=2))
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must name standard input ('-') at most once. Got "
+                    "it {times} times instead.",
+                    parameter=self._name,
+                    times=2,
+                )
+            )
         fields = self._options.fields | {"extra_fields": ()}
         format = self._files["format"]
         return open_sources(others, format=format, **fields, output_paths=places)

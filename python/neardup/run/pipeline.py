@@ -201,7 +201,14 @@ class Pipeline:
         sides = [side for side in (source, against) if side is not None]
         for side, state in zip(sides, facts["sources"], strict=True):
             side.recall(state)
-        self.progress.note(Message("runs.goes_on", folder=str(work.folder), count=len(corpus)))
+        self.progress.note(
+            Message.counted(
+                "resuming from {folder}: {count:,} record is read and sketched.",
+                "resuming from {folder}: {count:,} records are read and sketched.",
+                folder=str(work.folder),
+                count=len(corpus),
+            )
+        )
         for problem in collected.problems:
             self.progress.problem(problem)
         return collected
@@ -326,10 +333,22 @@ def _no_room(error: OSError, work: Work | None) -> OutputError:
     if isinstance(error, OutputError):
         fact = error.args[0]
     else:
-        fact = Message("runs.cannot_keep", reason=system_words(error))
+        fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
     if work is None:
-        return OutputError(Message("runs.room_elsewhere", fact=fact))
-    return OutputError(Message("runs.room_in_work", fact=fact, folder=str(work.folder)))
+        return OutputError(
+            Message(
+                "{fact} Set TMPDIR to a folder with more space, or name one with {given[work]}.",
+                fact=fact,
+            )
+        )
+    return OutputError(
+        Message(
+            "{fact} The complete stages stay in {folder}: free space there, and "
+            "run the same command again.",
+            fact=fact,
+            folder=str(work.folder),
+        )
+    )
 
 
 @dataclasses.dataclass

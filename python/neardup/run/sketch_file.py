@@ -146,12 +146,26 @@ class SavedSketches:
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
         if metadata.get(_VERSION_KEY.encode()) != _VERSION.encode():
-            raise InputError(Message("runs.other_sketches", file=path))
+            raise InputError(
+                Message(
+                    "{file}: must be a file that this version of neardup sketch has "
+                    "written. Make it again from the documents.",
+                    code="other_version",
+                    file=path,
+                )
+            )
         settings = metadata[b"recipe"].decode(), metadata[b"shingle"].decode()
         if settings != (recipe.id, "" if shingle is None else str(shingle)):
             name = metadata[b"recipe_name"].decode()
             raise InputError(
-                Message("runs.sketches_of_another", file=path, found=name, recipe=recipe.name)
+                Message(
+                    "{file}: must have sketches of the recipe of the run, which is "
+                    "{recipe}. Got those of {found} instead, or of other settings. Name "
+                    "that recipe, or make the sketches again.",
+                    file=path,
+                    found=name,
+                    recipe=recipe.name,
+                )
             )
 
     def put_into(self, collected: Collected, progress: Progress) -> None:
@@ -181,4 +195,12 @@ class SavedSketches:
 
 
 def _damaged(path: str, error: Exception) -> InputError:
-    return InputError(Message("runs.damaged_sketches", file=path, reason=str(error)))
+    return InputError(
+        Message(
+            "{file}: must be a whole file of neardup sketch. Got a damaged one "
+            "instead ({reason}). Make it again from the documents.",
+            code="damaged_file",
+            file=path,
+            reason=str(error),
+        )
+    )

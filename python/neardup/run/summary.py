@@ -121,11 +121,31 @@ def template_notes(summary: Summary) -> list[Message]:
     """Return notes on very many similar documents, and on what they keep from being found."""
     notes = []
     if summary.without_features >= _WORTH_TELLING:
-        notes.append(Message("runs.nothing_to_compare", count=summary.without_features))
+        notes.append(
+            Message(
+                "{count:,} records have a text with nothing to compare, such as an "
+                "empty text; they duplicate only identical texts.",
+                count=summary.without_features,
+            )
+        )
     if summary.largest_cluster >= _WORTH_TELLING:
-        notes.append(Message("runs.large_cluster", count=summary.largest_cluster - 1))
+        notes.append(
+            Message(
+                "{count:,} records were dropped for one kept record; check that they "
+                "are duplicates.",
+                count=summary.largest_cluster - 1,
+            )
+        )
     if summary.unlisted_pairs:
-        notes.append(Message("runs.not_all_compared", count=summary.unlisted))
+        notes.append(
+            Message(
+                "{count:,} records share common phrases and were compared only with "
+                "some of the records that have them; near-duplicates among them may "
+                "be missed. {given[exhaustive=True]} compares all, which takes "
+                "longer.",
+                count=summary.unlisted,
+            )
+        )
     return notes
 
 

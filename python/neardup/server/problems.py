@@ -55,10 +55,10 @@ class ProblemError(HTTPException):
 
     Examples
     --------
-    >>> title = Message("server.title_no_such_document")
-    >>> error = ProblemError(404, title, Message("server.no_such_document", id="a1"))
+    >>> title = Message("No such document")
+    >>> error = ProblemError(404, title, Message("There is no document '{id}'.", id="a1"))
     >>> problem(error)["type"], problem(error)["code"]
-    ('urn:neardup:no-such-document', 'server.no_such_document')
+    ('urn:neardup:no-such-document', 'no_such_document')
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Problem(BaseModel):
         "",
         description="What happened, for programs: the same for all details that differ in values"
         " only. There is none for what other software found.",
-        examples=["server.missing"],
+        examples=["invalid_field"],
     )
     field: str = Field("", description="The field at fault, if it is one.")
 
@@ -104,7 +104,7 @@ def problem(error: ProblemError) -> dict[str, Any]:
         "detail": error.detail,
     }
     if isinstance(error.detail, Message):
-        members["code"] = error.detail.code
+        members["code"] = error.detail.code or kind.replace("-", "_")
     if error.field is not None:
         members["field"] = error.field
     return members
@@ -139,13 +139,20 @@ async def _of_http(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = ", ".join(_methods(request)) or headers.get("allow", "")
         headers = {"Allow": allowed}
-        title = Message("server.title_method_not_allowed")
-        detail = Message("server.method_not_allowed", method=request.method, allowed=allowed)
+        title = Message("Method Not Allowed")
+        detail = Message(
+            "{method} is not allowed here. Allowed: {allowed}.",
+            method=request.method,
+            allowed=allowed,
+        )
     elif error.status_code == HTTPStatus.NOT_FOUND:
-        title, detail = Message("server.title_not_found"), Message("server.nothing_here")
+        title, detail = (
+            Message("Not Found"),
+            Message("There is nothing at this address. /openapi.json lists all addresses."),
+        )
     else:
-        title = Message("server.title_of_http", phrase=HTTPStatus(error.status_code).phrase)
-        detail = Message("server.of_http", said=str(error.detail))
+        title = Message("{phrase}", phrase=HTTPStatus(error.status_code).phrase)
+        detail = Message("{said}", said=str(error.detail))
     return response(ProblemError(error.status_code, title, detail, headers=headers))
 
 
@@ -167,7 +174,7 @@ async def _of_input(_: Request, error: Exception) -> Response:
     assert isinstance(error, NeardupError)
     detail = error.message
     field = error.values.get("parameter", error.values.get("field"))
-    return response(ProblemError(422, Message("server.title_invalid_field"), detail, field))
+    return response(ProblemError(422, Message("Invalid field"), detail, field))
 
 
 async def _of_index(_: Request, error: Exception) -> Response:
@@ -176,8 +183,12 @@ async def _of_index(_: Request, error: Exception) -> Response:
     return response(
         ProblemError(
             503,
-            Message("server.title_index_unavailable"),
-            Message("server.index_away"),
+            Message("Index unavailable"),
+            Message(
+                "The index cannot be read or written now. Send the request again: a "
+                "document that was stored meanwhile is recognized by its id and is "
+                "not added twice."
+            ),
             headers={"Retry-After": str(RETRY_SECONDS)},
         )
     )
@@ -189,7 +200,9 @@ async def _of_bug(request: Request, error: Exception) -> Response:
 
 
 def _bug() -> ProblemError:
-    return ProblemError(500, Message("server.title_internal_error"), Message("server.failed"))
+    return ProblemError(
+        500, Message("Internal error"), Message("The service failed. The log has the details.")
+    )
 
 
 def _log(scope: Scope, error: BaseException) -> None:

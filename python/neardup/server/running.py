@@ -152,9 +152,22 @@ def _check_keys(settings: Settings, host: str) -> None:
     if settings.keys is None:
         if is_loopback(host):
             return
-        raise ParameterError(Message("server.host_needs_keys", host=host))
+        raise ParameterError(
+            Message(
+                "A service at {host} can be reached from other machines, so it needs "
+                "API keys. Create one with `neardup serve key create NAME --keys "
+                "FILE`, and serve with --keys FILE; or leave --host out.",
+                host=host,
+            )
+        )
     if not read_keys(settings.keys):
-        raise ParameterError(Message("server.no_keys", file=str(settings.keys)))
+        raise ParameterError(
+            Message(
+                "{file}: has no key, so nobody could use the service. Create one "
+                "with: neardup serve key create NAME --keys {file}",
+                file=str(settings.keys),
+            )
+        )
 
 
 def _check_proxy(proxy: str | None) -> None:
@@ -162,7 +175,7 @@ def _check_proxy(proxy: str | None) -> None:
         try:
             ipaddress.ip_network(address.strip())
         except ValueError:
-            raise bad("proxy", "server.proxy_addresses", address) from None
+            raise bad("proxy", "IP addresses or networks, separated by commas", address) from None
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -173,7 +186,11 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         reason = system_words(error)
-        raise OutputError(Message("server.no_such_address", host=host, reason=reason)) from error
+        raise OutputError(
+            Message(
+                "{host}: is not an address of this machine: {reason}.", host=host, reason=reason
+            )
+        ) from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -182,7 +199,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except OSError as error:
         listener.close()
-        message = Message("server.cannot_listen", host=host, port=port, reason=system_words(error))
+        message = Message(
+            "{host}:{port}: cannot listen on this port: {reason}. Stop the "
+            "program that uses it, or choose another --port.",
+            host=host,
+            port=port,
+            reason=system_words(error),
+        )
         raise OutputError(message) from error
     return listener
 

@@ -61,7 +61,10 @@ class Writer:
         except TimeoutError:
             self._task.cancel()
             for _, answer in self._queue:
-                _settle(answer, IndexUnavailableError(Message("server.stops_too_late")))
+                _settle(
+                    answer,
+                    IndexUnavailableError(Message("The service is stopping. Nothing was stored.")),
+                )
             self._queue.clear()
 
     async def add(self, documents: Sequence[NewDocument]) -> list[Decision]:
@@ -71,9 +74,19 @@ class Writer:
         the first 1,024 documents of a larger request.
         """
         if self._stopped:
-            raise IndexUnavailableError(Message("server.stops_unstored"))
+            raise IndexUnavailableError(
+                Message("The service is stopping. Nothing was stored. Try again.")
+            )
         if self.waiting and self.waiting + len(documents) > MOST_WAITING:
-            raise IndexUnavailableError(Message("server.documents_wait", count=self.waiting))
+            raise IndexUnavailableError(
+                Message.counted(
+                    "{count:,} document waits to be stored. Nothing of this request was "
+                    "stored. Try again later.",
+                    "{count:,} documents wait to be stored. Nothing of this request was "
+                    "stored. Try again later.",
+                    count=self.waiting,
+                )
+            )
         answer: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
         request = (list(documents), answer)
         self._queue.append(request)

@@ -86,7 +86,14 @@ def dedup(
     for name, frame in (("df", df), ("against", against)):
         if not isinstance(frame, DataFrame) and (name == "df" or frame is not None):
             kind = type(frame).__name__
-            raise ParameterError(Message("spark.no_data_frame", parameter=name, value=kind))
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be a DataFrame of Spark. Got {value} instead. "
+                    "For other tables there is neardup.dedup.",
+                    parameter=name,
+                    value=kind,
+                )
+            )
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     given = completed(dedup, options)
     _check_against(given, against)
@@ -151,7 +158,14 @@ def dedup_files(
     out_review = None if review is None else os.fspath(review)
     for path in filter(None, (out, out_removed, out_review)):
         if folders.exists(path) and not given["force"]:
-            raise OutputError(Message("spark.exists", file=path))
+            raise OutputError(
+                Message(
+                    "{file}: exists already. Name another folder, or replace it with "
+                    "{given[force=True]}.",
+                    code="exists",
+                    file=path,
+                )
+            )
     fields = _fields(given)
     names = [os.fspath(path) for path in inputs]
     source = open_files(spark, names, given["format"], fields)
@@ -197,7 +211,13 @@ def dedup_files(
 
 def _check_against(given: Mapping[str, Any], against: object) -> None:
     if given["against_only"] and against is None:
-        raise ParameterError(Message("runs.without_against", parameter="against_only"))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must be left out without another collection. Name "
+                "one with {given[against]}.",
+                parameter="against_only",
+            )
+        )
 
 
 def _fields(given: Mapping[str, Any]) -> Fields:

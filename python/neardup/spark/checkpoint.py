@@ -46,7 +46,14 @@ class Folders:
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = getattr(spark, "_jvm", None)
         if self._jvm is None:
-            raise ParameterError(Message("spark.no_classic_session", parameter="spark"))
+            raise ParameterError(
+                Message(
+                    "The '{parameter}' session must be a classic one, with a driver of "
+                    "its own. Got one of Spark Connect instead. Start the program with "
+                    "spark-submit, or name a --master.",
+                    parameter="spark",
+                )
+            )
         self._settings = spark._jsc.hadoopConfiguration()
 
     def _open(self, path: str) -> tuple[Any, Any]:
@@ -67,7 +74,14 @@ class Folders:
         """Rename a file or folder."""
         system, place = self._open(path)
         if not system.rename(place, self._open(to)[1]):
-            raise InputError(Message("spark.cannot_be_renamed", file=to, before=path))
+            raise InputError(
+                Message(
+                    "{file}: {before} cannot be renamed to this.",
+                    code="cannot_be_written",
+                    file=to,
+                    before=path,
+                )
+            )
 
     def size(self, path: str) -> int:
         """Return the bytes of a file, or of all files in a folder."""
@@ -121,7 +135,13 @@ class Folders:
         for root in roots:
             files.extend(self._below(system, root))
         if not files:
-            raise InputError(Message("spark.no_such_file", file=path))
+            raise InputError(
+                Message(
+                    "{file}: no such file, or a folder without files.",
+                    code="no_such_file",
+                    file=path,
+                )
+            )
         return files
 
     def _below(self, system: Any, status: Any) -> list[str]:

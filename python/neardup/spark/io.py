@@ -73,7 +73,9 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
         if name not in frame.columns:
             raise ParameterError(
                 Message(
-                    "spark.no_such_column",
+                    "{parameter:named} must name columns of the table. Got {value} "
+                    "instead. The columns are {choices}.",
+                    code="no_such_field",
                     parameter="order_by",
                     value=repr(name),
                     choices=", ".join(frame.columns),
@@ -100,12 +102,17 @@ def open_files(
             names[files_of_name[0]] = name
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
-        raise InputError(Message("spark.named_twice", file=twice[0]))
+        raise InputError(
+            Message("{file}: must be named once. Got it twice instead.", file=twice[0])
+        )
     chosen = format or _format_of(paths)
     if chosen not in FORMATS:
         raise ParameterError(
             Message(
-                "spark.no_such_format",
+                "{parameter:named} must be one of {choices} on Spark. Got {value} "
+                "instead. Convert the input first: neardup dedup runs on one machine "
+                "for all formats.",
+                code="unknown_format",
                 parameter="format",
                 value=repr(chosen),
                 choices=", ".join(FORMATS),
@@ -142,11 +149,21 @@ def _format_of(paths: Sequence[str]) -> str:
         format = by_name(path.lower().removesuffix(".bz2")).format
         if format not in FORMATS:
             raise ParameterError(
-                Message("spark.unknown_ending", file=path, choices=".jsonl, .ndjson, .json")
+                Message(
+                    "{file}: must end in {choices} or .parquet. Got another name instead. "
+                    "Name the format with {given[format]}.",
+                    code="unknown_format",
+                    file=path,
+                    choices=".jsonl, .ndjson, .json",
+                )
             )
         formats.add(format)
     if len(formats) > 1:
-        raise InputError(Message("spark.two_formats"))
+        raise InputError(
+            Message(
+                "input: files must be of one format on Spark. Got JSON lines and Parquet instead."
+            )
+        )
     return formats.pop()
 
 
@@ -163,7 +180,12 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     schema = frame.limit(0).toArrow().schema
     for name in (PATH, BEGIN):
         if name in schema.names:
-            raise InputError(Message("spark.reserved_column", field=name))
+            raise InputError(
+                Message(
+                    "input: must have no column '{field}' on Spark. Got one instead. Rename it.",
+                    field=name,
+                )
+            )
     sketching.choose_columns(schema, fields)
 
 

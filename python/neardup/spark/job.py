@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Clock, check_progress
 from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
 from neardup.base.validation import check_whole
@@ -142,7 +142,12 @@ class SparkResult(ReprMixin):
             called without `review` and `checkpoint`.
         """
         if self._reviewed is None:
-            raise ParameterError(Message("runs.no_review"))
+            raise ParameterError(
+                Message(
+                    "{named[review]} of dedup_files must name a file for a review of "
+                    "files. Got none."
+                )
+            )
         return self._reviewed()
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
@@ -165,14 +170,28 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
     bounds = {name: given[name] for name in ("threshold", "max_distance", "exhaustive")}
     wanted = rule(recipe, **bounds)
 
-    def refusal(code: str, **values: Any) -> ParameterError:
-        return ParameterError(Message(code, parameter="recipe", value=recipe.name, **values))
+    def refusal(template: str, **values: Any) -> ParameterError:
+        return ParameterError(Message(template, parameter="recipe", value=recipe.name, **values))
 
     settings = Settings(recipe, wanted, fields, lines, against_only=given["against_only"])
     if recipe.weigh.idf == CORPUS:
-        raise refusal("spark.recipe_counts_corpus")
+        raise refusal(
+            N_(
+                "{parameter:named} must, on Spark, name one that weighs each text by "
+                "itself. Got '{value}' with idf = 'corpus' instead. Count the "
+                "collection once with 'neardup idf', and name that file as the "
+                "recipe's idf. Or leave the engine out, to run on one machine."
+            )
+        )
     if recipe.weigh.scheme == "improved":
-        raise refusal("spark.recipe_weighs_titles")
+        raise refusal(
+            N_(
+                "{parameter:named} must, on Spark, name one that sketches equal texts "
+                "equally. Got '{value}' with weights that depend on titles instead. "
+                "Choose a recipe with another scheme of weights, such as 'tf-idf'. Or "
+                "leave the engine out, to run on one machine."
+            )
+        )
     if settings.rule.scheme == "near":
         distance = settings.rule.max_distance
         try:
@@ -180,14 +199,29 @@ def settings_of(given: Mapping[str, Any], fields: Fields, *, lines: bool) -> Set
             core_shuffle(settings)
         except ParameterError:
             bounds = {"bits": recipe.sketch.bits, "distance": distance}
-            raise refusal("spark.distance_without_keys", **bounds) from None
+            raise refusal(
+                N_(
+                    "{parameter:named} must, on Spark, name one that finds fingerprints "
+                    "of {bits} bits by keys. Got '{value}' with a distance of {distance} "
+                    "instead. Give a smaller {given[max_distance]}, or choose a recipe "
+                    "such as 'general'. Or leave the engine out, to run on one machine."
+                ),
+                **bounds,
+            ) from None
     return settings
 
 
 def check_reviewable(settings: Settings) -> None:
     """Raise ParameterError if a checkpoint has no texts to review."""
     if not settings.rule.keeps_texts:
-        raise ParameterError(Message("spark.no_texts_to_review", parameter="review"))
+        raise ParameterError(
+            Message(
+                "{parameter:named} must be left out with this recipe on Spark: its "
+                "rule compares fingerprints only, and no texts are kept. Give a "
+                "threshold too, or review on one machine.",
+                parameter="review",
+            )
+        )
 
 
 class Job:
@@ -220,7 +254,13 @@ class Job:
             self.settings = replace(self.settings, first=OWN)
             source = source.beginning_at(OWN)
             for file in source.files.keys() & others.files.keys():
-                self.progress.note(Message("runs.same_sides", file=source.files[file].name))
+                self.progress.note(
+                    Message(
+                        "{file} is both an input and part of the collection that the input is "
+                        "compared with, so all of its documents are dropped.",
+                        file=source.files[file].name,
+                    )
+                )
             files = [*others.files.values(), *source.files.values()]
         wanted = {**self._describe(), **identity}
         checkpoint = Checkpoint(self.spark, self._checkpoint, wanted)
@@ -405,4 +445,11 @@ def _new_checkpoint(spark: SparkSession) -> str:
         return f"{folder}/{name}"
     if (context.master or "").startswith("local"):
         return Path(tempfile.mkdtemp(prefix="neardup-spark-")).as_uri()
-    raise ParameterError(Message("spark.no_checkpoint", parameter="checkpoint"))
+    raise ParameterError(
+        Message(
+            "{parameter:named} must name a folder that all machines reach. Got "
+            "none instead, and the session has no checkpoint directory. Name one, "
+            "such as s3a://bucket/job.",
+            parameter="checkpoint",
+        )
+    )

@@ -68,12 +68,23 @@ class BatchNumberer:
         self._counts[path, begin] = count + 1
         if not self._files:
             if count >> _COUNT_BITS:
-                raise InputError(Message("spark.partition_too_large", most=1 << _COUNT_BITS))
+                raise InputError(
+                    Message(
+                        "input: a partition must have at most {most} batches. Got more "
+                        "instead. Repartition the table.",
+                        most=1 << _COUNT_BITS,
+                    )
+                )
             return self._begin + count
         file = self._files[path]
         if begin + count >= max(file.size, 1):
             raise InputError(
-                Message("spark.more_batches_than_bytes", file=file.name, found=count + 1)
+                Message(
+                    "{file}: must not have more batches of documents than compressed "
+                    "bytes. Got {found} instead. Compress it with gzip, or not at all.",
+                    file=file.name,
+                    found=count + 1,
+                )
             )
         return file.begin + begin + count
 
@@ -101,5 +112,12 @@ def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
         files[key] = File(name, begin, size)
         begin += max(size, 1)
     if begin >= OWN:
-        raise InputError(Message("spark.files_too_large", most=OWN, found=begin))
+        raise InputError(
+            Message(
+                "input: files must be at most {most} bytes together. Got {found} "
+                "instead. De-duplicate them in several runs.",
+                most=OWN,
+                found=begin,
+            )
+        )
     return files

@@ -37,7 +37,9 @@ def require_spark() -> None:
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        raise MissingDependencyError(Message("spark.needs_pyspark")) from None
+        raise MissingDependencyError(
+            Message("running on Spark needs pyspark. Install it with: pip install 'neardup[spark]'")
+        ) from None
 
 
 @contextmanager
@@ -127,7 +129,16 @@ def translate_errors() -> Iterator[None]:
     except NeardupError:
         raise
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
-        raise ClusterError(Message("spark.given_up", reason=_cause(str(error)))) from error
+        raise ClusterError(
+            Message(
+                "Spark aborted the job: {reason}. Its log has the details, for "
+                "example that there is no master. If it ran out of memory, raise "
+                "spark.executor.memory and spark.executor.memoryOverhead, or on one "
+                "machine spark.driver.memory. The same command with the same "
+                "checkpoint resumes after the last complete stage.",
+                reason=_cause(str(error)),
+            )
+        ) from error
 
 
 def _cause(text: str) -> str:
@@ -136,7 +147,7 @@ def _cause(text: str) -> str:
     # A Java exception follows a colon, below the Python call.
     thrown = [line for line in lines if line.startswith((": ", "Caused by:"))]
     line = thrown[-1].removeprefix("Caused by").lstrip(": ") if thrown else "".join(lines[:1])
-    return line[:300].rstrip(".") or Message("spark.without_a_word")
+    return line[:300].rstrip(".") or Message("no reason given")
 
 
 def shuffled_bytes(spark: SparkSession) -> int:

@@ -159,7 +159,7 @@ def check_free(sources: list[Source], names: tuple[str, ...]) -> None:
                 present.update(record if isinstance(record, dict) else ())
         taken = [name for name in names if name in present]
         if taken:
-            reason = Message("writers.must_not_have_field", field=taken[0])
+            reason = Message("must have no field {field}, which would be added", field=taken[0])
             raise InputError(refusal(source.name, reason))
 
 

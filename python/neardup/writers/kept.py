@@ -63,11 +63,20 @@ def write_kept(
     mask = np.asarray(keep, dtype=bool)
     counts = sources.counts
     if counts is None:
-        raise ParameterError(Message("writers.sources_unread", parameter="sources"))
-    if mask.shape != (sum(counts),):
         raise ParameterError(
             Message(
-                "writers.flags_per_record",
+                "{parameter:named} must be read to its end first. Got sources with an "
+                "unknown number of records instead.",
+                parameter="sources",
+            )
+        )
+    if mask.shape != (sum(counts),):
+        raise ParameterError(
+            Message.counted(
+                "{parameter:named} must hold {count} flag, one per record. Got shape "
+                "{value} instead.",
+                "{parameter:named} must hold {count} flags, one per record. Got shape "
+                "{value} instead.",
                 parameter="keep",
                 count=sum(counts),
                 value=str(mask.shape),
@@ -129,8 +138,13 @@ class _Writer(ABC):
         self.report.unwritable += 1
         if len(self.report.problems) < REMEMBERED:
             name = self._output.name
-            output = Message("writers.standard_output") if name == "-" else name
-            reason = Message("writers.left_out", output=output, reason=problem.reason)
+            output = Message("standard output") if name == "-" else name
+            reason = Message(
+                "left out of {output}: {reason}",
+                code="left_out",
+                output=output,
+                reason=problem.reason,
+            )
             self.report.problems.append(replace(problem, reason=reason))
 
     def _copy(self, source: Source, keep: Keep) -> None:
@@ -198,7 +212,11 @@ class _Tables(_Writer):
             self._inferred = _inferred(sources)
             self._schema = pa.schema([(name, s.arrow()) for name, s in self._inferred.items()])
             self.report.notes += [
-                Message("writers.written_as_text", column=show(name), holds=shape.reason())
+                Message(
+                    "column '{column}' has {holds} and is written as text.",
+                    column=show(name),
+                    holds=shape.reason(),
+                )
                 for name, shape in self._inferred.items()
                 if shape.mixed()
             ]
@@ -291,5 +309,5 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
 def _check_names(source: Source) -> None:
     names = source.names() or []
     if len(set(names)) < len(names):
-        reason = Message("writers.must_have_distinct_names")
+        reason = Message("must have distinct column names to be converted")
         raise InputError(refusal(source.name, reason, listing(names)))

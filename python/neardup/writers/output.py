@@ -164,7 +164,11 @@ class OutputSet:
             key = os.path.realpath(key)
         if key in self._outputs:
             file = printable(os.fspath(path or "-"))
-            raise ParameterError(Message("writers.one_output_only", file=file))
+            raise ParameterError(
+                Message(
+                    "{file}: must be one output only. Got it for two outputs instead.", file=file
+                )
+            )
         output = open_output(path, force=force, format=format, token=self._token)
         self._outputs[key] = output
         return output
@@ -243,11 +247,17 @@ def open_output(
     if chosen not in _FORMATS or (chosen == "parquet" and named.compression):
         base = os.path.basename(name)
         dot = base.find(".", 1)
-        extension = Message("readers.none")
+        extension = Message("none")
         if dot > 0:
-            extension = Message("readers.extension", extension=base[dot:])
+            extension = Message("'{extension}'", extension=base[dot:])
         raise ParameterError(
-            Message("writers.unknown_extension", file=printable(name), found=extension)
+            Message(
+                "{file}: must have the extension .jsonl, .csv, .tsv (each also with "
+                ".gz or .zst) or .parquet. Got {found} instead.",
+                code="unknown_format",
+                file=printable(name),
+                found=extension,
+            )
         )
     sink = AddressSink(name, force) if is_address(name) else FileSink(name, force, token=token)
     return Output(sink, chosen, named.compression)

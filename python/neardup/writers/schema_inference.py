@@ -88,8 +88,8 @@ class InferredType:
     def reason(self) -> Message:
         """Return the kind of the values of a field that is `mixed`."""
         if self._kinds == {int} and not self._types:
-            return Message("writers.large_numbers")
-        return Message("writers.several_types")
+            return Message("whole numbers beyond 64 bits")
+        return Message("values of several types")
 
     def _seen(self) -> pa.DataType | None:
         """Return the type for the Python values; None if there are none."""

@@ -81,10 +81,16 @@ class FileSink:
         folder = os.path.dirname(self._path)
         if not os.path.isdir(folder):
             raise OutputError(
-                Message("writers.no_such_folder", file=self.name, folder=printable(folder))
+                Message(
+                    "{file}: must be in a folder that exists. Create {folder} first.",
+                    file=self.name,
+                    folder=printable(folder),
+                )
             )
         if os.path.isdir(self._path):
-            raise OutputError(Message("writers.is_a_folder", file=self.name))
+            raise OutputError(
+                Message("{file}: must be a file. Got a folder instead.", file=self.name)
+            )
         with _output_errors(self.name):
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
@@ -120,7 +126,14 @@ class FileSink:
         return None if self._temporary is None else (self._path, self._temporary)
 
     def _refuse(self) -> None:
-        raise OutputError(Message("writers.exists", file=self.name))
+        raise OutputError(
+            Message(
+                "{file}: exists already. Choose another name, or replace it with "
+                "{given[force=True]}.",
+                code="exists",
+                file=self.name,
+            )
+        )
 
     def write(self, data: bytes) -> int:
         """Write bytes."""
@@ -188,11 +201,24 @@ class AddressSink:
     def __init__(self, address: str, force: bool) -> None:
         self.name = address
         if is_web(address):
-            raise OutputError(Message("writers.read_only_address", file=address))
+            raise OutputError(
+                Message(
+                    "{file}: a web server cannot be written to. Name a file, or an "
+                    "address such as s3://bucket/kept.jsonl.",
+                    file=address,
+                )
+            )
         self._system, self._path = file_system(address)
         with self._errors():
             if not force and self._system.exists(self._path):
-                raise OutputError(Message("writers.exists", file=address))
+                raise OutputError(
+                    Message(
+                        "{file}: exists already. Choose another name, or replace it with "
+                        "{given[force=True]}.",
+                        code="exists",
+                        file=address,
+                    )
+                )
             # Named, since the libraries send files by their names.
             self._file = tempfile.NamedTemporaryFile(prefix="neardup-")  # noqa: SIM115
 
@@ -225,7 +251,12 @@ class AddressSink:
             raise
         except Exception as error:
             said = said_of(error)
-            message = Message("writers.cannot_be_written", file=self.name, said=said)
+            message = Message(
+                "{file}: cannot be written: {said}. No output was changed.",
+                code="cannot_be_written",
+                file=self.name,
+                said=said,
+            )
             raise OutputError(message) from error
 
 
@@ -252,7 +283,14 @@ def _output_errors(name: str) -> Iterator[None]:
         raise
     except OSError as error:
         said = system_words(error)
-        raise OutputError(Message("writers.cannot_be_written", file=name, said=said)) from error
+        raise OutputError(
+            Message(
+                "{file}: cannot be written: {said}. No output was changed.",
+                code="cannot_be_written",
+                file=name,
+                said=said,
+            )
+        ) from error
 
 
 def _sync_folder(folder: str) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from neardup.base.interrupt import Interrupted
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.cli.index import common
 from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import Row, end_with_problems, tell_rows
@@ -62,7 +62,9 @@ def create(
     settings = [value for name, value in options.items() if name != "workers"]
     is_set = strip_markup or any(one is not None for one in (*settings, text_field, format))
     if source is not None and is_set:
-        raise ParameterError(Message("cli.from_with_settings"))
+        raise ParameterError(
+            Message("The option --from copies all settings. Leave the other options out.")
+        )
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         if source is not None:
@@ -120,7 +122,7 @@ def add(
     """
     from neardup.base.extras import require
 
-    require("readers.an_index", "index", "sqlalchemy")
+    require(N_("An index"), "index", "sqlalchemy")
     from neardup.base.progress import Clock
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
@@ -152,7 +154,7 @@ def add(
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                said = Message("cli.error_so_far", error=error.message, so_far=_so_far(watch.done))
+                said = Message("{error} {so_far}", error=error.message, so_far=_so_far(watch.done))
                 raise IndexUnavailableError(said) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)
@@ -185,7 +187,15 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
 
 
 def _so_far(done: int) -> Message:
-    return Message("cli.stored_so_far", count=done) if done else Message("cli.nothing_stored")
+    return (
+        Message.counted(
+            "The first record is stored; the same command continues from there.",
+            "The first {count:,} records are stored; the same command continues from there.",
+            count=done,
+        )
+        if done
+        else Message("Nothing of the input was stored.")
+    )
 
 
 def _counts(added: Added) -> dict[str, int]:
@@ -233,16 +243,16 @@ def _summary(index: Index, added: Added) -> None:
     counts = _counts(added)
     # Already there and new are together as many as kept and dropped.
     rows: list[Row] = [
-        (Message("cli.summary_read"), counts["read"], ""),
-        (Message("cli.summary_refused"), counts["refused"], ""),
-        (Message("cli.summary_already_there"), counts["already"], ""),
-        (Message("cli.summary_new"), counts["new"], ""),
-        (Message("cli.summary_kept"), counts["kept"], Message("cli.already_or_new")),
-        (Message("cli.summary_dropped"), counts["dropped"], rule),
+        (Message("read"), counts["read"], ""),
+        (Message("refused"), counts["refused"], ""),
+        (Message("already there"), counts["already"], ""),
+        (Message("new"), counts["new"], ""),
+        (Message("kept"), counts["kept"], Message("of the records read, new or already there")),
+        (Message("dropped"), counts["dropped"], rule),
         (
-            Message("cli.summary_in_the_index"),
+            Message("in the index"),
             stats.documents,
-            Message("cli.of_them_kept", kept=stats.kept),
+            Message("{kept:,} of them kept", kept=stats.kept),
         ),
     ]
     tell_rows(rows)

@@ -52,17 +52,30 @@ def opened(
         database = index._engine.database
         if index._engine.is_new:
             recipe = index._engine.settings.recipe.name
-            tell_note(Message("cli.made_index", index=database.location, recipe=recipe))
+            tell_note(
+                Message(
+                    "created the index {index} with the recipe {recipe}. For other "
+                    "settings, use `neardup index create`.",
+                    index=database.location,
+                    recipe=recipe,
+                )
+            )
 
         def say_once() -> None:
             database.on_wait = None
-            tell_note(Message("cli.waiting_for_writer"))
+            tell_note(Message("waiting for another writer."))
 
         database.on_wait = say_once
         if database.upgraded_from is not None:
             before = database.upgraded_from
             tell_note(
-                Message("cli.upgraded", index=database.location, before=before, schema=SCHEMA)
+                Message(
+                    "upgraded {index} from schema {before} to {schema}, the schema of "
+                    "this version.",
+                    index=database.location,
+                    before=before,
+                    schema=SCHEMA,
+                )
             )
     return index
 
@@ -73,7 +86,13 @@ def moment(text: str, name: str) -> datetime:
 
     time = check_time(text, name)
     if lacks_zone(text):
-        tell_note(Message("cli.time_is_utc", time=text))
+        tell_note(
+            Message(
+                "'{time}' has no zone and is read as UTC. To set it, write for "
+                "example +08:00 after the time.",
+                time=text,
+            )
+        )
     return time
 
 

@@ -53,12 +53,23 @@ def query(
     from neardup.exceptions import ParameterError
 
     if at is not None and within is None:
-        raise ParameterError(Message("cli.at_without_within"))
+        raise ParameterError(
+            Message(
+                "The option --at sets the end of the period of --within. Give both, or neither."
+            )
+        )
     if (text is None) == (file is None):
-        raise ParameterError(Message("cli.one_text"))
+        raise ParameterError(Message("Give one text: TEXT, - for standard input, or --file FILE."))
     if text is not None and text != "-" and os.path.isfile(text):
         name = common.plain(text)
-        raise ParameterError(Message("cli.text_is_a_file", file=name))
+        raise ParameterError(
+            Message(
+                "'{file}' is the name of a file. To query with the text in it: --file "
+                "{file}. To query with these characters: write them to standard "
+                "input, and give - as TEXT.",
+                file=name,
+            )
+        )
     asked = text
     if file is not None or text == "-":
         asked = read_text(file or "-", encoding)
@@ -77,10 +88,16 @@ def query(
             print(line.rstrip())
         if not matches and not json:
             if within is None:
-                tell(Message("cli.nothing_similar"))
+                tell(Message("no kept document is similar enough."))
             else:
                 span, until = common.plain(str(within)), common.time_words(end)
-                tell(Message("cli.nothing_similar_within", span=span, until=until))
+                tell(
+                    Message(
+                        "no document kept in the {span} before {until} is similar enough.",
+                        span=span,
+                        until=until,
+                    )
+                )
 
 
 def explain(
@@ -230,12 +247,14 @@ def export(
     from neardup.exceptions import ParameterError
 
     if whole and decisions is not None:
-        raise ParameterError(Message("cli.whole_with_decisions"))
+        raise ParameterError(
+            Message("The option --whole includes the decisions. Leave --decisions out.")
+        )
     with common.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
         target = output or "-"
         if whole:
             index.dump(target, force=force, progress=watch)
         else:
             if index.stats().store == "sketch":
-                watch.note(Message("cli.no_texts_kept"))
+                watch.note(Message("the index stores no texts; the field text is null."))
             index.export(target, decisions=decisions, force=force, progress=watch)

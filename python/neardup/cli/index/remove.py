@@ -36,7 +36,7 @@ def remove(
     freed: list[str] = []
     with common.opened(location) as index:
         removed = 0
-        with common.stopped_with(Message("cli.removed_so_far")):
+        with common.stopped_with(Message("The documents that were removed so far stay removed.")):
             for id in ids:
                 try:
                     found = index.remove(id)
@@ -68,7 +68,10 @@ def keep(
     from neardup.exceptions import InputError
 
     failed = False
-    with common.opened(location) as index, common.stopped_with(Message("cli.kept_so_far")):
+    with (
+        common.opened(location) as index,
+        common.stopped_with(Message("The documents kept so far stay kept.")),
+    ):
         for id in ids:
             try:
                 index.keep(id)
@@ -104,9 +107,11 @@ def expire(
     from neardup.exceptions import ParameterError
 
     if (before is None) == (older_than is None):
-        raise ParameterError(Message("cli.before_or_older"))
+        raise ParameterError(Message("Give either --before or --older-than."))
     until = None if before is None else common.moment(before, "before")
-    again = Message("cli.expired_so_far")
+    again = Message(
+        "The expired documents that were found so far are removed; the same command continues."
+    )
     with common.opened(location) as index:
         with common.stopped_with(again):
             found: Removed = index.expire(before=until, older_than=older_than)
@@ -140,7 +145,9 @@ def reconsider(
     from neardup.readers.batch import show as shown
 
     if ids and dropped:
-        raise ParameterError(Message("cli.ids_with_dropped"))
+        raise ParameterError(
+            Message("The option --dropped takes all dropped documents. Leave the ids out.")
+        )
     with common.opened(location) as index:
         if not ids:
             _decide_again(index, None, dropped=dropped)
@@ -150,7 +157,7 @@ def reconsider(
             if document is None:
                 tell(unknown_document(index.stats().location, id))
             elif document.state == "kept":
-                tell_note(Message("cli.is_kept", id=shown(id)))
+                tell_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
         again = [id for id, found in known.items() if found and found.state != "kept"]
         if again:
             _decide_again(index, again)
@@ -159,7 +166,7 @@ def reconsider(
 
 
 def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
-    tell_line(say(Message("cli.removed_and_freed", removed=removed, freed=count)))
+    tell_line(say(Message("{removed:,} removed, {freed:,} freed", removed=removed, freed=count)))
     if reconsider:
         if count:
             # Those that were freed before are left as they are.
@@ -168,18 +175,25 @@ def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider
     for id in freed[:_LISTED]:
         print(f"{common.plain(id)} freed")
     if count > _LISTED:
-        tell_note(Message("cli.more_freed", more=count - _LISTED))
+        tell_note(Message("and {more:,} more are freed.", more=count - _LISTED))
     if count:
-        tell_note(Message("cli.reconsider_decides"))
+        tell_note(Message("`neardup index reconsider` decides them again."))
 
 
 def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False) -> None:
-    with common.stopped_with(Message("cli.decided_so_far")):
+    with common.stopped_with(
+        Message("The decisions made so far stay; `neardup index reconsider` continues.")
+    ):
         decided: list[tuple[str, Match | None]] = index.reconsider(ids or None, dropped=dropped)
     for id, match in decided:
         words = "kept" if match is None else common.match_words(match)
         print(f"{common.plain(id)} {words}")
     kept = sum(match is None for _, match in decided)
     again = len(decided) - kept
-    said = Message("cli.decided_again", decided=len(decided), kept=kept, dropped=again)
+    said = Message(
+        "{decided:,} decided again: {kept:,} kept, {dropped:,} dropped",
+        decided=len(decided),
+        kept=kept,
+        dropped=again,
+    )
     tell_line(say(said))

@@ -23,11 +23,15 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
         counted = index.recount()
         background = index.stats().background
     if background == "own":
-        tell_line(say(Message("cli.texts_counted", count=counted)))
+        tell_line(
+            say(Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted))
+        )
     elif background == "given":
-        tell_line(say(Message("cli.nothing_counted_given")))
+        tell_line(
+            say(Message("nothing counted: the statistics were given when the index was created"))
+        )
     else:
-        tell_line(say(Message("cli.nothing_counted_none")))
+        tell_line(say(Message("nothing counted: the rule does not use statistics")))
 
 
 def compact(*, location: common.Location) -> None:
@@ -40,7 +44,9 @@ def compact(*, location: common.Location) -> None:
         before = index.stats().bytes
         index.compact()
         after = index.stats().bytes
-    said = Message("cli.compacted", before=before / 1e6, after=after / 1e6)
+    said = Message(
+        "{before:,.1f} MB before, {after:,.1f} MB now", before=before / 1e6, after=after / 1e6
+    )
     tell_line(say(said))
 
 
@@ -56,7 +62,7 @@ def backup(
     """
     with common.opened(location) as index:
         index.backup(copy)
-    tell_line(say(Message("cli.backed_up", index=location, copy=copy)))
+    tell_line(say(Message("copied {index} to {copy}", index=location, copy=copy)))
 
 
 def check(
@@ -81,9 +87,18 @@ def check(
     for line in found:
         print(common.plain(say(line)))
     if found:
-        tell(Message("cli.damage_found", count=len(found), index=common.plain(location)))
+        tell(
+            Message.counted(
+                "{count:,} line of damage. Restore a backup, or copy what can be read "
+                "into a new index: neardup index rebuild {index} NEW",
+                "{count:,} lines of damage. Restore a backup, or copy what can be "
+                "read into a new index: neardup index rebuild {index} NEW",
+                count=len(found),
+                index=common.plain(location),
+            )
+        )
         raise SystemExit(2)
-    tell_line(say(Message("cli.no_damage")))
+    tell_line(say(Message("no damage found")))
 
 
 def rebuild(
@@ -108,6 +123,6 @@ def rebuild(
     for line in lost:
         print(common.plain(say(line)))
     with common.opened(new) as index:
-        tell(Message("cli.rebuilt", documents=len(index)))
+        tell(Message("documents in the new index: {documents:,}", documents=len(index)))
     if lost:
         raise SystemExit(2)

@@ -31,7 +31,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError
 
 __all__ = [
@@ -167,8 +167,14 @@ def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
         return
     if made_as is not None and (identity is None or made_as[0] != str(identity[0])):
         if has_log:
-            raise _wrong_log(location, log, Message("index.of_another_index"))
-        raise IndexFormatError(Message("index.identity_is_other", location=location))
+            raise _wrong_log(location, log, Message("it belongs to another index"))
+        raise IndexFormatError(
+            Message(
+                "{location}: is damaged: the identity in the table 'counters' is not "
+                "the one that the index was made with. Restore a backup.",
+                location=location,
+            )
+        )
     if recorded is None or (found is not None and found.identity != recorded.identity):
         return
     if found is None or found.commits < recorded.commits:
@@ -185,7 +191,15 @@ def _recorded(path: Path) -> Acknowledged | None:
 
 def _wrong_log(location: str, log: Path, reason: str) -> IndexFormatError:
     return IndexFormatError(
-        Message("index.log_is_not_its_own", location=location, log=log.name, reason=reason)
+        Message(
+            "{location}: the write-ahead log beside it, {log}, is not its own: "
+            "{reason}. Nothing was changed. Put the right log in its place, or "
+            "restore a backup of the index; remove the wrong log first.",
+            code="log_missing",
+            location=location,
+            log=log.name,
+            reason=reason,
+        )
     )
 
 
@@ -197,12 +211,28 @@ def _lost(
     log: str,
     has_log: bool,
 ) -> IndexFormatError:
-    has = Message("index.no_changes")
+    has = Message("no changes")
     if found is not None:
-        has = Message("index.changes", commits=found.commits, documents=found.documents)
+        has = Message(
+            "{commits:,} with {documents:,}", commits=found.commits, documents=found.documents
+        )
     return IndexFormatError(
         Message(
-            "index.changes_lost_log_incomplete" if has_log else "index.changes_lost_log_missing",
+            N_(
+                "{location}: must hold the {commits:,} changes that it acknowledged, "
+                "with {documents:,} documents. Got {found} instead: its write-ahead "
+                "log, {log}, is incomplete or too old. Nothing was changed. Put the "
+                "log back beside the index, or restore a backup. To continue without "
+                "the lost changes, or with an older copy, delete {note}."
+            )
+            if has_log
+            else N_(
+                "{location}: must hold the {commits:,} changes that it acknowledged, "
+                "with {documents:,} documents. Got {found} instead: its write-ahead "
+                "log, {log}, is missing. Nothing was changed. Put the log back beside "
+                "the index, or restore a backup. To continue without the lost "
+                "changes, or with an older copy, delete {note}."
+            ),
             location=location,
             commits=recorded.commits,
             documents=recorded.documents,

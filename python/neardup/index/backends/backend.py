@@ -38,9 +38,9 @@ class Backend(ABC):
     #: Base class of the driver's errors that SQLAlchemy does not wrap.
     driver_error: type[Exception]
 
-    def unavailable(self, code: str, **values: object) -> IndexUnavailableError:
+    def unavailable(self, template: str, **values: object) -> IndexUnavailableError:
         """Return the error that the index cannot be used, with its location."""
-        return IndexUnavailableError(Message(code, location=self.location, **values))
+        return IndexUnavailableError(Message(template, location=self.location, **values))
 
     @abstractmethod
     def engine(self) -> Engine:
@@ -112,7 +112,13 @@ class Backend(ABC):
 
     def backup(self, connection: Connection, path: str) -> None:  # noqa: ARG002
         """Copy the index into a file; a server has its own programs for that."""
-        raise ParameterError(Message("index.backup_of_server", location=self.location))
+        raise ParameterError(
+            Message(
+                "{location}: must be a file. An index in PostgreSQL is backed up with "
+                "pg_dump --schema=SCHEMA DATABASE.",
+                location=self.location,
+            )
+        )
 
     def check(self, connection: Connection) -> list[str]:  # noqa: ARG002
         """Return a line for each fault; a server checks its pages as it reads them."""

@@ -23,7 +23,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 from neardup.exceptions import (
     IndexFormatError,
@@ -106,19 +106,29 @@ class Database:
                     backend.prepare(connection)
             elif must_exist and not has_place:
                 raise IndexUnavailableError(
-                    Message("index.no_such_file", location=database.location)
+                    Message(
+                        "{location}: no such file. Create an index first, in a shell with: "
+                        "neardup index create {location}",
+                        code="index_missing",
+                        location=database.location,
+                    )
                 )
             elif must_exist:
-                raise database._no_index("index.must_hold_index")
+                raise database._no_index(
+                    N_(
+                        "{location}: must hold an index. Got an empty database instead. "
+                        "{elsewhere} Or create one, in a shell with: neardup index create"
+                    )
+                )
         except BaseException:
             database.close()
             raise
         return database
 
-    def _no_index(self, code: str, **values: object) -> IndexFormatError:
+    def _no_index(self, template: str, **values: object) -> IndexFormatError:
         elsewhere = Message(self._backend.elsewhere)
         return IndexFormatError(
-            Message(code, location=self.location, elsewhere=elsewhere, **values)
+            Message(template, location=self.location, elsewhere=elsewhere, **values)
         )
 
     def files(self) -> list[Path]:
@@ -136,7 +146,8 @@ class Database:
             if os.path.realpath(path) in own or _identity(path) in identities:
                 raise OutputError(
                     Message(
-                        "index.output_is_index",
+                        "{file}: must not be written, since it is a file of the index "
+                        "{location}. Choose another name.",
                         file=printable(os.fspath(path)),
                         location=self.location,
                     )
@@ -154,7 +165,13 @@ class Database:
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise self._no_index("index.other_tables", tables=shown)
+            raise self._no_index(
+                N_(
+                    "{location}: must hold an index or nothing. Got the tables of another "
+                    "program instead: {tables}. {elsewhere}"
+                ),
+                tables=shown,
+            )
         return True
 
     @staticmethod
@@ -193,7 +210,9 @@ class Database:
         if is_known and found != of_tables:
             raise IndexFormatError(
                 Message(
-                    "index.schema_is_not_of_tables",
+                    "{location}: must have the tables of schema {found}, its number in "
+                    "the table meta. Got those of schema {tables} instead: another "
+                    "program has changed it. Restore a back-up.",
                     location=self.location,
                     found=found,
                     tables=of_tables,
@@ -208,12 +227,23 @@ class Database:
             return
         newer = found is not None and found.isdecimal() and int(found) > SCHEMA
         if by:
-            writer = Message("index.neardup_version", version=by)
+            writer = Message("neardup {version}", version=by)
         else:
-            writer = Message("index.newer_neardup" if newer else "index.another_neardup")
+            writer = Message(N_("a newer neardup") if newer else N_("another neardup"))
         raise IndexFormatError(
             Message(
-                "index.schema_is_newer" if newer else "index.schema_is_older",
+                N_(
+                    "{location}: must have schema {expected}. Got {found} instead, "
+                    "written by {writer}. Upgrade neardup, or export the index with that "
+                    "version and import the export into a new index with this one."
+                )
+                if newer
+                else N_(
+                    "{location}: must have schema {expected}. Got {found} instead, "
+                    "written by {writer}. Continue with that version, or export the index "
+                    "with that version and import the export into a new index with this "
+                    "one."
+                ),
                 location=self.location,
                 expected=SCHEMA,
                 found=found,
@@ -257,7 +287,14 @@ class Database:
     def _taking_turn(self) -> Iterator[None]:
         turn, seconds = self._turn, self._backend.lock_seconds
         if not turn.acquire(timeout=seconds):
-            raise self._backend.unavailable("index.locked_by_thread", seconds=seconds)
+            raise self._backend.unavailable(
+                N_(
+                    "{location}: locked by another thread for more than {seconds:g} "
+                    "seconds. Nothing of this change was stored. Try again, or add fewer "
+                    "documents at once."
+                ),
+                seconds=seconds,
+            )
         try:
             yield
         finally:
@@ -297,7 +334,7 @@ class Database:
         self._in_use.add(use)
         try:
             if self._closed:
-                raise self._backend.unavailable("index.is_closed")
+                raise self._backend.unavailable(N_("{location}: is closed. Open it again."))
             self._backend.check_use()
             with self._explained(moment, connected=False):
                 connection = self._pool.connect()
@@ -401,12 +438,18 @@ def _backend_of(location: str | Path) -> Backend:
 
             return PostgreSQLSchema(f"postgresql://{rest}")
         if separator and scheme.replace("+", "").isalnum():
-            raise ParameterError(Message("index.scheme_unknown", scheme=scheme))
+            raise ParameterError(
+                Message(
+                    "{named[location]} must be the path of a file, or begin with "
+                    "postgresql://. Got {scheme}:// instead.",
+                    scheme=scheme,
+                )
+            )
     if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
-        raise bad("location", "index.location", location)
+        raise bad("location", "a path or the URL of a PostgreSQL database", location)
     path = os.fspath(location)
     if path in ("", ":memory:") or "\0" in path:
-        raise bad("location", "index.path_on_disk", path)
+        raise bad("location", "the path of a file: an index is kept on disk", path)
     from neardup.index.backends.sqlite import SQLiteFile
 
     return SQLiteFile(path)

@@ -11,18 +11,22 @@ import enum
 import sqlite3
 from typing import NamedTuple
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
 
 __all__ = ["Moment", "explained"]
 
 
 class Moment(enum.Enum):
-    """The phase of a transaction in which it failed, as a message code."""
+    """The phase of a transaction in which it failed, as the sentence about it."""
 
-    READING = "index.failed_reading"
-    WRITING = "index.failed_writing"
-    COMMITTING = "index.failed_committing"
+    READING = N_("{location}: {happened}: {reason}. {remedy}")
+    WRITING = N_("{location}: {happened}: {reason}. Nothing of this change was stored. {remedy}")
+    COMMITTING = N_(
+        "{location}: {happened}: {reason}. This change may or may not be "
+        "stored: the connection was lost while it was being committed. Adding "
+        "the same documents again is safe. {remedy}"
+    )
 
 
 class _Failure(NamedTuple):
@@ -38,14 +42,31 @@ class _Failure(NamedTuple):
     lost: bool = False
 
 
-_LOCKED = _Failure(Message("index.locked"), Message("index.locked_remedy"))
-_READ_ONLY = _Failure(Message("index.cannot_be_written"), Message("index.cannot_be_written_remedy"))
-_CLOSED = _Failure(Message("index.cannot_be_opened"), Message("index.cannot_be_opened_remedy"))
+_LOCKED = _Failure(
+    Message("locked by another process for too long", code="index_in_use"),
+    Message("Try again, or end the process that holds it."),
+)
+_READ_ONLY = _Failure(
+    Message("cannot be written"), Message("The file and its folder must be writable.")
+)
+_CLOSED = _Failure(
+    Message("cannot be opened"),
+    Message(
+        "The file and its folder must be readable and writable: SQLite keeps two more files there."
+    ),
+)
 _DAMAGED = _Failure(
-    Message("index.file_is_damaged"), Message("index.file_is_damaged_remedy"), IndexFormatError
+    Message("is damaged", code="index_damaged"),
+    Message(
+        "Restore it from a backup or, with SQLite's own program, rescue what "
+        "can be read: sqlite3 OLD .recover | sqlite3 NEW"
+    ),
+    IndexFormatError,
 )
 _NO_TABLES = _Failure(
-    Message("index.no_tables"), Message("index.no_tables_remedy"), IndexFormatError
+    Message("does not have the tables of an index"),
+    Message("Another program may have changed them. Restore the index from a backup."),
+    IndexFormatError,
 )
 
 #: By SQLite's result code: the extended code, or the primary code in its lowest byte.
@@ -59,29 +80,49 @@ _SQLITE = {
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_PROTOCOL: _LOCKED,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
-    sqlite3.SQLITE_IOERR: _Failure(Message("index.disk_fails"), Message("index.disk_fails_remedy")),
+    sqlite3.SQLITE_IOERR: _Failure(
+        Message("cannot be read or written"),
+        Message("Check the disk, its free space and the limit on file sizes."),
+    ),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_FULL: _Failure(
-        Message("index.disk_is_full"), Message("index.disk_is_full_remedy")
+        Message("the disk is full", code="disk_full"), Message("Make room and try again.")
     ),
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_AUTH: _CLOSED,
     sqlite3.SQLITE_NOTADB: _Failure(
-        Message("index.is_no_index"), Message("index.elsewhere_file"), IndexFormatError
+        Message("must be an index", code="not_an_index"),
+        Message("Give the path of an index, or of a new file."),
+        IndexFormatError,
     ),
 }
 
 _LOST = _Failure(
-    Message("index.connection_lost"),
-    Message("index.connection_lost_remedy"),
+    Message("the connection to the server was lost", code="connection_lost"),
+    Message("The next call connects again."),
     lost=True,
 )
-_NO_SERVER = _Failure(Message("index.no_server"), Message("index.no_server_remedy"))
-_DENIED = _Failure(Message("index.access_denied"), Message("index.access_denied_remedy"))
-_FULL = _Failure(Message("index.server_is_full"), Message("index.server_is_full_remedy"))
-_BUSY = _Failure(Message("index.server_is_busy"), Message("index.server_is_busy_remedy"))
+_NO_SERVER = _Failure(
+    Message("cannot connect", code="connection_lost"),
+    Message("Check that the server runs, and the host, port, database, user and password."),
+)
+_DENIED = _Failure(
+    Message("the server denies access", code="access_denied"),
+    Message(
+        "The user needs the right to create the schema once, and to read and write its tables."
+    ),
+)
+_FULL = _Failure(
+    Message("the server is out of space", code="disk_full"),
+    Message("Make room there and try again."),
+)
+_BUSY = _Failure(
+    Message("the server could not do this now"), Message("Try again when it is less busy.")
+)
 _DAMAGED_THERE = _Failure(
-    Message("index.damaged_on_server"), Message("index.damaged_on_server_remedy"), IndexFormatError
+    Message("is damaged on the server", code="index_damaged"),
+    Message("Restore the database from a backup."),
+    IndexFormatError,
 )
 
 #: By SQLSTATE, or its first two characters.
@@ -98,14 +139,15 @@ _POSTGRESQL = {
     "3D000": _NO_SERVER,
     "42501": _DENIED,
     "25006": _Failure(
-        Message("index.server_is_read_only"), Message("index.server_is_read_only_remedy")
+        Message("the server is read-only"),
+        Message("Give the address of the server that accepts changes."),
     ),
     "53100": _FULL,
     "53": _BUSY,
     "55P03": _LOCKED,
     "57014": _BUSY,
     "40": _BUSY,
-    "58": _Failure(Message("index.server_files_fail"), Message("index.server_files_fail_remedy")),
+    "58": _Failure(Message("the server cannot read or write its files"), Message("Check its log.")),
     "XX001": _DAMAGED_THERE,
     "XX002": _DAMAGED_THERE,
     "42P01": _NO_TABLES,
@@ -160,6 +202,7 @@ def explained(
     return failure.kind(
         Message(
             moment.value,
+            code=failure.happened.code,
             location=location,
             happened=failure.happened,
             reason=_words(cause),

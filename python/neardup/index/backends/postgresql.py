@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
 from neardup.index.backends.backend import Backend
 from neardup.index.schema import METADATA
@@ -47,12 +47,25 @@ def _url(location: str) -> tuple[URL, str]:
     if location.count("@") > 1:
         # The end of the password is ambiguous; a wrong guess would show part of it as the host
         # name.
-        raise ParameterError(Message("index.several_at_signs"))
+        raise ParameterError(
+            Message(
+                "The address of a PostgreSQL database must have one @, before the "
+                "host. Got several instead. Write an @ of the user, the password or "
+                "an option as %40."
+            )
+        )
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
         # Show neither the address nor the text of the error: both may contain a password.
-        raise ParameterError(Message("index.no_address")) from None
+        raise ParameterError(
+            Message(
+                "The address of a PostgreSQL database must be of the form "
+                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an "
+                "address that cannot be parsed instead. Write special characters as "
+                "%XX."
+            )
+        ) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
     if (
         not isinstance(schema, str)
@@ -60,7 +73,14 @@ def _url(location: str) -> tuple[URL, str]:
         or "\0" in schema
         or schema.startswith("pg_")
     ):
-        raise ParameterError(Message("index.no_schema_name", most=_NAME_BYTES, value=repr(schema)))
+        raise ParameterError(
+            Message(
+                "The schema of a PostgreSQL address must be one name of 1 to {most} "
+                "bytes that does not begin with pg_. Got {value} instead.",
+                most=_NAME_BYTES,
+                value=repr(schema),
+            )
+        )
     return url.difference_update_query(["schema"]).set(drivername="postgresql+psycopg"), schema
 
 
@@ -82,13 +102,20 @@ class PostgreSQLSchema(Backend):
     """A schema of a PostgreSQL database, accessed with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"
-    elsewhere: ClassVar[str] = "index.elsewhere_schema"
+    elsewhere: ClassVar[str] = N_(
+        "Give the address of a database with an index, or choose an empty schema with ?schema=NAME."
+    )
 
     def __init__(self, location: str) -> None:
         try:
             import psycopg
         except ImportError as error:
-            raise MissingDependencyError(Message("index.needs_psycopg")) from error
+            raise MissingDependencyError(
+                Message(
+                    "An index in PostgreSQL needs psycopg 3. Install it with: pip install "
+                    "'neardup[postgres]'"
+                )
+            ) from error
         self.driver_error = psycopg.Error
         self._url, self.schema = _url(location)
         self.location = _shown(self._url, self.schema)
@@ -97,7 +124,12 @@ class PostgreSQLSchema(Backend):
             psycopg.conninfo.make_conninfo("", **options)
         except psycopg.ProgrammingError as error:
             raise ParameterError(
-                Message("index.options_unknown", location=self.location, reason=str(error).strip())
+                Message(
+                    "{location}: must have options that PostgreSQL knows, or schema. Got: "
+                    "{reason}.",
+                    location=self.location,
+                    reason=str(error).strip(),
+                )
             ) from None
         # Advisory locks belong to the whole database, so the lock's number includes the schema.
         digest = hashlib.blake2b(f"neardup {self.schema}".encode(), digest_size=8).digest()
@@ -158,7 +190,13 @@ class PostgreSQLSchema(Backend):
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
             raise IndexFormatError(
-                Message("index.encoding_of_database", location=self.location, encoding=encoding)
+                Message(
+                    "{location}: must be a database with the encoding UTF8. Got "
+                    "{encoding} instead. Make one with: CREATE DATABASE name ENCODING "
+                    "'UTF8' TEMPLATE template0",
+                    location=self.location,
+                    encoding=encoding,
+                )
             )
 
     def make_room(self, connection: Connection) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlalchemy import QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
-from neardup.base.messages import Message, system_words
+from neardup.base.messages import N_, Message, system_words
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.backend import Backend
@@ -46,11 +46,11 @@ _IDLE = 1.0
 _BACKUP_PAGES = 4096
 #: Kinds of paths that are no regular files.
 _KINDS = {
-    stat.S_IFDIR: "index.a_folder",
-    stat.S_IFIFO: "index.a_fifo",
-    stat.S_IFSOCK: "index.a_socket",
-    stat.S_IFCHR: "index.a_device",
-    stat.S_IFBLK: "index.a_device",
+    stat.S_IFDIR: N_("a folder"),
+    stat.S_IFIFO: N_("a FIFO"),
+    stat.S_IFSOCK: N_("a socket"),
+    stat.S_IFCHR: N_("a device"),
+    stat.S_IFBLK: N_("a device"),
 }
 # Measured with ten million keys; 45 lookups, or commits of 16 keys and 1 KB.
 _PRAGMAS = (
@@ -94,7 +94,7 @@ class SQLiteFile(Backend):
     """A file on a local disk. Network file systems lack the locks that WAL needs."""
 
     dialect: ClassVar[str] = "sqlite"
-    elsewhere: ClassVar[str] = "index.elsewhere_file"
+    elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
     #: Files to which this process must open no connection.
     _abandoned: ClassVar[set[Path]] = set()
 
@@ -161,11 +161,11 @@ class SQLiteFile(Backend):
         with suppress(OSError):
             kind = stat.S_IFMT(self.path.stat().st_mode)
         if kind != stat.S_IFREG:
-            wanted = "index.a_file" if kind == stat.S_IFDIR else "index.a_regular_file"
+            wanted = N_("a file") if kind == stat.S_IFDIR else N_("a regular file")
             raise self.unavailable(
-                "index.must_be_file",
+                N_("{location}: must be {expected}. Got {found} instead. {elsewhere}"),
                 expected=Message(wanted),
-                found=Message(_KINDS.get(kind, "index.something_else")),
+                found=Message(_KINDS.get(kind, N_("something else"))),
                 elsewhere=Message(self.elsewhere),
             )
         found = self._found()
@@ -179,7 +179,8 @@ class SQLiteFile(Backend):
         self._is_checked = True
         if not self.path.parent.is_dir():
             raise self.unavailable(
-                "index.folder_is_missing", folder=printable(str(self.path.parent))
+                N_("{location}: must be in a folder that exists. Create {folder} first."),
+                folder=printable(str(self.path.parent)),
             )
         try:
             # SQLite creates it, not Python: if Python closes a file, the process loses all locks on
@@ -188,7 +189,8 @@ class SQLiteFile(Backend):
             sqlite3.connect(f"{self.path.as_uri()}?mode=rwc", uri=True).close()
         except sqlite3.Error as refused:
             raise self.unavailable(
-                "index.cannot_be_created", reason=self._why_not() or str(refused)
+                N_("{location}: cannot be created: {reason}. The folder must be writable."),
+                reason=self._why_not() or str(refused),
             ) from refused
         self.is_there()
 
@@ -210,9 +212,17 @@ class SQLiteFile(Backend):
     def check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
-            raise self.unavailable("index.used_before_fork")
+            raise self.unavailable(
+                N_(
+                    "{location}: was in use while this process was forked. Start "
+                    "processes with the method 'spawn' or 'forkserver', or before the "
+                    "index is used."
+                )
+            )
         if self._is_other():
-            raise self.unavailable("index.was_replaced")
+            raise self.unavailable(
+                N_("{location}: was deleted or replaced while it was open. Open it again.")
+            )
 
     def _is_other(self) -> bool:
         return self._identity is not None and self._found() != self._identity
@@ -320,7 +330,12 @@ class SQLiteFile(Backend):
                     raise
                 time.sleep(0.01)
         if mode != "wal":
-            raise self.unavailable("index.no_shared_memory")
+            raise self.unavailable(
+                N_(
+                    "{location}: must be on a file system with shared memory, for "
+                    "SQLite's write-ahead log. Move it to a local disk."
+                )
+            )
         if self._had_log:
             # A process may have been killed between a checkpoint and the commit after it.
             self._without_waiting(_driver(connection), acknowledged.clear_mark)
@@ -334,7 +349,15 @@ class SQLiteFile(Backend):
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
             raise IndexFormatError(
-                Message("index.log_is_missing", location=self.location, log=self.files()[1].name)
+                Message(
+                    "{location}: is an SQLite file without tables, like an index whose "
+                    "write-ahead log, {log}, is missing. Nothing was changed. Put the log "
+                    "back beside the file, or restore a backup; only if there was no "
+                    "index, delete the file.",
+                    code="log_missing",
+                    location=self.location,
+                    log=self.files()[1].name,
+                )
             )
 
     def size(self, connection: Connection) -> int:  # noqa: ARG002
@@ -361,7 +384,7 @@ class SQLiteFile(Backend):
         lines = [line for (line,) in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
         if lines == ["ok"]:
             return []
-        return [Message("index.said_by_sqlite", reason=line) for line in lines]
+        return [Message("{reason}", reason=line) for line in lines]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

@@ -149,11 +149,15 @@ def check_optional(text: Any, name: str) -> str | None:
 def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
     """Return a caller's document in stored form; raise if it cannot be stored."""
     if document.extra is not None and not isinstance(document.extra, dict):
-        raise bad("extra", "index.dict_or_none", document.extra)
+        raise bad("extra", "a dict or None", document.extra)
     try:
         extra = json_of(document.extra)
     except (TypeError, RecursionError) as error:
-        raise InputError(Message("index.extra_is_no_json", reason=str(error))) from None
+        raise InputError(
+            Message(
+                "extra: expected fields that JSON can represent, found {reason}.", reason=str(error)
+            )
+        ) from None
     at = document.at
     return (
         check_id(document.id),

@@ -107,7 +107,7 @@ def add_files(
     """Add the documents of files; see `Index.add_files`."""
     fields = Fields.of(given)
     if isinstance(outputs, str) or not isinstance(outputs, Sequence):
-        raise bad("output_paths", "index.list_of_paths", outputs)
+        raise bad("output_paths", "a list of paths", outputs)
     paths = [None if path is None else check_path(path, "output_paths") for path in outputs]
     engine.database.refuse_outputs(paths)
     format = given["format"]
@@ -212,12 +212,30 @@ def add_source(
             progress.advance(len(batch), batch.bytes_read)
     if keep:
         for name in empty:
-            progress.note(Message("index.field_without_values", field=name))
+            progress.note(
+                Message("No record has a value in the field '{field}'. Check its name.", field=name)
+            )
     if has_naive_times:
-        progress.note(Message("index.times_without_zone", field=at_field))
+        progress.note(
+            Message(
+                "Times without a zone in the field '{field}' are read as UTC. To set "
+                "their zone, for example: {given[at_zone='Asia/Shanghai']}",
+                field=at_field,
+            )
+        )
     uncounted = new - (counters["counted_at"] - counters["arrived"])
     if dropped and uncounted >= FIRST and engine.settings.background == "own":
-        progress.note(Message("index.counted_before", index=engine.location, new=new))
+        progress.note(
+            Message(
+                "{new:,} documents were decided with statistics of earlier documents: "
+                "text that only the new ones share counted as content, and some may "
+                "have been dropped wrongly. To decide all dropped ones again, run: "
+                "neardup index recount {index}, and then: neardup index reconsider "
+                "{index} --dropped",
+                index=engine.location,
+                new=new,
+            )
+        )
     removed = removed_table(
         [id for id, _ in dropped],
         [match.id for _, match in dropped],
@@ -242,11 +260,21 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
     ids = strings(batch.ids)
     given = batch.extra.get(fields.id_name) if fields.needs_ids else None
     if fields.needs_ids and given is None:
-        raise InputError(Message("index.texts_without_ids", field=fields.id_name))
+        raise InputError(
+            Message(
+                "A list of texts has no ids, and an index needs them. Give dicts with "
+                "the fields '{field}' and 'text', or a table.",
+                field=fields.id_name,
+            )
+        )
     for row, id in enumerate(ids):
         if given is not None and as_id(given[row]) != id:
             # The reader found no usable id and used the position instead.
-            faults[row] = fields.id_name, Message("index.must_be_id"), given[row]
+            faults[row] = (
+                fields.id_name,
+                Message("must be an id: text or a whole number"),
+                given[row],
+            )
         elif (fault := id_fault(id)) is not None:
             faults[row] = fields.id_name, fault, id
 
@@ -269,7 +297,9 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
         try:
             extras[row] = json_of({n: value for n, value in values.items() if value is not None})
         except (TypeError, RecursionError) as error:
-            reason = Message("index.must_be_json", reason=str(error))
+            reason = Message(
+                "must be a value that JSON can represent ({reason})", reason=str(error)
+            )
             faults.setdefault(row, (fields.more[0], reason, None))
     if faults:
         refused = pa.array([row in faults for row in range(len(batch))])
@@ -304,4 +334,4 @@ def _stored_text(value: Any) -> str | Message:
     try:
         return plain_text(value)
     except UnicodeEncodeError:
-        return Message("index.must_be_unicode_text")
+        return Message("must be Unicode text, without lone surrogates")

@@ -49,7 +49,12 @@ def add(
     assert decision is not None
     if decision.problem is not None:
         values = {"location": engine.location, "reason": decision.problem}
-        raise InputError(Message("index.document_refused_here", **values))
+        raise InputError(
+            Message(
+                "{location}: a document {reason}. Remove that one first, or choose another id.",
+                **values,
+            )
+        )
     return decision.repeats
 
 
@@ -62,7 +67,7 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
         problems = {row: error.args[0] for row, error in batch.errors.items()}
         for unread in batch.problems:
             row = (unread.record or 1) - 1
-            named = Message("index.given_document", id=show(some[row].id))
+            named = Message("document '{id}'", id=show(some[row].id))
             problems[row] = replace(unread, source=named, record=None).message
         can_add = len(problems) < len(some)
         decisions = add_batch(engine, batch) if can_add else [None] * len(some)
@@ -70,7 +75,7 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
             if decision is None:
                 decision = Decision(some[row].id, False, None, problems[row])
             elif decision.problem is not None:
-                reason = Message("index.document_refused", reason=decision.problem)
+                reason = Message("A document {reason}.", reason=decision.problem)
                 decision = replace(decision, problem=reason)
             answers.append(decision)
     return answers
@@ -164,7 +169,11 @@ def _sort(
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
-            refused[row] = Message("index.id_is_taken", id=show(id))
+            refused[row] = Message(
+                "must have another id: '{id}' already belongs to another text",
+                code="id_taken",
+                id=show(id),
+            )
         elif earlier_row is None and (found is None or found["state"] == FREED):
             new_row[id] = row
             new.append(row)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import zstandard
 from sqlalchemy import and_, func, or_, select, update
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.index.results import Match
 from neardup.index.schema import documents, documents_with_texts, texts
 from neardup.index.store.bulk import run_compiled
@@ -52,7 +52,7 @@ class DocumentStatements(Transaction):
         for row in dropped:
             kept = row["kept_number"]
             if kept not in ids:
-                must = Message("index.number_of_kept")
+                must = Message("the number of a kept document")
                 raise self.damaged_document(row["number"], "kept_number", must, kept)
             found[row["number"]] = _match(row, ids[kept], measure)
         return found
@@ -102,12 +102,23 @@ class DocumentStatements(Transaction):
     def unpacked(self, packed: bytes | None, number: int) -> str:
         """Return a stored text, decompressed."""
         if packed is None:
-            raise damage("index.no_text_of_document", self.location, number=number)
+            raise damage(
+                N_(
+                    "{location}: must have the text of each document. Got none of "
+                    "document {number} instead. {remedy}"
+                ),
+                self.location,
+                number=number,
+            )
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
             values = {"number": number, "reason": str(error)}
-            raise damage("index.text_is_damaged", self.location, **values) from error
+            raise damage(
+                N_("{location}: the text of document {number} is damaged: {reason}. {remedy}"),
+                self.location,
+                **values,
+            ) from error
 
     def unpacked_all(
         self, packed: Sequence[bytes | None], numbers: Sequence[int]
@@ -242,7 +253,7 @@ class DocumentStatements(Transaction):
         found = [(number, sketch) for number, sketch in rows]
         for number, sketch in found:
             if not isinstance(sketch, bytes) or len(sketch) != size:
-                must = Message("index.bytes_of_size", size=size)
+                must = Message("{size} bytes", size=size)
                 raise self.damaged_document(number, "sketch", must, sketch)
         return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import bindparam, delete, select
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError
 from neardup.index.schema import keys, recent_keys
 from neardup.index.store.bulk import insert_rows, run_compiled
@@ -94,12 +94,12 @@ class PostingStatements(Transaction):
         for key, number, share, *at in rows:
             for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
                 if not isinstance(value, int):
-                    row = Message("index.row_key", number=f"{number!r:.40}")
-                    return damaged(self.location, row, name, Message("index.whole"), value)
+                    row = Message("a key of document {number}", number=f"{number!r:.40}")
+                    return damaged(self.location, row, name, Message("a whole number"), value)
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
-                row = Message("index.row_key", number=number)
-                return damaged(self.location, row, "share", Message("index.share"), share)
-        return damage("index.keys_are_damaged", self.location)
+                row = Message("a key of document {number}", number=number)
+                return damaged(self.location, row, "share", Message("from 0 to 65,535"), share)
+        return damage(N_("{location}: keys are damaged. {remedy}"), self.location)
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
         """Store postings given as columns of the table; the counters must have been read before."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.values import DROPPED, STATES, stamp
 
@@ -73,33 +73,33 @@ is_stamp = _whole(_FIRST, _LAST)
 
 #: For each column, the code of the condition on its values, and the check of it.
 _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "number": ("index.whole_from_one", _whole(1, _LARGEST)),
-    "id": ("expected.text", lambda value: value.__class__ is str and value != ""),
-    "state": ("index.state_number", _whole(0, len(STATES) - 1)),
-    "at": ("index.stamp", is_stamp),
-    "source": ("index.text_or_nothing", _optional(_is_text)),
-    "title": ("index.text_or_nothing", _optional(_is_text)),
-    "extra": ("index.text_or_nothing", _optional(_is_text)),
+    "number": (N_("a whole number of at least 1"), _whole(1, _LARGEST)),
+    "id": (N_("text"), lambda value: value.__class__ is str and value != ""),
+    "state": (N_("0, 1 or 2"), _whole(0, len(STATES) - 1)),
+    "at": (N_("a time in microseconds since 1970"), is_stamp),
+    "source": (N_("text or nothing"), _optional(_is_text)),
+    "title": (N_("text or nothing"), _optional(_is_text)),
+    "extra": (N_("text or nothing"), _optional(_is_text)),
     "identity": (
-        "index.identity",
+        N_("16 bytes"),
         lambda value: value.__class__ is bytes and len(value) == 16,
     ),
-    "features": ("index.whole_of_features", _whole(0, (1 << 32) - 1)),
-    "sketch": ("index.bytes", lambda value: value.__class__ is bytes),
-    "kept_number": ("index.whole_or_nothing", _optional(_whole(0, _LARGEST))),
+    "features": (N_("a whole number from 0 to 2^32 - 1"), _whole(0, (1 << 32) - 1)),
+    "sketch": (N_("bytes"), lambda value: value.__class__ is bytes),
+    "kept_number": (N_("a whole number or nothing"), _optional(_whole(0, _LARGEST))),
     "similarity": (
-        "index.similarity_or_nothing",
+        N_("from 0 to 1, or nothing"),
         _optional(lambda value: value.__class__ in (float, int) and 0 <= value <= 1),
     ),
-    "distance": ("index.whole_or_nothing", _optional(_whole(0, 1 << 31))),
-    "reason": ("index.reason_or_nothing", _optional(_whole(0, 1))),
+    "distance": (N_("a whole number or nothing"), _optional(_whole(0, 1 << 31))),
+    "reason": (N_("0, 1 or nothing"), _optional(_whole(0, 1))),
 }
 #: The same for events.
 _EVENT: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "at": ("index.stamp", is_stamp),
-    "action": ("expected.text", _is_text),
-    "id": ("index.text_or_nothing", _optional(_is_text)),
-    "document": ("index.number_or_nothing", _optional(_whole(-_LARGEST, _LARGEST))),
+    "at": (N_("a time in microseconds since 1970"), is_stamp),
+    "action": (N_("text"), _is_text),
+    "id": (N_("text or nothing"), _optional(_is_text)),
+    "document": (N_("a number or nothing"), _optional(_whole(-_LARGEST, _LARGEST))),
 }
 _DECISION = ("kept_number", "similarity", "reason")
 
@@ -113,25 +113,41 @@ def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] |
     if row.get("state") == DROPPED:
         for name in _DECISION:
             if name in row and row[name] is None:
-                return name, Message("index.there_for_dropped")
+                return name, Message("set for a dropped document")
     return None
 
 
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
-    return Message("index.see_damage", location=location)
+    return Message(
+        "See what else is damaged with: neardup index check {location} "
+        "--full. Restore a backup, or copy what can be read into a new index "
+        "with: neardup index rebuild {location} NEW",
+        location=location,
+    )
 
 
-def damage(code: str, location: str, **values: Any) -> IndexFormatError:
+def damage(template: str, location: str, **values: Any) -> IndexFormatError:
     """Return the error that a part of an index is damaged, with the remedy."""
-    return IndexFormatError(Message(code, location=location, remedy=remedy(location), **values))
+    return IndexFormatError(
+        Message(
+            template, code="index_damaged", location=location, remedy=remedy(location), **values
+        )
+    )
 
 
 def unknown_document(location: str, id: str) -> InputError:
     """Return the error that an index has no document with this id."""
     from neardup.readers.batch import show
 
-    return InputError(Message("index.no_such_document", location=location, id=show(id)))
+    return InputError(
+        Message(
+            "{location}: there is no document '{id}'.",
+            code="no_such_document",
+            location=location,
+            id=show(id),
+        )
+    )
 
 
 def damaged(
@@ -140,9 +156,16 @@ def damaged(
     """Return the error that a row is damaged, such as ``document 12``."""
     found = f"{value!r:.40}"
     if isinstance(value, bytes):
-        found = Message("index.other_bytes", count=len(value))
+        found = Message.counted("{count:,} other byte", "{count:,} other bytes", count=len(value))
     values = {"row": row, "field": column, "expected": must, "value": found}
-    return damage("index.damaged", location, **values)
+    return damage(
+        N_(
+            "{location}: {row} is damaged: its '{field}' must be {expected}. Got "
+            "{value} instead. {remedy}"
+        ),
+        location,
+        **values,
+    )
 
 
 def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
@@ -153,7 +176,7 @@ def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
         if fault is not None:
             name, must = fault
             number = row.get("number", row.get("id"))
-            document = Message("index.row_document", number=f"{number!r:.40}")
+            document = Message("document {number}", number=f"{number!r:.40}")
             raise damaged(location, document, name, must, row[name])
         found.append(row)
     return found
@@ -168,26 +191,30 @@ def fields_of(stored: Any, location: str, row: str, number: Any, column: str) ->
     except (ValueError, TypeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        must = Message("index.json_object")
+        must = Message("a JSON object")
         raise damaged(location, Message(row, number=number), column, must, stored)
     return found
 
 
 def extra_of(row: Mapping[str, Any] | RowMapping, location: str) -> dict[str, Any]:
     """Return the further fields of a document."""
-    return fields_of(row["extra"], location, "index.row_document", row["number"], "extra")
+    return fields_of(row["extra"], location, N_("document {number}"), row["number"], "extra")
 
 
 def sound_event(row: RowMapping, location: str) -> tuple[RowMapping, dict[str, Any]]:
     """Return an event and its details, or raise if it is invalid."""
     for name, (must, is_sound) in _EVENT.items():
         if not is_sound(row[name]):
-            event = Message("index.row_event", number=row["event"])
+            event = Message("event {number}", number=row["event"])
             raise damaged(location, event, name, Message(must), row[name])
-    return row, fields_of(row["details"], location, "index.row_event", row["event"], "details")
+    return row, fields_of(row["details"], location, N_("event {number}"), row["event"], "details")
 
 
 def counter_fault(name: str, value: Any) -> Message | None:
     """Return the condition that a counter violates; None if it is valid."""
     least = 1 if name == "next" else 0
-    return None if _whole(least, _LARGEST)(value) else Message("expected.whole_from", least=least)
+    return (
+        None
+        if _whole(least, _LARGEST)(value)
+        else Message("a whole number of at least {least}", least=least)
+    )

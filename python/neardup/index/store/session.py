@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
+from neardup.base.messages import N_
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.documents import DocumentStatements
@@ -46,7 +47,15 @@ class Session(DocumentStatements, PostingStatements):
             self.add_postings(postings)
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]
-            raise damage("index.new_is_there", self.location, reason=words) from error
+            raise damage(
+                N_(
+                    "{location}: rows to be added exist already ({reason}): counters, "
+                    "texts or keys are damaged. Nothing of this change was stored. "
+                    "{remedy}"
+                ),
+                self.location,
+                reason=words,
+            ) from error
 
     def delete(self, numbers: Sequence[int]) -> None:
         """Delete documents with everything except their postings."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import zstandard
 from sqlalchemy import delete, select
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError
 from neardup.index.backends.acknowledged import COMMITS
 from neardup.index.schema import background, counters, events, meta
@@ -87,7 +87,7 @@ class Transaction:
         self, number: int, column: str, must: Message, value: Any
     ) -> IndexFormatError:
         """Return the error for a damaged column of a document."""
-        document = Message("index.row_document", number=number)
+        document = Message("document {number}", number=number)
         return damaged(self.location, document, column, must, value)
 
     def meta(self) -> dict[str, str]:
@@ -103,7 +103,14 @@ class Transaction:
         rows = self.connection.exec_driver_sql(self._compiled.counters)
         found = {row[0]: row[1] for row in rows}
         if self._identity is not None and found.get(IDENTITY) != self._identity:
-            raise IndexUnavailableError(Message("index.another_index", location=self.location))
+            raise IndexUnavailableError(
+                Message(
+                    "{location}: must be the index that was opened. Got another index in "
+                    "its place instead. Nothing of this call was stored. Open it again.",
+                    code="index_replaced",
+                    location=self.location,
+                )
+            )
         self._recent = found.get(RECENT, 0)
         own = {RECENT: self._recent, FILED: found.get(FILED, 0)}
         own[UNLISTED] = found.get(UNLISTED, 0)
@@ -115,14 +122,14 @@ class Transaction:
         return {name: found[name] for name in (*COUNTERS, UNLISTED) if name in found}
 
     def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
-        return damaged(self.location, Message("index.row_counter", name=name), "value", must, value)
+        return damaged(self.location, Message("counter '{name}'", name=name), "value", must, value)
 
     def identity(self) -> int:
         """Return the number that tells this index from one created in its place."""
         query = select(counters.c.value).where(counters.c.name == IDENTITY)
         found = self.connection.execute(query).scalar_one_or_none()
         if not isinstance(found, int):
-            raise self._damaged_counter(IDENTITY, Message("index.whole"), found)
+            raise self._damaged_counter(IDENTITY, Message("a whole number"), found)
         return found
 
     def make_counters(self, values: Mapping[str, int]) -> None:
@@ -152,7 +159,11 @@ class Transaction:
             return zstandard.decompress(packed or b"")
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
             values = {"number": version, "reason": str(error)}
-            raise damage("index.background_cannot_be_unpacked", self.location, **values) from error
+            raise damage(
+                N_("{location}: background {number} is damaged: {reason}. {remedy}"),
+                self.location,
+                **values,
+            ) from error
 
     def set_background(self, version: int, data: bytes, at: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""

@@ -88,12 +88,21 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
     """Return the collection in a folder."""
     where = Path(folder)
     if not where.is_dir():
-        raise InputError(Message("lab.no_topic_folder", folder=str(where)))
+        raise InputError(
+            Message(
+                "{folder}: must be a folder of topic files. Got none instead.", folder=str(where)
+            )
+        )
     files: dict[str, Path] = {}
     for path in sorted(where.iterdir()):
         name = next((path.name[: -len(e)] for e in _EXTENSIONS if path.name.endswith(e)), "")
         if name in files:
-            raise InputError(Message("lab.second_file_of_topic", file=str(path)))
+            raise InputError(
+                Message(
+                    "{file}: must be the only file of its topic. Got another instead.",
+                    file=str(path),
+                )
+            )
         if name:
             files[name] = path
     topics = {
@@ -102,13 +111,29 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
         if name != DISTRACTORS
     }
     if not topics:
-        raise InputError(Message("lab.no_topic_file", folder=str(where)))
+        raise InputError(
+            Message(
+                "{folder}: must have a topic file such as finance.jsonl. Got none instead.",
+                folder=str(where),
+            )
+        )
     if OVERALL in topics:
-        raise InputError(Message("lab.reserved_topic", file=str(files[OVERALL]), name=OVERALL))
+        raise InputError(
+            Message(
+                "{file}: must not be named '{name}': the results use this name for "
+                "all topics together. Rename the file.",
+                file=str(files[OVERALL]),
+                name=OVERALL,
+            )
+        )
     for name, documents in topics.items():
         if len(documents) < 2:
             raise InputError(
-                Message("lab.few_documents", file=str(files[name]), found=len(documents))
+                Message(
+                    "{file}: must have at least two documents with text. Got {found} instead.",
+                    file=str(files[name]),
+                    found=len(documents),
+                )
             )
     distractors = Documents((), (), ())
     if DISTRACTORS in files:

@@ -166,10 +166,16 @@ class EditModel:
 
     def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
         if isinstance(pool, str):
-            raise bad("pool", "lab.list_of_text", pool)
+            raise bad("pool", "a list of text", pool)
         self._pool = [text for text in pool if spans.words(text[:200])]
         if not self._pool:
-            raise ParameterError(Message("lab.pool_without_word", parameter="pool"))
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must have a text with a word. Got none instead. "
+                    "Give texts of the collection itself.",
+                    parameter="pool",
+                )
+            )
         self._seed = check_whole(seed, "seed", 0)
         self._rate = None if rate is None else check_rate(rate)
 
@@ -211,7 +217,7 @@ def check_rate(value: Any, name: str = "rate") -> float:
     """Return a share of edited characters, in [0, 0.5]."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 <= float(value) <= MAX_RATE:
-        raise bad(name, "lab.rate", value, most=MAX_RATE)
+        raise bad(name, "a number from 0 to {most}", value, most=MAX_RATE)
     return float(value)
 
 

@@ -59,10 +59,22 @@ def read_truth(path: str | Path) -> Truth:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(
-            Message("lab.cannot_be_read", file=source, reason=system_words(error))
+            Message(
+                "{file}: cannot be read: {reason}.",
+                code="cannot_be_read",
+                file=source,
+                reason=system_words(error),
+            )
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError(Message("lab.not_utf8", file=source, byte=error.start)) from None
+        raise InputError(
+            Message(
+                "{file}: must be UTF-8. Got other bytes at {byte}.",
+                code="invalid_utf8",
+                file=source,
+                byte=error.start,
+            )
+        ) from None
     first: dict[tuple[str, str], LabelledPair] = {}
     repeated = 0
     for pair in _rows(source, text):
@@ -71,7 +83,8 @@ def read_truth(path: str | Path) -> Truth:
         if known.duplicate != pair.duplicate:
             raise InputError(
                 Message(
-                    "lab.labelled_otherwise",
+                    "{file}: line {line}: must label a pair as line {known_line} does, "
+                    "where it is '{expected}'. Got '{found}' instead.",
                     file=source,
                     line=pair.line,
                     known_line=known.line,
@@ -82,12 +95,15 @@ def read_truth(path: str | Path) -> Truth:
         repeated += known is not pair
     pairs = tuple(first.values())
     if not pairs:
-        raise InputError(Message("lab.no_pair", file=source))
+        raise InputError(
+            Message("{file}: must have at least one labelled pair. Got none instead.", file=source)
+        )
     if len({pair.duplicate for pair in pairs}) == 1:
         labels = ", ".join(sorted({f"'{show(pair.label)}'" for pair in pairs}))
         raise InputError(
             Message(
-                "lab.labels_all_alike",
+                "{file}: must have both duplicates and other pairs. Got the labels "
+                "{labels} only. What means duplicate: {choices}.",
                 file=source,
                 labels=labels,
                 choices=", ".join(DUPLICATE_LABELS),
@@ -106,14 +122,26 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         if missing:
             named: str | Message = missing[0]
             for name in missing[1:]:
-                named = Message("lab.names_or", names=named, last=name)
-            raise InputError(Message("lab.no_columns", file=source, names=named))
+                named = Message("{names} or {last}", names=named, last=name)
+            raise InputError(
+                Message(
+                    "{file}: line 1: must name the columns id_a, id_b and label, "
+                    "separated by tabs or commas. Got none called {names} instead.",
+                    file=source,
+                    names=named,
+                )
+            )
         for row in lines:
             if any(cell.strip() for cell in row):
                 yield _pair(source, lines.line_num, dict(zip(names, row, strict=False)))
     except csv.Error as error:
         raise InputError(
-            Message("lab.line_cannot_be_read", file=source, line=lines.line_num, reason=str(error))
+            Message(
+                "{file}: line {line}: cannot be read: {reason}.",
+                file=source,
+                line=lines.line_num,
+                reason=str(error),
+            )
         ) from None
 
 
@@ -123,10 +151,22 @@ def _pair(source: str, line: int, cells: dict[str, str]) -> LabelledPair:
     id_a, id_b, label = (cells.get(name, "").strip() for name in _NEEDED)
     for name, value in zip(_NEEDED, (id_a, id_b, label), strict=True):
         if not value:
-            raise InputError(Message("lab.no_value", file=source, line=line, field=name))
+            raise InputError(
+                Message(
+                    "{file}: line {line}: must have a value in '{field}'. Got none.",
+                    file=source,
+                    line=line,
+                    field=name,
+                )
+            )
     if id_a == id_b:
         raise InputError(
-            Message("lab.same_document_twice", file=source, line=line, found=show(id_a))
+            Message(
+                "{file}: line {line}: must pair two documents. Got '{found}' twice instead.",
+                file=source,
+                line=line,
+                found=show(id_a),
+            )
         )
     duplicate = label.lower() in DUPLICATE_LABELS
     confidence, group = (cells.get(name, "").strip() for name in (_CONFIDENCE, _GROUP))

@@ -170,14 +170,16 @@ def plant(
     texts = set(hosts.values())
     for name, text in sources.items():
         if name in hosts or text in texts:
-            raise bad("sources", "lab.no_hosts", name)
+            raise bad("sources", "texts that are not hosts", name)
     least = 2 if kind in ("reordered", "mixed") else 1
     choices = {name: _passages(text, bounds, least) for name, text in sources.items()}
     usable = [name for name, found in choices.items() if found]
     if len(usable) < passages:
         raise ParameterError(
             Message(
-                "lab.few_sources",
+                "{parameter:named} must have {passages} texts with a passage of "
+                "{least} to {most} characters. Got {found} instead. Give more "
+                "sources, or another length.",
                 parameter="sources",
                 passages=int(passages),
                 least=bounds[0],
@@ -192,7 +194,9 @@ def plant(
         if len(gaps) < passages:
             raise ParameterError(
                 Message(
-                    "lab.few_places",
+                    "{parameter:named} must have texts with {passages} places between "
+                    "sentences. Got {found} in {host} instead. Leave it out, or plant "
+                    "fewer passages.",
                     parameter="hosts",
                     passages=int(passages),
                     found=len(gaps),
@@ -347,14 +351,14 @@ def _passages(text: str, length: tuple[int, int], least: int) -> list[tuple[int,
 
 def _check_length(value: tuple[int, int]) -> tuple[int, int]:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise bad("length", "lab.two_lengths", value)
+        raise bad("length", "the shortest and the longest passage", value)
     shortest = check_whole(value[0], "length", 1)
     return shortest, check_whole(value[1], "length", shortest)
 
 
 def _check_texts(value: Mapping[str, str], name: str) -> None:
     if not isinstance(value, Mapping):
-        raise bad(name, "lab.named_texts", value)
+        raise bad(name, "texts by name", value)
     for key, text in value.items():
         check_string(key, name)
         check_string(text, name)

@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic_core import PydanticCustomError
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.server.problems import ProblemError, response
 
 __all__ = [
@@ -35,29 +35,48 @@ _DEEPEST = 200
 #: Most fields of an object: in this service only `extra` can have more.
 _MOST_FIELDS = 50
 
-_INVALID_FIELD = Message("server.title_invalid_field")
+_INVALID_FIELD = Message("Invalid field")
 
 #: By Pydantic's error type: the message, and which of the error's values it shows.
 _FAULTS: dict[str, tuple[str, dict[str, str]]] = {
-    "bool_type": ("server.must_be_flag", {}),
-    "dict_type": ("server.must_be_object", {}),
-    "extra_forbidden": ("server.unknown_field", {}),
-    "greater_than_equal": ("server.must_be_at_least", {"ge": "bound"}),
-    "int_from_float": ("server.must_be_integer_whole", {}),
-    "int_parsing": ("server.must_be_integer_text", {}),
-    "int_parsing_size": ("server.must_be_integer_small", {}),
-    "int_type": ("server.must_be_integer", {}),
-    "less_than_equal": ("server.must_be_at_most", {"le": "bound"}),
-    "list_type": ("server.must_be_list", {}),
-    "literal_error": ("server.must_be_choice", {"expected": "expected"}),
-    "missing": ("server.missing", {}),
-    "model_attributes_type": ("server.must_be_object_of_fields", {}),
-    "posted": ("server.must_be_posted", {}),
-    "string_pattern_mismatch": ("server.must_match", {"pattern": "pattern"}),
-    "string_too_long": ("server.too_long", {"max_length": "count"}),
-    "string_too_short": ("server.too_short", {"min_length": "count"}),
-    "string_type": ("server.must_be_string", {}),
-    "too_short": ("server.empty_list", {}),
+    "bool_type": (N_("{what} must be a valid boolean.{got}"), {}),
+    "dict_type": (N_("{what} must be an object.{got}"), {}),
+    "extra_forbidden": (
+        N_("{what} is not known here. Further fields of a document go into 'extra'."),
+        {},
+    ),
+    "greater_than_equal": (
+        N_("{what} must be greater than or equal to {bound}.{got}"),
+        {"ge": "bound"},
+    ),
+    "int_from_float": (
+        N_("{what} must be a valid integer, got a number with a fractional part.{got}"),
+        {},
+    ),
+    "int_parsing": (
+        N_("{what} must be a valid integer, unable to parse string as an integer.{got}"),
+        {},
+    ),
+    "int_parsing_size": (N_("{what} must be a valid integer of moderate size.{got}"), {}),
+    "int_type": (N_("{what} must be a valid integer.{got}"), {}),
+    "less_than_equal": (N_("{what} must be less than or equal to {bound}.{got}"), {"le": "bound"}),
+    "list_type": (N_("{what} must be a valid list.{got}"), {}),
+    "literal_error": (N_("{what} must be {expected}.{got}"), {"expected": "expected"}),
+    "missing": (N_("{what} is missing."), {}),
+    "model_attributes_type": (
+        N_("{what} must be an object or object to extract fields from.{got}"),
+        {},
+    ),
+    "posted": (
+        N_("{what} must be an object: a document, or 'documents' with a list of them.{got}"),
+        {},
+    ),
+    "string_pattern_mismatch": (
+        N_("{what} must match pattern '{pattern}'.{got}"),
+        {"pattern": "pattern"},
+    ),
+    "string_type": (N_("{what} must be a valid string.{got}"), {}),
+    "too_short": (N_("{what} must have at least one item."), {}),
 }
 
 #: Error type of our own checks.
@@ -110,23 +129,35 @@ def _check_counts(value: Any, most: int) -> None:
             if isinstance(inner, list):
                 if len(inner) > most:
                     counts = {"most": most, "count": len(inner)}
-                    detail = Message("server.too_many_items", field=name, **counts)
+                    detail = Message(
+                        "The field '{field}' must have at most {most:,} items. "
+                        "Got {count:,} instead.",
+                        field=name,
+                        **counts,
+                    )
                     raise ProblemError(422, _INVALID_FIELD, detail, name)
                 records += inner
     for record in records:
         if isinstance(record, dict) and len(record) > _MOST_FIELDS:
             counts = {"most": _MOST_FIELDS, "count": len(record)}
-            detail = Message("server.too_many_fields", **counts)
+            detail = Message(
+                "An object must have at most {most} fields. Got {count:,} instead; "
+                "further fields of a document go into 'extra'.",
+                **counts,
+            )
             raise ProblemError(422, _INVALID_FIELD, detail)
 
 
 def _check_media_type(given: str | None) -> None:
     kind = "" if given is None else given.partition(";")[0].strip().lower()
     if kind != "application/json":
-        detail = Message("server.must_be_json_type_none")
+        detail = Message("The header 'Content-Type' must be application/json. Got none instead.")
         if kind:
-            detail = Message("server.must_be_json_type", found=kind[:60])
-        raise ProblemError(415, Message("server.title_unsupported_media_type"), detail)
+            detail = Message(
+                "The header 'Content-Type' must be application/json. Got {found} instead.",
+                found=kind[:60],
+            )
+        raise ProblemError(415, Message("Unsupported media type"), detail)
 
 
 def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
@@ -134,18 +165,20 @@ def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
     try:
         value = json.loads(body.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError as fault:
-        return _invalid_json(Message("server.body_not_utf8", byte=fault.start))
+        return _invalid_json(
+            Message("The body must be UTF-8. Byte {byte} is not.", byte=fault.start)
+        )
     except RecursionError:
-        return _invalid_json(Message("server.body_too_deep"))
+        return _invalid_json(Message("The body must not be nested so deeply."))
     except ValueError:
-        return _invalid_json(Message("server.body_not_json", reason=str(error)))
-    for field, code in _faults(value, "", 0):
-        return ProblemError(422, _INVALID_FIELD, Message(code, field=field), field or None)
-    return _invalid_json(Message("server.body_not_json", reason=str(error)))
+        return _invalid_json(Message("The body must be JSON: {reason}.", reason=str(error)))
+    for field, template in _faults(value, "", 0):
+        return ProblemError(422, _INVALID_FIELD, Message(template, field=field), field or None)
+    return _invalid_json(Message("The body must be JSON: {reason}.", reason=str(error)))
 
 
 def _invalid_json(detail: Message) -> ProblemError:
-    return ProblemError(400, Message("server.title_invalid_json"), detail)
+    return ProblemError(400, Message("Invalid JSON"), detail)
 
 
 def _no_constant(name: str) -> None:
@@ -155,16 +188,22 @@ def _no_constant(name: str) -> None:
 def _faults(value: Any, field: str, depth: int) -> Iterator[tuple[str, str]]:
     """Yield fields that `json` parses but the index cannot store, with error codes."""
     if depth > _DEEPEST:
-        yield field.partition(".")[0].partition("[")[0], "server.too_deep"
+        yield (
+            field.partition(".")[0].partition("[")[0],
+            N_("The field '{field}' must not be nested so deeply."),
+        )
     elif isinstance(value, str):
         if not _is_unicode(value):
-            yield field, "server.lone_surrogate"
+            yield field, N_("The field '{field}' must be Unicode text, without lone surrogates.")
     elif isinstance(value, float) and math.isinf(value):
-        yield field, "server.number_too_large"
+        yield field, N_("The field '{field}' must be a number that a 64-bit float holds.")
     elif isinstance(value, dict):
         for name, inner in value.items():
             if not _is_unicode(name):
-                yield field, "server.lone_surrogate_in_name"
+                yield (
+                    field,
+                    N_("The field '{field}' must have names in Unicode, without lone surrogates."),
+                )
             else:
                 yield from _faults(inner, f"{field}.{name}" if field else name, depth + 1)
     elif isinstance(value, list):
@@ -192,8 +231,13 @@ async def refuse_unknown_parameters(request: Request) -> None:
     known = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
     for name in request.query_params:
         if name not in known:
-            names = ", ".join(f"'{name}'" for name in known) or Message("server.none")
-            detail = Message("server.unknown_parameter", name=name[:100], names=names)
+            names = ", ".join(f"'{name}'" for name in known) or Message("none")
+            detail = Message(
+                "There is no query parameter '{name}' here. Query parameters of this "
+                "address: {names}.",
+                name=name[:100],
+                names=names,
+            )
             raise ProblemError(422, _INVALID_FIELD, detail, name[:100])
 
 
@@ -202,13 +246,13 @@ def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
     return _invalid(error, f"{place}.{_field(('part', *error['loc']))}")
 
 
-def unfit(code: str, **values: Any) -> PydanticCustomError:
+def unfit(template: str, **values: Any) -> PydanticCustomError:
     """Return the error of a validator: a message about ``what``, the field, and its values."""
-    return PydanticCustomError(_UNFIT, "{code}", {"code": code, "values": values})
+    return PydanticCustomError(_UNFIT, "{template}", {"template": template, "values": values})
 
 
 def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
-    what = Message("server.the_field", field=field) if field else Message("server.the_body")
+    what = Message("The field '{field}'", field=field) if field else Message("The body")
     return ProblemError(422, _INVALID_FIELD, _detail(error, what), field or None)
 
 
@@ -232,12 +276,28 @@ def _detail(error: Mapping[str, Any], what: Message) -> Message:
     kind, given = error["type"], error.get("input")
     context = error.get("ctx", {})
     if kind == _UNFIT:
-        return Message(context["code"], what=what, **context["values"])
+        template = context["template"]
+        return Message(template, what=what, **context["values"])
     values = {"what": what, "got": _got(given)}
+    if kind == "string_too_long":
+        return Message.counted(
+            "{what} must have at most 1 character.{got}",
+            "{what} must have at most {count} characters.{got}",
+            count=context["max_length"],
+            **values,
+        )
+    if kind == "string_too_short":
+        return Message.counted(
+            "{what} must have at least 1 character.{got}",
+            "{what} must have at least {count} characters.{got}",
+            count=context["min_length"],
+            **values,
+        )
     if kind not in _FAULTS:
-        return Message("server.invalid", said=error["msg"], **values)
-    code, names = _FAULTS[kind]
-    return Message(code, **values, **{name: context[key] for key, name in names.items()})
+        return Message("{what} is not valid: {said}.{got}", said=error["msg"], **values)
+    template, names = _FAULTS[kind]
+    values |= {name: context[key] for key, name in names.items()}
+    return Message(template, **values)
 
 
 def _got(given: object) -> Message | str:
@@ -245,9 +305,9 @@ def _got(given: object) -> Message | str:
     if given is None or isinstance(given, str):
         return ""
     if isinstance(given, (bool, int, float)):
-        return Message("server.got", found=repr(given)[:30])
+        return Message(" Got {found} instead.", found=repr(given)[:30])
     if isinstance(given, dict):
-        kind = "server.an_object"
+        kind = N_("an object")
     else:
-        kind = "server.a_list" if isinstance(given, list) else "server.something_else"
-    return Message("server.got_kind", found=Message(kind))
+        kind = N_("a list") if isinstance(given, list) else N_("something else")
+    return Message(" Got {found} instead.", found=Message(kind))

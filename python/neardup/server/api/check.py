@@ -166,12 +166,18 @@ async def post_check(request: Request) -> Response:
         try:
             library = fields.get("library")
             if not library:
-                raise _invalid("library", Message("server.library_missing"))
+                raise _invalid(
+                    "library",
+                    Message("The field 'library' is missing. GET /v1/libraries lists the names."),
+                )
             least = _least(fields.get("least"))
             language = fields.get("language") or None
             if language is not None and language not in LANGUAGES:
                 choices = ", ".join(LANGUAGES)
-                raise _invalid("language", Message("server.language_unknown", choices=choices))
+                raise _invalid(
+                    "language",
+                    Message("The field 'language' must be one of {choices}.", choices=choices),
+                )
         except ProblemError:
             upload.close()
             raise
@@ -271,17 +277,25 @@ def _least(given: str | None) -> int:
     # Only ASCII digits, as in JSON, and only a few.
     is_number = given.isascii() and given.isdecimal() and len(given) <= 6
     if not is_number or not SHORTEST <= int(given) <= LONGEST:
-        detail = Message("server.least_out_of_bounds", least=SHORTEST, most=LONGEST)
+        detail = Message(
+            "The field 'least' must be a whole number from {least} to {most}.",
+            least=SHORTEST,
+            most=LONGEST,
+        )
         raise _invalid("least", detail)
     return int(given)
 
 
 def _invalid(field: str, detail: Message) -> ProblemError:
-    return ProblemError(422, Message("server.title_invalid_field"), detail, field)
+    return ProblemError(422, Message("Invalid field"), detail, field)
 
 
 def _gone() -> ProblemError:
-    return ProblemError(404, Message("server.title_no_such_check"), Message("server.no_such_check"))
+    return ProblemError(
+        404,
+        Message("No such check"),
+        Message("There is no check with this id, or its report has expired."),
+    )
 
 
 def _check_done(state: JobState) -> None:
@@ -289,7 +303,7 @@ def _check_done(state: JobState) -> None:
     if state.state == "done":
         return
     if state.problem is not None:
-        detail = Message("server.check_failed_by", reason=state.problem.detail)
+        detail = Message("The check failed: {reason}", reason=state.problem.detail)
     else:
-        detail = Message("server.check_not_done")
-    raise ProblemError(409, Message("server.title_no_report"), detail)
+        detail = Message("The check is not finished. Request its state, and try again later.")
+    raise ProblemError(409, Message("No report"), detail)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Discriminator, Field, Tag, ValidationError
 from starlette.convertors import Convertor, register_url_convertor
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index import Decision, Document, Event, Match, NewDocument
 from neardup.index.values import MAX_ID_BYTES
@@ -102,7 +102,9 @@ Posted = Annotated[
         _kind,
         custom_error_type="posted",
         # Pydantic requires a message; the catalogue has the one that clients see.
-        custom_error_message="server.must_be_posted",
+        custom_error_message=N_(
+            "{what} must be an object: a document, or 'documents' with a list of them.{got}"
+        ),
     ),
 ]
 
@@ -271,8 +273,12 @@ def _refused(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
         409,
-        Message("server.title_another_text"),
-        Message("server.another_text", id=made.id),
+        Message("Another text"),
+        Message(
+            "The index has another text under the id '{id}'. Remove that document "
+            "first, or choose another id.",
+            id=made.id,
+        ),
         field,
     )
 
@@ -360,8 +366,8 @@ async def keep(request: Request, id: str) -> Response:
     except InputError:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
-        detail = Message("server.not_dropped", id=id)
-        raise ProblemError(409, Message("server.title_not_dropped"), detail, "id") from None
+        detail = Message("The document '{id}' is kept already.", id=id)
+        raise ProblemError(409, Message("Not dropped"), detail, "id") from None
     return json_response(await _document(request, id))
 
 
@@ -421,5 +427,5 @@ def _check_whole(request: Request) -> None:
 
 
 def _missing(id: str) -> ProblemError:
-    detail = Message("server.no_such_document", id=id)
-    return ProblemError(404, Message("server.title_no_such_document"), detail, "id")
+    detail = Message("No document has the id '{id}'.", id=id)
+    return ProblemError(404, Message("No such document"), detail, "id")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.validation import check_span
 from neardup.exceptions import ParameterError
 from neardup.index.values import MAX_ID_BYTES, NUL, check_time, id_fault
@@ -33,12 +33,12 @@ def _id_fault(value: str) -> str | None:
     if id_fault(value) is None:
         return None
     if not value or NUL in value:
-        return "server.id_empty"
+        return N_("{what} must be text of at least one character, none of them NUL.")
     try:
         value.encode()
     except UnicodeEncodeError:
-        return "server.id_not_unicode"
-    return "server.id_too_long"
+        return N_("{what} must be Unicode text, without lone surrogates.")
+    return N_("{what} must have at most {most:,} bytes in UTF-8.")
 
 
 def _time(value: str) -> str:
@@ -47,7 +47,7 @@ def _time(value: str) -> str:
         check_time(value, "at")
     except ParameterError as error:
         values = {name: error.values[name] for name in ("expected", "value")}
-        raise unfit("server.must_be", **values) from None
+        raise unfit(N_("{what} must be {expected}. Got {value} instead."), **values) from None
     return value
 
 
@@ -55,7 +55,7 @@ def _span(value: str) -> str:
     try:
         check_span(value, "within")
     except ParameterError:
-        raise unfit("server.must_be_span") from None
+        raise unfit(N_("{what} must be a number with s, m, h, d or w, such as 30d.")) from None
     return value
 
 
@@ -63,7 +63,7 @@ def _extra(value: dict[str, Any]) -> dict[str, Any]:
     try:
         orjson.dumps(value)
     except TypeError as error:
-        raise unfit("server.cannot_be_stored", reason=str(error)) from None
+        raise unfit(N_("{what} cannot be stored: {reason}."), reason=str(error)) from None
     return value
 
 
@@ -105,14 +105,18 @@ def check_id(id: str) -> None:
     """Raise if the id in an address is invalid."""
     fault = _id_fault(id)
     if fault is not None:
-        what = Message("server.the_field", field="id")
+        what = Message("The field '{field}'", field="id")
         detail = Message(fault, what=what, most=MAX_ID_BYTES)
-        raise ProblemError(422, Message("server.title_invalid_field"), detail, "id")
+        raise ProblemError(422, Message("Invalid field"), detail, "id")
 
 
 def check_text(text: str, field: str, settings: Settings) -> None:
     """Raise if a text is too long for this service."""
     if len(text) > settings.max_text_characters:
         counts = {"most": settings.max_text_characters, "count": len(text)}
-        detail = Message("server.text_too_long", field=field, **counts)
-        raise ProblemError(422, Message("server.title_text_too_long"), detail, field)
+        detail = Message(
+            "The field '{field}' must have at most {most:,} characters. Got {count:,} instead.",
+            field=field,
+            **counts,
+        )
+        raise ProblemError(422, Message("Text too long"), detail, field)

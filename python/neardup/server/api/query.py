@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BeforeValidator, Field
 
 from neardup.base import __version__
+from neardup.base.messages import N_
 from neardup.index import Match
 from neardup.papers.align import align
 from neardup.server.api.body import JsonRoute, json_response, unfit
@@ -33,7 +34,7 @@ _MOST_DROPPED = 50
 def _number(value: Any) -> Any:
     # 10.0 is a whole number in JSON; "10" and true are not.
     if isinstance(value, (str, bool)):
-        raise unfit("server.must_be_whole")
+        raise unfit(N_("{what} must be a whole number."))
     return value
 
 

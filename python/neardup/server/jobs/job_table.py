@@ -45,7 +45,11 @@ class JobError(ProblemError):
 
 
 #: Arguments of `JobError` for a check that was cut short because the service stopped.
-STOPPED = (503, Message("server.title_stopped"), Message("server.stops"))
+STOPPED = (
+    503,
+    Message("The service stopped"),
+    Message("The service is stopping. Send the paper again later."),
+)
 
 
 @dataclass(frozen=True)

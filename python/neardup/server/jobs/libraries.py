@@ -102,8 +102,8 @@ class Libraries:
         """Raise `ProblemError` 404, with the existing names, if no library has this name."""
         if name not in self._places:
             names = ", ".join(self._places)
-            detail = Message("server.no_such_library", names=names)
-            raise ProblemError(404, Message("server.title_no_such_library"), detail, "library")
+            detail = Message("There is no library of this name. There are: {names}.", names=names)
+            raise ProblemError(404, Message("No such library"), detail, "library")
 
     def prepare(self, name: str) -> bool:
         """Start to open a library that is not open or has changed; return whether it is ready.
@@ -230,8 +230,11 @@ def _close_unused(found: OpenLibrary) -> None:
 
 
 def _away(name: str) -> JobError:
-    detail = Message("server.library_away", name=name)
-    return JobError(503, Message("server.title_library_unavailable"), detail, "library")
+    detail = Message(
+        "The library '{name}' cannot be opened or read at the moment. Send the paper again later.",
+        name=name,
+    )
+    return JobError(503, Message("Library unavailable"), detail, "library")
 
 
 class _Closing(Exception):

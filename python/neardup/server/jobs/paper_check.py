@@ -50,8 +50,11 @@ def read_paper(
         status, detail = 422, _refusal(error.args[0])
     except MissingDependencyError as error:
         _log.error("%s", error)
-        status, detail = 500, Message("server.reader_missing")
-    raise JobError(status, Message("server.title_unreadable_paper"), detail, "file")
+        status, detail = (
+            500,
+            Message("This service cannot read files of this format: a package is missing."),
+        )
+    raise JobError(status, Message("The paper cannot be read"), detail, "file")
 
 
 def _refusal(message: Message) -> Message:
@@ -59,8 +62,8 @@ def _refusal(message: Message) -> Message:
     way_out = message.values.get("way_out")
     if not way_out or "limit" not in way_out.values["remedy"].values:
         return message
-    remedy = Message("readers.remedy", remedy=Message("readers.save_smaller"))
-    return Message(message.code, **(message.values | {"way_out": remedy}))
+    remedy = Message(" {remedy}", remedy=Message("Save it without pictures, or split it."))
+    return message.with_values(way_out=remedy)
 
 
 def check_paper(
@@ -129,7 +132,7 @@ class _Shared(Library):
             name: self._note(value) if isinstance(value, str) else value
             for name, value in note.values.items()
         }
-        return Message(note.code, **values)
+        return note.with_values(**values)
 
     def close(self) -> None:
         """Do nothing: other checks use the library too."""

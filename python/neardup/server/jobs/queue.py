@@ -54,14 +54,18 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 #: Progress is stored in steps of this size.
 _STEP = 0.02
 
-_FAILED = (500, Message("server.title_internal_error"), Message("server.check_failed"))
+_FAILED = (
+    500,
+    Message("Internal error"),
+    Message("The check failed. The log of the service has the details."),
+)
 _TOO_LARGE = (
     422,
-    Message("server.title_report_too_large"),
-    Message("server.report_too_large"),
+    Message("Report too large"),
+    Message("The report is larger than this service stores. Split the paper."),
     "file",
 )
-_TOO_MANY = Message("server.title_too_many_papers")
+_TOO_MANY = Message("Too many papers")
 
 _log = logging.getLogger(__name__)
 
@@ -131,7 +135,11 @@ class Jobs:
             if self._stops:
                 raise ProblemError(*STOPPED, headers=_retry())
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
-                detail = Message("server.papers_wait", count=self._settings.max_jobs)
+                detail = Message.counted(
+                    "{count} paper waits already. Send it again later.",
+                    "{count} papers wait already. Send it again later.",
+                    count=self._settings.max_jobs,
+                )
                 raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
             self._receiving += 1
         try:
@@ -303,8 +311,11 @@ class Jobs:
         if not self._table.exists(job.state.job):
             raise _Removed
         if self._clock.monotonic() > end:
-            title = Message("server.title_check_too_long")
-            detail = Message("server.check_slow", seconds=CHECK_SECONDS)
+            title = Message("The check took too long")
+            detail = Message(
+                "The check must be done within {seconds:g} seconds. Split the paper.",
+                seconds=CHECK_SECONDS,
+            )
             raise JobError(422, title, detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:

@@ -19,7 +19,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
@@ -71,26 +71,28 @@ async def read_form(request: Request) -> FormData:
     """Receive a form with a file; raise 415 if it is none, 400 if it is truncated or damaged."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
-        detail = Message("server.must_be_form_none")
+        detail = Message("The body must be multipart/form-data. Got no type instead.")
         if kind:
-            detail = Message("server.must_be_form", found=show(kind))
-        raise ProblemError(415, Message("server.title_wrong_media_type"), detail)
+            detail = Message(
+                "The body must be multipart/form-data. Got {found} instead.", found=show(kind)
+            )
+        raise ProblemError(415, Message("Wrong media type"), detail)
     try:
         return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
     except (ValueError, LookupError, MultiPartException):
         # A charset that is none, and bytes that are not of it.
-        raise _damaged("server.form_damaged") from None
+        raise _damaged(N_("The form cannot be decoded.")) from None
     except ClientDisconnect:
-        raise _damaged("server.body_cut_off") from None
+        raise _damaged(N_("The body was cut off.")) from None
 
 
-def _damaged(code: str) -> ProblemError:
-    return ProblemError(400, Message("server.title_damaged_form"), Message(code))
+def _damaged(template: str) -> ProblemError:
+    return ProblemError(400, Message("Damaged form"), Message(template))
 
 
 def _too_large(most: int) -> ProblemError:
-    detail = Message("server.paper_too_large", most=most)
-    return ProblemError(413, Message("server.title_paper_too_large"), detail, "file")
+    detail = Message("A paper must have at most {most:,} bytes.", most=most)
+    return ProblemError(413, Message("Paper too large"), detail, "file")
 
 
 async def take(
@@ -107,34 +109,40 @@ async def take(
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if name != field:
-                raise _bad(name, "server.file_in_other_field", field)
+                raise _bad(name, N_("The field '{field}' must not be a file."), field)
             found = value
         elif name == field:
-            raise _bad(name, "server.file_without_name", field)
+            raise _bad(
+                name, N_("The field '{field}' must be a file: give the part a file name."), field
+            )
         elif name not in allowed or name in fields:
             twice = name in allowed
-            code = "server.form_field_twice" if twice else "server.unknown_form_field"
+            code = (
+                N_("The field '{field}' must occur only once.")
+                if twice
+                else N_("The field '{field}' is unknown.")
+            )
             raise _bad(name, code, field)
         else:
             fields[name] = value
     if found is None:
-        detail = Message("server.no_paper", field=field)
-        raise ProblemError(422, Message("server.title_no_paper"), detail, field)
+        detail = Message("The field '{field}' must have a file.", field=field)
+        raise ProblemError(422, Message("No paper"), detail, field)
     size = found.size or 0
     if size > max_bytes:
         raise _too_large(max_bytes)
     if size == 0:
-        title, detail = Message("server.title_empty_paper"), Message("server.empty_paper")
+        title, detail = Message("Empty paper"), Message("The file must not be empty.")
         raise ProblemError(422, title, detail, field)
     file = await asyncio.to_thread(_kept, found)
     return Upload(file, label_of(found.filename), size), fields
 
 
-def _bad(name: str, code: str, field: str) -> ProblemError:
+def _bad(name: str, template: str, field: str) -> ProblemError:
     # Clients choose field names; a response names only fields that exist.
     shown = label_of(name)[:40]
-    detail = Message(code, field=shown)
-    return ProblemError(422, Message("server.title_wrong_form"), detail, shown or field)
+    detail = Message(template, field=shown)
+    return ProblemError(422, Message("Wrong form"), detail, shown or field)
 
 
 def _kept(found: UploadFile) -> IO[bytes]:

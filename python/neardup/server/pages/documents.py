@@ -80,8 +80,8 @@ async def keep(request: Request) -> Response:
 async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
-    detail = Message("server.no_such_document", id=id)
-    missing = ProblemError(404, Message("server.title_no_such_document"), detail)
+    detail = Message("No document has the id '{id}'.", id=id)
+    missing = ProblemError(404, Message("No such document"), detail)
     found: Explanation
     try:
         found, keeper, sides = await store.run(lambda: _read(store.index, id))

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from neardup.base.messages import Message, in_language
+from neardup.base.messages import N_, Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.pages.words import Words
 from neardup.server.jobs.job_table import JobError
@@ -111,14 +111,14 @@ async def _read_form(request: Request) -> None:
     try:
         await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most)
     except ClientDisconnect:
-        raise _damaged("server.form_cut_off") from None
+        raise _damaged(N_("The form was cut off.")) from None
     except (ValueError, LookupError):
         # A charset that is none, and bytes that are not of it.
-        raise _damaged("server.form_damaged") from None
+        raise _damaged(N_("The form cannot be decoded.")) from None
 
 
-def _damaged(code: str) -> ProblemError:
-    return ProblemError(400, Message("server.title_damaged_form"), Message(code))
+def _damaged(template: str) -> ProblemError:
+    return ProblemError(400, Message("Damaged form"), Message(template))
 
 
 class Refused(Exception):

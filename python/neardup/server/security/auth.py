@@ -19,7 +19,7 @@ from fastapi.security import HTTPBearer
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.requests import Request
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ def refuse_other_sites(request: Request) -> None:
     make them send a request.
     """
     if request.method not in _SAFE_METHODS and _comes_from_elsewhere(request.headers):
-        raise ProblemError(403, Message("server.title_forbidden"), Message("server.other_site"))
+        raise ProblemError(
+            403, Message("Forbidden"), Message("The request comes from a page of another site.")
+        )
 
 
 def _comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
@@ -176,8 +178,12 @@ def _check(request: Request, scope: Scope) -> None:
     if known is not None and scope not in known.scopes:
         raise ProblemError(
             403,
-            Message("server.title_forbidden"),
-            Message("server.scope_missing", name=known.name, scope=scope),
+            Message("Forbidden"),
+            Message(
+                "The key '{name}' does not have the scope '{scope}', which this request needs.",
+                name=known.name,
+                scope=scope,
+            ),
         )
 
 
@@ -189,8 +195,12 @@ def _known(request: Request) -> Key:
         kind, _, value = header.partition(" ")
         known = _find(request, value if kind.lower() == "bearer" else "")
     if known is None:
-        detail = Message("server.key_needed" if header is None else "server.valid_key_needed")
-        raise ProblemError(401, Message("server.title_key_needed"), detail)
+        detail = Message(
+            N_("The request needs a key: Authorization: Bearer KEY.")
+            if header is None
+            else N_("The request needs a valid key: Authorization: Bearer KEY.")
+        )
+        raise ProblemError(401, Message("A key is needed"), detail)
     return known
 
 

@@ -84,5 +84,10 @@ def report_policy(html: str) -> str:
     found = _META.search(html, 0, _HEAD_CHARACTERS)
     policy = "" if found is None else unescape(found[1])
     if not _DIGESTS.fullmatch(policy):
-        raise ParameterError(Message("server.must_be_report"))
+        raise ParameterError(
+            Message(
+                "{named[html]} must be a report. Got a page without a content "
+                "security policy of digests instead."
+            )
+        )
     return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals"

@@ -109,17 +109,31 @@ def read_keys(path: Path) -> list[Key]:
             data = file.read()
     except OSError as error:
         raise InputError(
-            Message("server.keys_unreadable", file=str(path), reason=system_words(error))
+            Message(
+                "{file}: cannot be read: {reason}. Create a key with: neardup serve "
+                "key create NAME --keys {file}",
+                file=str(path),
+                reason=system_words(error),
+            )
         ) from error
     if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise InputError(Message("server.keys_writable", file=str(path), mode=stat.S_IMODE(mode)))
+        raise InputError(
+            Message(
+                "{file}: must be writable only by its owner. Got mode {mode:o} "
+                "instead. Correct it with: chmod 600 {file}",
+                file=str(path),
+                mode=stat.S_IMODE(mode),
+            )
+        )
     try:
         table = orjson.loads(data)
         if table["format"] != _FORMAT:
             raise ValueError
         return [_key(row) for row in table["keys"]]
     except (ValueError, KeyError, TypeError) as error:
-        said = Message("server.no_file_of_keys", file=str(path), format=_FORMAT)
+        said = Message(
+            "{file}: must be a file of API keys, format {format}.", file=str(path), format=_FORMAT
+        )
         raise InputError(said) from error
 
 
@@ -129,9 +143,9 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
     Raise `ParameterError` if the name is taken or empty, or there is no such scope.
     """
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise bad("name", "server.key_name", name, most=_LONGEST_NAME)
+        raise bad("name", "1 to {most} printable characters", name, most=_LONGEST_NAME)
     if not scopes or not set(scopes) <= set(SCOPES):
-        raise bad("scope", "server.key_scopes", list(scopes), choices=", ".join(SCOPES))
+        raise bad("scope", "one or more of {choices}", list(scopes), choices=", ".join(SCOPES))
     secret = _PREFIX + secrets.token_urlsafe(_KEY_BYTES)
     key = Key(
         name=name,
@@ -143,7 +157,14 @@ def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
     with _alone(path):
         keys = read_keys(path) if path.exists() else []
         if any(other.name == name for other in keys):
-            raise ParameterError(Message("server.key_exists", file=str(path), name=name))
+            raise ParameterError(
+                Message(
+                    "{file}: has a key of the name '{name}' already. Revoke it first, or "
+                    "choose another name.",
+                    file=str(path),
+                    name=name,
+                )
+            )
         _write(path, [*keys, key])
     return secret, key
 
@@ -156,8 +177,15 @@ def revoke_key(path: Path, name: str) -> Key:
             if key.name == name:
                 _write(path, [other for other in keys if other is not key])
                 return key
-    names = ", ".join(f"'{key.name}'" for key in keys) or Message("server.none")
-    raise ParameterError(Message("server.no_such_key", file=str(path), name=name, names=names))
+    names = ", ".join(f"'{key.name}'" for key in keys) or Message("none")
+    raise ParameterError(
+        Message(
+            "{file}: has no key of the name '{name}'. There are: {names}.",
+            file=str(path),
+            name=name,
+            names=names,
+        )
+    )
 
 
 def _key(row: Any) -> Key:
@@ -194,7 +222,12 @@ def _alone(path: Path) -> Iterator[None]:
         # The folder is locked: the file itself is replaced, and its lock would be lost.
         folder = os.open(path.parent, os.O_RDONLY)
     except OSError as error:
-        said = Message("writers.cannot_be_written", file=str(path), said=system_words(error))
+        said = Message(
+            "{file}: cannot be written: {said}. No output was changed.",
+            code="cannot_be_written",
+            file=str(path),
+            said=system_words(error),
+        )
         raise OutputError(said) from error
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -96,7 +96,14 @@ class Limits:
                     if request.received > request.most:
                         raise _Refused(_too_large(request.most))
                     if self._bytes > self._room:
-                        raise _Refused(_busy(503, Message("server.receiving_too_much")))
+                        raise _Refused(
+                            _busy(
+                                503,
+                                Message(
+                                    "The service is receiving too much data. Try again in a moment."
+                                ),
+                            )
+                        )
                     # A large body may take longer if it keeps arriving; its processing then has
                     # the full time limit again.
                     if message["type"] == "http.request":
@@ -135,18 +142,22 @@ class Limits:
     ) -> ProblemError | None:
         fault = _host_fault(scope) or _length_fault(scope)
         if fault is not None:
-            return ProblemError(400, Message("server.title_bad_request"), fault)
+            return ProblemError(400, Message("Bad request"), fault)
         headers = dict(scope["headers"])
         if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
             return ProblemError(
                 421,
-                Message("server.title_not_this_host"),
-                Message("server.localhost_only"),
+                Message("Not this host"),
+                Message(
+                    "Without API keys the service accepts requests to localhost only. Use "
+                    "that name, or start the service with keys: neardup serve --keys "
+                    "FILE."
+                ),
             )
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             return ProblemError(
-                400, Message("server.title_bad_request"), Message("server.bad_length")
+                400, Message("Bad request"), Message("The header Content-Length is not a number.")
             )
         # Python refuses to parse a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
@@ -154,7 +165,14 @@ class Limits:
         if missing_key is not None and scope["path"].startswith(_API):
             return missing_key
         if scope["path"] not in _ALWAYS and self.in_flight >= self._settings.max_in_flight:
-            return _busy(429, Message("server.requests_busy", count=self.in_flight))
+            return _busy(
+                429,
+                Message.counted(
+                    "{count} request is being answered. Try again in a moment.",
+                    "{count} requests are being answered. Try again in a moment.",
+                    count=self.in_flight,
+                ),
+            )
         return None
 
 
@@ -179,9 +197,11 @@ def _host_fault(scope: Scope) -> Message | None:
     """Return what is wrong with the Host header: a later reader might see another host."""
     hosts = [value for name, value in scope["headers"] if name == b"host"]
     if len(hosts) > 1 or (not hosts and scope.get("http_version") != "1.0"):
-        return Message("server.one_host", hosts=len(hosts))
+        return Message(
+            "The request must have one Host header. Got {hosts} instead.", hosts=len(hosts)
+        )
     if hosts and not _HOST.fullmatch(hosts[0].decode("latin-1")):
-        return Message("server.bad_host")
+        return Message("The header Host must be a host, and a port after a colon if there is one.")
     return None
 
 
@@ -191,8 +211,15 @@ def _length_fault(scope: Scope) -> Message | None:
     if b"transfer-encoding" not in names:
         return None
     if scope.get("http_version") == "1.0":
-        return Message("server.coding_needs_http_1_1")
-    return Message("server.two_lengths") if b"content-length" in names else None
+        return Message("The header Transfer-Encoding needs HTTP/1.1.")
+    return (
+        Message(
+            "The request must have one of the headers Content-Length and "
+            "Transfer-Encoding, not both."
+        )
+        if b"content-length" in names
+        else None
+    )
 
 
 def _names_loopback(host: bytes) -> bool:
@@ -259,22 +286,32 @@ class _Request:
 
 def _too_large(most: int) -> ProblemError:
     return ProblemError(
-        413, Message("server.title_body_too_large"), Message("server.body_too_large", most=most)
+        413,
+        Message("Body too large"),
+        Message("The body must have at most {most} bytes. Send it in parts.", most=most),
     )
 
 
 def _too_long(seconds: float, *, complete: bool) -> ProblemError:
     if not complete:
-        return ProblemError(408, Message("server.title_too_slow"), Message("server.body_slow"))
+        return ProblemError(
+            408, Message("Request too slow"), Message("The body did not arrive in time. Try again.")
+        )
     return ProblemError(
-        504, Message("server.title_too_long"), Message("server.answer_slow", seconds=seconds)
+        504,
+        Message("Too long"),
+        Message(
+            "The answer took longer than {seconds:g} seconds. Documents of the "
+            "request may have been stored; sending them again is safe.",
+            seconds=seconds,
+        ),
     )
 
 
 def _busy(status: int, detail: Message) -> ProblemError:
     return ProblemError(
         status,
-        Message("server.title_too_busy"),
+        Message("Too busy"),
         detail,
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )

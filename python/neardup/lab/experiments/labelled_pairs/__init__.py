@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from neardup.base.extras import require
-from neardup.base.messages import LANGUAGES, Message
+from neardup.base.messages import LANGUAGES, N_, Message
 from neardup.base.progress import Progress
 from neardup.base.validation import (
     bad,
@@ -137,9 +137,9 @@ def evaluate_pairs(
     chosen = _check_recipes(recipes)
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
-        raise bad("inputs", "expected.paths", inputs)
+        raise bad("inputs", "a path or a list of paths", inputs)
     paths = [check_path(path, "inputs") for path in paths]
-    require("lab.metrics", "lab", "sklearn")
+    require(N_("A metric"), "lab", "sklearn")
     callbacks = progress or Progress()
 
     def measure(folder: Path | None) -> PairsEvaluation:
@@ -187,10 +187,17 @@ def _measure(
     folds, left_out = _folds(labelled, units)
     measures = ranked(measured, is_true, folds, units, seed)
     if not any(measure.can_decide for measure in measures):
-        raise bad("recipes", "lab.deciding_recipe", recipes)
+        raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
     deciding = [measure.measured for measure in measures if measure.is_usable]
     if not deciding:
-        raise InputError(Message("lab.no_useful_cut_off", file=labelled.source))
+        raise InputError(
+            Message(
+                "{file}: no cut-off of a measure that dedup can use fits these labels "
+                "better than calling all pairs duplicates, or none. Check whether "
+                "labels or ids are swapped, or try other recipes.",
+                file=labelled.source,
+            )
+        )
     choice = choose(
         deciding,
         _default(usual, measured),
@@ -232,11 +239,11 @@ def _check_recipes(
     if recipes is None:
         return [name for name in NAMES if name != _SEGMENTED]
     if isinstance(recipes, (str, Path, Recipe)) or not recipes:
-        raise bad("recipes", "lab.list_of_recipes", recipes)
+        raise bad("recipes", "a list of recipes, at least one", recipes)
     loaded = [load_recipe(recipe) for recipe in recipes]
     names = [recipe.name for recipe in loaded]
     if len(set(names)) < len(names):
-        raise bad("recipes", "lab.different_recipes", names)
+        raise bad("recipes", "recipes with different names", names)
     return recipes
 
 
@@ -254,9 +261,26 @@ def _located(truth: Truth, documents: Documents) -> Pairs:
         for id in (pair.id_a, pair.id_b):
             where = {"file": truth.source, "line": pair.line}
             if id not in place_of:
-                raise InputError(Message("lab.unknown_id", **where, id=show(id)))
+                raise InputError(
+                    Message(
+                        "{file}: line {line}: must name documents of the input that have a "
+                        "text. Got the unknown id '{id}' instead. Check whether these are the "
+                        "labels of this input, or name the field of its ids with "
+                        "{given[id_field]}.",
+                        **where,
+                        id=show(id),
+                    )
+                )
             if id in several:
-                raise InputError(Message("lab.ambiguous_id", **where, id=show(id)))
+                raise InputError(
+                    Message(
+                        "{file}: line {line}: must name documents of the input. Got the id "
+                        "'{id}', which several documents have, instead. Name a field of "
+                        "unique ids with {given[id_field]}.",
+                        **where,
+                        id=show(id),
+                    )
+                )
     a, b = ([place_of[getattr(p, name)] for p in truth.pairs] for name in ("id_a", "id_b"))
     return Pairs(documents, np.array(a, np.int64), np.array(b, np.int64))
 

@@ -138,18 +138,44 @@ class Evidence:
         if self.undiscounted - found.weighted_resemblance >= _NOTABLE:
             shares = (self.undiscounted, found.weighted_resemblance)
             shared, left = (f"{share:.0%}" for share in shares)
-            reasons.append(Message("lab.because_common", shared=shared, left=left))
-        reasons.append(Message("lab.because_aligned", share=f"{found.aligned:.0%}"))
+            reasons.append(
+                Message(
+                    "they share {shared} of their text, but much of it is in many "
+                    "documents; discounted, {left} is left",
+                    shared=shared,
+                    left=left,
+                )
+            )
+        reasons.append(
+            Message(
+                "{share} of the shorter text is aligned with the other text, in the same order",
+                share=f"{found.aligned:.0%}",
+            )
+        )
         contained = max(found.containment_a, found.containment_b)
         if contained >= _CONTAINED and found.resemblance < _MUCH_LONGER:
             share = f"{contained:.0%}"
             if found.containment_a >= found.containment_b:
-                reasons.append(Message("lab.because_contained_a", share=share))
+                reasons.append(
+                    Message(
+                        "{share} of the first text is in the second, which is longer", share=share
+                    )
+                )
             else:
-                reasons.append(Message("lab.because_contained_b", share=share))
+                reasons.append(
+                    Message(
+                        "{share} of the second text is in the first, which is longer", share=share
+                    )
+                )
         elif found.aligned >= _ALIGNED and found.aligned - self.undiscounted >= _SCATTERED:
             share = f"{self.undiscounted:.0%}"
-            reasons.append(Message("lab.because_scattered", share=share))
+            reasons.append(
+                Message(
+                    "the differences are scattered: only {share} of all short pieces are "
+                    "in both texts",
+                    share=share,
+                )
+            )
         return [*reasons, *self._numbers()]
 
     def _numbers(self) -> list[Message]:
@@ -157,11 +183,17 @@ class Evidence:
         counts = {"agree": found.numbers_agree, "differ": found.numbers_differ}
         if found.numbers_replaced:
             counts["replaced"] = found.numbers_replaced
-            return [Message("lab.because_numbers_replaced", **counts)]
+            return [
+                Message(
+                    "numbers: {agree} agree, {differ} differ, {replaced} of these at the "
+                    "same place of both texts",
+                    **counts,
+                )
+            ]
         if found.numbers_differ:
-            return [Message("lab.because_numbers_differ", **counts)]
+            return [Message("numbers: {agree} agree, {differ} differ", **counts)]
         if found.numbers_agree:
-            return [Message("lab.because_numbers_agree", agree=found.numbers_agree)]
+            return [Message("numbers: all {agree} agree", agree=found.numbers_agree)]
         return []
 
 

@@ -136,15 +136,38 @@ def cautions(result: PairsEvaluation) -> list[Message]:
     true = int(result.is_true.sum())
     other = len(result.is_true) - true
     if min(true, other) < _FEW:
-        messages.append(Message("lab.few_labels", true=true, other=other))
+        messages.append(
+            Message(
+                "{true} duplicates and {other} other pairs are few: read the "
+                "intervals, and label more pairs near the cut-off.",
+                true=true,
+                other=other,
+            )
+        )
     if result.choice.left_out == "pair":
-        messages.append(Message("lab.shared_documents"))
+        messages.append(
+            Message(
+                "Most pairs are connected by shared documents, so each pair was left "
+                "out by itself: the F1 on unseen labels may be too high, and its "
+                "interval too narrow."
+            )
+        )
     usual = result.choice.default.accuracy.scores
     all_called = Scores(true, other, 0)
     if usual.f1 <= all_called.f1 and not result.choice.knows:
-        messages.append(Message("lab.hardly_agree"))
+        messages.append(
+            Message("No setting agrees with these labels: check whether labels or ids are swapped.")
+        )
     if result.contradictions:
-        messages.append(Message("lab.contradictions", count=result.contradictions))
+        messages.append(
+            Message.counted(
+                "{count} pair is labelled as no duplicate, but other labels connect "
+                "its documents: check these labels.",
+                "{count} pairs are labelled as no duplicates, but other labels "
+                "connect their documents: check these labels.",
+                count=result.contradictions,
+            )
+        )
     return messages
 
 
@@ -153,7 +176,7 @@ def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
     lines = [*sentences(result.choice), *cautions(result)]
     if result.choice.is_promising:
         command = f"neardup dedup INPUT {result.choice.best.options}"
-        lines.insert(3, Message("lab.to_try", command=command if plain else f"`{command}`"))
+        lines.insert(3, Message("Command: {command}", command=command if plain else f"`{command}`"))
     return [str(line) for line in lines]
 
 

@@ -250,8 +250,14 @@ def choose(
 def sentences(choice: Choice) -> list[Message]:
     """Return the verdict: which setting to use, the default, and the best one."""
     default, best = choice.default, choice.best
-    usual = Message("lab.verdict_default", setting=_described(default), **_f1(default))
-    stay = Message("lab.verdict_stay")
+    usual = Message(
+        "Your labels: the default ({setting}) has F1 {f1} (95 %: {low} to {high}).",
+        setting=_described(default),
+        **_f1(default),
+    )
+    stay = Message(
+        "Stay with the default: on unseen labels, no other setting is better by more than chance."
+    )
     if choice.is_same:
         return [stay, usual]
     values = {
@@ -262,16 +268,45 @@ def sentences(choice: Choice) -> list[Message]:
         **_f1(best),
     }
     if choice.is_better:
-        use = Message("lab.verdict_use", options=best.options)
-        return [use, usual, Message("lab.verdict_better", **values)]
+        use = Message(
+            "Use {options}: it fits these labels better than the default.", options=best.options
+        )
+        return [
+            use,
+            usual,
+            Message(
+                "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
+                "difference ({gain}, 95 %: {gain_low} to {gain_high}) is larger than "
+                "chance.",
+                **values,
+            ),
+        ]
     if choice.gain > 0:
-        return [stay, usual, Message("lab.verdict_chance", **values)]
-    return [stay, usual, Message("lab.verdict_no_better", **values)]
+        return [
+            stay,
+            usual,
+            Message(
+                "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
+                "difference ({gain}, 95 %: {gain_low} to {gain_high}) is not larger "
+                "than chance.",
+                **values,
+            ),
+        ]
+    return [
+        stay,
+        usual,
+        Message(
+            "The best setting for these labels, {options}, has F1 {f1} ({low} to "
+            "{high}) on unseen labels, which is not better ({gain}, 95 %: "
+            "{gain_low} to {gain_high}).",
+            **values,
+        ),
+    ]
 
 
 def _described(setting: Setting) -> Message:
     bound = f"{setting.measured.name} {setting.measured.bound(setting.cut_off)}"
-    return Message("lab.setting", recipe=setting.decider.name, bound=bound)
+    return Message("{recipe}: {bound}", recipe=setting.decider.name, bound=bound)
 
 
 def _f1(setting: Setting) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.base.messages import N_
 from neardup.base.progress import Progress
 from neardup.base.validation import (
     bad,
@@ -150,7 +151,7 @@ def published(
     check_whole(seed, "seed", 0)
     if rate is not None:
         if copies == REPOSTS:
-            raise bad("rate", "lab.left_out_unless_edits", rate)
+            raise bad("rate", "left out unless {given[copies='edits']}", rate)
         rate = check_rate(rate)
     check_workers(workers)
     check_flag(force, "force")
@@ -290,7 +291,7 @@ def _check_list(sizes: Any) -> list[int] | None:
     if sizes is None:
         return None
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise bad("sizes", "lab.list_of_sizes", sizes)
+        raise bad("sizes", "a list of numbers of documents", sizes)
     return [check_whole(size, "sizes", 1) for size in sizes]
 
 
@@ -298,6 +299,6 @@ def _sizes_below(sizes: list[int] | None, documents: int) -> list[int]:
     """Numbers of documents to time, in order, without the number of all of them."""
     if sizes is None:
         return [size for size in SIZES if size < documents]
-    what = "lab.size_of_collection"
+    what = N_("a whole number from {least} to {most}, the number of documents")
     wanted = {check_whole(size, "sizes", 1, documents, what) for size in sizes}
     return sorted(wanted - {documents})

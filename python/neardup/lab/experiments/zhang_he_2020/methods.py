@@ -76,9 +76,9 @@ class Method:
     def __post_init__(self) -> None:
         check_string(self.name, "name")
         if self.measure not in ("max_distance", "threshold"):
-            raise bad("measure", "lab.measure", self.measure)
+            raise bad("measure", "max_distance or threshold", self.measure)
         if not self.cut_offs:
-            raise bad("cut_offs", "lab.some_number", self.cut_offs)
+            raise bad("cut_offs", "at least one number", self.cut_offs)
         if self.by_threshold:
             for cut_off in self.cut_offs:
                 check_threshold(cut_off, "cut_offs")
@@ -96,7 +96,8 @@ class Method:
         if found is None:
             raise ParameterError(
                 Message(
-                    "lab.recipe_of_method",
+                    "{parameter:named} of method '{method}' must decide by {measure}. Got "
+                    "a recipe without one instead.",
                     parameter="recipe",
                     method=self.name,
                     measure=self.measure,
@@ -215,16 +216,18 @@ def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]
     if methods is None:
         return METHODS
     if isinstance(methods, str):
-        raise bad("methods", "lab.list_of_methods", methods)
+        raise bad("methods", "a list of names or Methods", methods)
     known = {method.name: method for method in METHODS}
     chosen = []
     for method in methods:
         if not isinstance(method, Method):
             if method not in known:
-                raise bad("methods", "lab.methods", method, choices=", ".join(known))
+                raise bad(
+                    "methods", "some of {choices}, or Methods", method, choices=", ".join(known)
+                )
             method = known[method]
         chosen.append(method)
     names = [method.name for method in chosen]
     if not names or len(set(names)) < len(names):
-        raise bad("methods", "lab.different_methods", names)
+        raise bad("methods", "at least one method, all with different names", names)
     return tuple(chosen)
