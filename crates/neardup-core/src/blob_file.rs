@@ -1,19 +1,13 @@
 /*! Blobs that may be moved out of memory: appended, then read by number.
 
 Texts, sketches, and keys on their way between batches and buckets are blobs, stored one
-after the other in a [`Spill`]. The end of each blob stays in memory, 8 bytes per blob. When
-a named file is completed, the ends are written after the blobs, so that another run can
-open it.
+after the other in a [`Spill`]. The end of each blob stays in memory, 8 bytes per blob.
 */
 
 use std::ops::Range;
-use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spill::Spill;
-
-/// Bytes of a stored number.
-const NUMBER: u64 = 8;
 
 /// Append-only blobs.
 #[derive(Debug)]
@@ -30,20 +24,6 @@ impl BlobFile {
             bytes,
             ends: Vec::new(),
         }
-    }
-
-    /// The blobs of a file that an earlier run [completed](Self::complete).
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, or is damaged.
-    pub fn open(path: &Path) -> Result<Self> {
-        let bytes = Spill::open(path)?;
-        let ends = stored_ends(&bytes)?.ok_or_else(|| {
-            let found = "other bytes";
-            Error::input(path.display().to_string(), "what a run left there", found)
-        })?;
-        Ok(BlobFile { bytes, ends })
     }
 
     /// The number of blobs.
@@ -94,40 +74,6 @@ impl BlobFile {
         let (begin, end) = (self.begin(blobs.start), self.begin(blobs.end));
         self.bytes.read(begin, end, buffer)
     }
-
-    /// Flushes a named file to the disk and gives it its name. Does nothing for others.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written or named.
-    pub fn complete(&mut self) -> Result<()> {
-        if self.bytes.is_named() {
-            for number in self.ends.iter().chain([&(self.ends.len() as u64)]) {
-                self.bytes.append(&number.to_le_bytes())?;
-            }
-        }
-        self.bytes.complete()
-    }
-}
-
-/// Where the blobs of a complete file end; `None` if `bytes` is not a complete file.
-fn stored_ends(bytes: &Spill) -> Result<Option<Vec<u64>>> {
-    let mut buffer = Vec::new();
-    let Some(behind) = bytes.len().checked_sub(NUMBER) else {
-        return Ok(None);
-    };
-    let mut numbers = |begin: u64, end: u64| -> Result<Vec<u64>> {
-        let numbers = bytes.read(begin, end, &mut buffer)?.as_chunks().0;
-        Ok(numbers.iter().map(|&n| u64::from_le_bytes(n)).collect())
-    };
-    let count = numbers(behind, behind + NUMBER)?[0];
-    let size = count.checked_mul(NUMBER);
-    let Some(size) = size.and_then(|size| behind.checked_sub(size)) else {
-        return Ok(None);
-    };
-    let ends = numbers(size, behind)?;
-    let is_whole = ends.is_sorted() && ends.last().copied().unwrap_or(0) == size;
-    Ok(is_whole.then_some(ends))
 }
 
 #[cfg(test)]
@@ -150,38 +96,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pushed_is_read_before_and_after_it_is_complete_and_in_another_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("blobs");
-        let named = Spill::create(&path).unwrap();
-        for bytes in [Spill::new(1 << 20), Spill::new(0), named] {
+    fn what_is_pushed_is_read() {
+        for bytes in [Spill::new(1 << 20), Spill::new(0)] {
             let mut file = BlobFile::new(bytes);
             blobs().for_each(|blob| file.push(&blob).unwrap());
             check(&file);
-            file.complete().unwrap();
-            check(&file);
-        }
-        check(&BlobFile::open(&path).unwrap());
-    }
-
-    #[test]
-    fn a_file_of_something_else_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("blobs");
-        for numbers in [
-            &[][..],
-            &[1],
-            &[u64::MAX],
-            &[3, 1],
-            &[9, 8, 2],
-            &[0, 0, 1, 2],
-        ] {
-            let mut bytes = Spill::create(&path).unwrap();
-            for number in numbers {
-                bytes.append(&number.to_le_bytes()).unwrap();
-            }
-            bytes.complete().unwrap();
-            assert!(BlobFile::open(&path).is_err(), "{numbers:?}");
         }
     }
 }

@@ -8,8 +8,6 @@ A record consists of three strings: the normalized text, the title, and the unit
 by the caller's own segmenter. Title and units are often empty.
 */
 
-use std::path::Path;
-
 use crate::blob_file::BlobFile;
 use crate::error::{Error, Result};
 use crate::spill::Spill;
@@ -34,30 +32,9 @@ impl TextStore {
 
     /// A store in `bytes`, which must be empty. `with_all` keeps titles and units too.
     pub fn of(bytes: Spill, with_all: bool) -> Self {
-        TextStore::in_blobs(BlobFile::new(bytes), with_all)
-    }
-
-    /// Opens the texts that an earlier run [completed](Self::complete).
-    ///
-    /// # Errors
-    ///
-    /// As [`BlobFile::open`].
-    pub fn open(path: &Path, with_all: bool) -> Result<Self> {
-        Ok(TextStore::in_blobs(BlobFile::open(path)?, with_all))
-    }
-
-    fn in_blobs(blobs: BlobFile, with_all: bool) -> Self {
+        let blobs = BlobFile::new(bytes);
         let parts = if with_all { ALL_PARTS } else { 1 };
         TextStore { blobs, parts }
-    }
-
-    /// Completes the file, if it has a name.
-    ///
-    /// # Errors
-    ///
-    /// As [`BlobFile::complete`].
-    pub fn complete(&mut self) -> Result<()> {
-        self.blobs.complete()
     }
 
     /// The number of records.

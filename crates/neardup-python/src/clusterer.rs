@@ -84,9 +84,7 @@ impl Clusterer {
         let order = order.as_slice()?;
         corpus.check_documents(order)?;
         corpus.check_outside()?;
-        if let Some(state) = join.state {
-            corpus.check_state(state)?;
-        }
+        corpus.check_state(join.state)?;
         let Some(joined) = join.joined.take() else {
             return Err(PyRuntimeError::new_err("these keys are not joined yet"));
         };

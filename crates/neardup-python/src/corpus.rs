@@ -150,38 +150,8 @@ impl Corpus {
         })
     }
 
-    /// Opens the texts that an earlier run saved in the folder of its memory limits. `documents`
-    /// are still to be attached; `digest` is the digest of the document frequencies.
-    #[staticmethod]
-    #[pyo3(signature = (recipe, *, workers, memory, documents, has_counted, digest))]
-    fn open(
-        py: Python<'_>,
-        recipe: &Recipe,
-        workers: usize,
-        memory: &Memory,
-        documents: usize,
-        has_counted: bool,
-        digest: Option<u64>,
-    ) -> PyResult<Self> {
-        load_numpy(py);
-        let (recipe, memory) = (recipe.inner.clone(), memory.inner.clone());
-        let threads = Threads::new(workers)?;
-        let open = || corpus::Corpus::open(recipe, memory, documents, has_counted, digest);
-        let inner = threads.run(py, open)?;
-        Ok(Corpus {
-            inner,
-            threads,
-            state: next_state(),
-        })
-    }
-
-    /// Writes pending data to the folder of its memory limits, so that another run can open it.
-    fn save(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.threads.run(py, || self.inner.save())
-    }
-
     /// Identities, feature counts and sketches of some documents, as Arrow arrays for
-    /// [`attach`](Self::attach).
+    /// [`adopt`](Self::adopt).
     fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[PyArray; 3]> {
         if self.is_outside() {
             self.check_outside()?;
@@ -204,19 +174,6 @@ impl Corpus {
             Arc::new(LargeBinaryArray::from_iter_values(sketches)),
         ];
         Ok(arrays.map(PyArray::from_array_ref))
-    }
-
-    /// Adds documents to an opened corpus, from the arrays that `rows` returned.
-    fn attach(
-        &mut self,
-        py: Python<'_>,
-        identities: PyArray,
-        features: PyArray,
-        sketches: PyArray,
-    ) -> PyResult<()> {
-        let documents = restored(&identities, &features, &sketches)?;
-        self.state = next_state();
-        self.threads.run(py, || self.inner.attach(&documents))
     }
 
     /// Adds documents that another corpus has sketched, from the arrays that `rows` and `texts`

@@ -1,21 +1,18 @@
 //! Finding the shared keys of a corpus whose sketches are on disk.
 
-use std::path::PathBuf;
-
 use neardup_core::{candidates, cluster};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
 use crate::corpus::Corpus;
-use crate::errors::raise;
 use crate::judge::Rule;
 
 /// The external join of the keys of a corpus whose sketches are on disk.
 #[pyclass(module = "neardup._core")]
 pub struct ExternalJoin {
     inner: Option<candidates::ExternalJoin>,
-    /// The state of the corpus that it was made for; None if it was opened from a folder.
-    pub(crate) state: Option<u64>,
+    /// The state of the corpus that it was made for.
+    pub(crate) state: u64,
     pub(crate) joined: Option<candidates::JoinedKeys>,
 }
 
@@ -35,19 +32,8 @@ impl ExternalJoin {
         let inner = corpus.threads.run(py, begin)?;
         Ok(ExternalJoin {
             inner: Some(inner),
-            state: Some(corpus.state),
+            state: corpus.state,
             joined: None,
-        })
-    }
-
-    /// Opens the join that an earlier run finished in a folder.
-    #[staticmethod]
-    fn open(rule: &Rule, folder: PathBuf) -> PyResult<Self> {
-        let joined = candidates::JoinedKeys::open(rule.inner.search, &folder).map_err(raise)?;
-        Ok(ExternalJoin {
-            inner: None,
-            state: None,
-            joined: Some(joined),
         })
     }
 
@@ -56,18 +42,14 @@ impl ExternalJoin {
         let Some(join) = &mut self.inner else {
             return Ok(false);
         };
-        if let Some(state) = self.state {
-            corpus.check_state(state)?;
-        }
+        corpus.check_state(self.state)?;
         let store = corpus.inner.outside();
         let advance = || store.map_or(Ok(false), |store| join.advance(store));
         if corpus.threads.run(py, advance)? {
             return Ok(true);
         }
         if let Some(join) = self.inner.take() {
-            let folder = corpus.inner.memory().folder.as_deref();
-            let finish = || join.finish(folder);
-            self.joined = Some(corpus.threads.run(py, finish)?);
+            self.joined = Some(corpus.threads.run(py, || join.finish())?);
         }
         Ok(false)
     }

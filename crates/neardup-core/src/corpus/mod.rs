@@ -13,8 +13,8 @@ mod counted;
 mod document;
 mod identity;
 mod restored;
-mod saved;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,8 +57,7 @@ pub struct Memory {
     pub compared: usize,
     /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
-    /// A folder for texts and sketches, which are then in files from the first one on and can be
-    /// [saved](Corpus::save).
+    /// A folder for texts and sketches, which are then in unnamed files from the first one on.
     pub folder: Option<PathBuf>,
 }
 
@@ -127,7 +126,7 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// If the recipe has invalid sketch settings, or files cannot be made in the folder.
+    /// If the recipe has invalid sketch settings.
     pub fn within(
         recipe: Recipe,
         keeps_texts: bool,
@@ -135,7 +134,7 @@ impl Corpus {
         memory: Memory,
     ) -> Result<Self> {
         let bytes = match &memory.folder {
-            Some(folder) => Spill::create(&saved::texts(folder))?,
+            Some(folder) => Spill::within(Some(folder), WAITING),
             None => Spill::new(memory.texts),
         };
         let counts_words = recipe.needs_document_frequencies();
@@ -182,6 +181,26 @@ impl Corpus {
     /// and is not finished yet.
     pub fn frequencies(&self) -> Option<&DocumentFrequencies> {
         self.frequencies.as_ref()
+    }
+
+    /// The sketches of some documents, in memory or outside, as bytes in the format of
+    /// [`to_bytes`](crate::candidates::Sketches::to_bytes).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such documents.
+    pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
+        let Some(store) = &self.outside else {
+            return Ok(documents.map(|at| self.sketches.to_bytes(at)).collect());
+        };
+        let documents: Vec<u32> = documents.collect();
+        let sketches = store.read(&documents)?;
+        let all = 0..documents.len() as u32;
+        Ok(all.map(|at| sketches.to_bytes(at)).collect())
     }
 
     /// A digest of the corpus' own frequencies, once the recipe uses them.

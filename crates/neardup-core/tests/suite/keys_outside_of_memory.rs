@@ -299,7 +299,7 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
             let mut join = Clusterer::join(&outside, rule, &order).unwrap();
             let store = outside.outside().unwrap();
             while join.advance(store).unwrap() {}
-            let joined = join.finish(None).unwrap();
+            let joined = join.finish().unwrap();
             let clusterer = Clusterer::joined(&outside, rule, joined, &order).unwrap();
             let found = decided(clusterer, &outside, &order);
             assert!(expected.0.iter().flatten().count() > 500);
@@ -330,12 +330,12 @@ fn documents_in_another_order_than_their_keys_are_refused() {
     assert!(
         Clusterer::join(&corpus, rule, &order)
             .unwrap()
-            .finish(None)
+            .finish()
             .is_err()
     );
     let store = corpus.outside().unwrap();
     while join.advance(store).unwrap() {}
-    let joined = join.finish(None).unwrap();
+    let joined = join.finish().unwrap();
     let mut clusterer = Clusterer::joined(&corpus, rule, joined, &order).unwrap();
     let error = clusterer.decide(&corpus, &[1, 0]).unwrap_err().to_string();
     assert!(

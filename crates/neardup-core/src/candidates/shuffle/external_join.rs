@@ -15,7 +15,6 @@ use super::partition_file::PartitionFile;
 use crate::candidates::search::Search;
 use crate::candidates::sketch_store::SketchStore;
 use crate::error::{Error, Result};
-use crate::spill::Spill;
 
 /// Minimum number of documents of a batch. The clusterer decides this many or fewer at once.
 const SMALLEST_BATCH: usize = 4096;
@@ -71,7 +70,7 @@ enum Step {
 
 impl ExternalJoin {
     /// Starts the shuffle for the documents of `order`. `room` is the memory limit in bytes;
-    /// `folder` keeps the result so that another run can open it.
+    /// files are made in `folder`, if there is one.
     ///
     /// # Errors
     ///
@@ -90,12 +89,6 @@ impl ExternalJoin {
         let buckets = (bytes / 4 * KEY_BYTES * threads / room.max(1)).clamp(16, 4096);
         let batch = order.len().div_ceil(MOST_BATCHES).max(SMALLEST_BATCH);
         let batches = order.len().div_ceil(batch);
-        let table = |name: &str| -> Result<PartitionFile> {
-            Ok(match folder {
-                Some(folder) => PartitionFile::of(Spill::create(&folder.join(name))?, batches),
-                None => PartitionFile::new(batches, None),
-            })
-        };
         Ok(ExternalJoin {
             shuffle: Shuffle::new(search, 0, buckets)?,
             order: order.to_vec(),
@@ -105,8 +98,8 @@ impl ExternalJoin {
             done: 0,
             keys: PartitionFile::new(buckets, folder),
             filed: PartitionFile::new(buckets, folder),
-            counts: table(COUNTS)?,
-            lists: table(LISTS)?,
+            counts: PartitionFile::new(batches, folder),
+            lists: PartitionFile::new(batches, folder),
             long: Vec::new(),
         })
     }
@@ -195,29 +188,14 @@ impl ExternalJoin {
         self.shuffle.file(&sketches, &numbers, is_filed, &counts)
     }
 
-    /// The result of the shuffle, saved in `folder` if there is one, so that another run can open
-    /// it.
+    /// The result of the shuffle.
     ///
     /// # Errors
     ///
-    /// If the shuffle is not done yet, or the result cannot be written.
-    pub fn finish(mut self, folder: Option<&Path>) -> Result<JoinedKeys> {
+    /// If the shuffle is not done yet.
+    pub fn finish(self) -> Result<JoinedKeys> {
         if self.step != Step::Done {
             return Err(Error::input("the shuffle of keys", "done", "under way"));
-        }
-        if let Some(folder) = folder {
-            self.counts.complete()?;
-            let mut long = Spill::create(&folder.join(LONG))?;
-            let batches = self.order.len().div_ceil(self.batch);
-            for number in [self.batch, self.shuffle.buckets(), batches] {
-                long.append(&(number as u64).to_le_bytes())?;
-            }
-            for key in &self.long {
-                long.append(&key.to_le_bytes())?;
-            }
-            long.complete()?;
-            // Written last: if this file exists, the others do too.
-            self.lists.complete()?;
         }
         Ok(JoinedKeys {
             shuffle: self.shuffle,
@@ -243,33 +221,4 @@ impl JoinedKeys {
             )),
         }
     }
-
-    /// Opens the result that an earlier run [finished](ExternalJoin::finish) in a folder.
-    ///
-    /// # Errors
-    ///
-    /// If the files cannot be read, or are damaged.
-    pub fn open(search: Search, folder: &Path) -> Result<Self> {
-        let file = Spill::open(&folder.join(LONG))?;
-        let mut buffer = Vec::new();
-        let bytes = file.read(0, file.len(), &mut buffer)?;
-        let damaged = || Error::input("the stored keys of an earlier run", "whole", "others");
-        let (head, keys) = bytes.split_at_checked(24).ok_or_else(damaged)?;
-        let [batch, buckets, batches] = [0, 1, 2].map(|at| {
-            let bytes = head.as_chunks::<8>().0[at];
-            u64::from_le_bytes(bytes) as usize
-        });
-        let keys = keys.as_chunks::<4>().0.iter();
-        Ok(JoinedKeys {
-            shuffle: Shuffle::new(search, 0, buckets)?,
-            batch: batch.max(1),
-            counts: PartitionFile::open(&folder.join(COUNTS), batches)?,
-            lists: PartitionFile::open(&folder.join(LISTS), batches)?,
-            long: keys.map(|&key| u32::from_le_bytes(key)).collect(),
-        })
-    }
 }
-
-const COUNTS: &str = "candidates.counts";
-const LISTS: &str = "candidates.lists";
-const LONG: &str = "candidates.long";

@@ -20,27 +20,10 @@ pub struct PartitionFile {
 impl PartitionFile {
     /// An empty table in an unnamed file, in `folder` if there is one.
     pub fn new(columns: usize, folder: Option<&Path>) -> Self {
-        PartitionFile::of(Spill::within(folder, WAITING), columns)
-    }
-
-    /// An empty table in `bytes`, which must be empty.
-    pub fn of(bytes: Spill, columns: usize) -> Self {
         PartitionFile {
-            blobs: BlobFile::new(bytes),
+            blobs: BlobFile::new(Spill::within(folder, WAITING)),
             columns,
         }
-    }
-
-    /// Opens the table of `columns` columns that was [completed](Self::complete) at a path.
-    ///
-    /// # Errors
-    ///
-    /// As [`BlobFile::open`].
-    pub fn open(path: &Path, columns: usize) -> Result<Self> {
-        Ok(PartitionFile {
-            blobs: BlobFile::open(path)?,
-            columns,
-        })
     }
 
     /// Adds a row of one blob for each column.
@@ -89,15 +72,6 @@ impl PartitionFile {
     pub fn size(&self) -> u64 {
         self.blobs.size()
     }
-
-    /// Completes a named file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
-    pub fn complete(&mut self) -> Result<()> {
-        self.blobs.complete()
-    }
 }
 
 #[cfg(test)]
@@ -106,24 +80,17 @@ mod tests {
 
     #[test]
     fn rows_go_in_and_columns_come_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table");
-        let mut dealt = PartitionFile::of(Spill::create(&path).unwrap(), 3);
+        let mut table = PartitionFile::new(3, None);
         for row in 0..5_u8 {
             let blobs: Vec<Vec<u8>> = (0..3).map(|at| vec![row; at]).collect();
-            dealt.push(&blobs).unwrap();
+            table.push(&blobs).unwrap();
         }
-        dealt.complete().unwrap();
-        for table in [&dealt, &PartitionFile::open(&path, 3).unwrap()] {
-            assert_eq!(table.size(), 15);
-            assert!(table.has_shape(5, 3) && !table.has_shape(3, 5));
-            for column in 0..3 {
-                let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();
-                assert_eq!(table.column(column).unwrap(), expected);
-            }
+        assert_eq!(table.size(), 15);
+        assert!(table.has_shape(5, 3) && !table.has_shape(3, 5));
+        for column in 0..3 {
+            let expected: Vec<Vec<u8>> = (0..5).map(|row| vec![row; column]).collect();
+            assert_eq!(table.column(column).unwrap(), expected);
         }
-        assert_eq!(dealt.row(4).unwrap(), [vec![], vec![4], vec![4, 4]]);
-        std::fs::write(&path, b"short").unwrap();
-        assert!(PartitionFile::open(&path, 3).is_err());
+        assert_eq!(table.row(4).unwrap(), [vec![], vec![4], vec![4, 4]]);
     }
 }
