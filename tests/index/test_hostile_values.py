@@ -147,7 +147,7 @@ class TestFields:
     def test_extra_that_json_cannot_hold(self, index):
         for extra in self.bad_extras():
             with pytest.raises(
-                InputError, match=r"^extra: expected fields that JSON holds"
+                InputError, match=r"^extra: expected fields that JSON can represent"
             ) as told:
                 index.add("b", "another text", extra=extra)
             printable(str(told.value))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 #: Files that are refused, and what a Chinese page says of them.
 UNREADABLE = {
     "pic.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "图片"),
-    "broken.docx": (b"PK\x03\x04" + bytes(200), "Word 文件（.docx）已损坏"),
+    "broken.docx": (b"PK\x03\x04" + bytes(200), "实为已损坏的文件"),
     "<b>.rtf": (b"{\\rtf1 x}", "RTF"),
     "long.txt": (b"word " * 2_000, "最多接受 5,000 个"),
 }
