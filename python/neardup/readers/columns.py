@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.base.arrays import texts_array
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
@@ -38,31 +38,25 @@ def is_text(kind: pa.DataType) -> bool:
 
 def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
     """Refuse named columns of unusable types, and drop default ones."""
-    kind = schema.field(columns.text).type
-    if not is_text(kind):
-        reason = Message(
-            "column '{column}' must hold text", code="not_a_text", column=show(columns.text)
-        )
-        raise InputError(refusal(source, reason, str(kind)))
+    must_be_text = N_("column '{column}' must hold text"), "not_a_text"
+    must_be_id = N_("column '{column}' must hold text or integers"), "not_an_id"
+
+    def refused(name: str, must: tuple[str, str]) -> InputError:
+        reason = Message(must[0], code=must[1], column=show(name))
+        return InputError(refusal(source, reason, str(schema.field(name).type)))
+
+    if not is_text(schema.field(columns.text).type):
+        raise refused(columns.text, must_be_text)
     title, key = columns.title, columns.id
     if title is not None and not is_text(schema.field(title).type):
         if fields.title is not None:
-            kind = schema.field(title).type
-            reason = Message(
-                "column '{column}' must hold text", code="not_a_text", column=show(title)
-            )
-            raise InputError(refusal(source, reason, str(kind)))
+            raise refused(title, must_be_text)
         title = None
     if key is not None:
         kind = schema.field(key).type
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
-                reason = Message(
-                    "column '{column}' must hold text or integers",
-                    code="not_an_id",
-                    column=show(key),
-                )
-                raise InputError(refusal(source, reason, str(kind)))
+                raise refused(key, must_be_id)
             key = None
     return Columns(columns.text, title, key, columns.extra)
 

@@ -127,12 +127,7 @@ class UnreadableFileError(InputError):
         return type(self), (self.problem, self.args[0])
 
 
-def refuse(
-    name: str,
-    reason: str,
-    found: str | None,
-    remedy: str = "",
-) -> NoReturn:
+def refuse(name: str, reason: str, found: str | None, remedy: str = "") -> NoReturn:
     """Raise UnreadableFileError; for the message see `refusal`."""
     message = refusal(name, reason, found, remedy)
     raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
@@ -177,9 +172,9 @@ class Paragraphs:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def page(self, within: int | None = None) -> None:
-        """Begin a page here, or `within` characters into the next paragraph."""
-        self.pages.append(self._length + (within or 0))
+    def page(self, within: int) -> None:
+        """Begin a page `within` characters into the next paragraph."""
+        self.pages.append(self._length + within)
 
     @property
     def text(self) -> str:

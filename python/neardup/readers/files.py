@@ -11,6 +11,7 @@ import io
 import os
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -205,7 +206,7 @@ def _written_plainly(file: FileText) -> FileText:
             ),
         )
     headings = _markdown_headings(text) if file.format == "markdown" else ()
-    return FileText(text, file.format, file.encoding, file.certainty, headings, (), notes)
+    return replace(file, text=text, headings=headings, notes=notes)
 
 
 def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
@@ -310,11 +311,8 @@ def _text(data: bytes, name: str) -> FileText:
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)
     notes = _encoding_notes(decoded, declared) + decoded.notes
     if named_html or is_html(decoded.text):
-        paragraphs, more = read_html(decoded.text)
-        headings = tuple(paragraphs.headings)
-        text = paragraphs.text
-        notes += more
-        return FileText(text, "html", decoded.encoding, decoded.certainty, headings, (), notes)
+        file = _extracted("html", read_html(decoded.text), notes)
+        return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
     format = "markdown" if lower.endswith(_MARKDOWN) else "text"
     return FileText(decoded.text, format, decoded.encoding, decoded.certainty, (), (), notes)
 

@@ -63,8 +63,8 @@ def declared_encoding(data: bytes) -> str | None:
     return None if match is None else match[1].decode("ascii")
 
 
-def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a page, and notes."""
+def read_html(text: str) -> Paragraphs:
+    """Return the paragraphs of a page."""
     try:
         import trafilatura
     except ImportError as error:
@@ -90,7 +90,7 @@ def read_html(text: str) -> tuple[Paragraphs, tuple[Message, ...]]:
     out = Paragraphs()
     for part in _main_part(page.parts, main):
         out.add(part.text, part.level)
-    return out, ()
+    return out
 
 
 def _main_part(shown: list[_Part], main: str) -> list[_Part]:

@@ -116,10 +116,7 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
         elif named.format is not None:
             selection.files.append(InputFile(path, inside, named))
         elif _is_data(inside):
-            why = Message("the format is not read")
-            reason = Message("skipped: {reason}", code="skipped", reason=why)
-            problem = Problem(printable(path), None, None, reason, None)
-            selection.problems.append(problem)
+            selection.problems.append(skipped(path, Message("the format is not read")))
         else:
             others.append(inside)
     if texts and selection.files:
@@ -156,6 +153,12 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     if not selection.files:
         raise _nothing(selection, others, only_text)
     return selection
+
+
+def skipped(path: str, reason: str, found: str | None = None, remedy: str = "") -> Problem:
+    """Return the problem of a file that is not read."""
+    reason = Message("skipped: {reason}", code="skipped", reason=reason)
+    return Problem(printable(path), None, None, reason, found, remedy)
 
 
 def files_below(path: str) -> tuple[list[str], list[str]]:

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ProcessResult", "limit_process", "run_in_sandbox"]
-
 #: Seconds between two looks at a running process.
 _TURN = 0.02
 
@@ -28,20 +26,12 @@ _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "LD_LI
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a process ended.
+    """How a process ended, and what it wrote to standard output."""
 
-    Parameters
-    ----------
-    code : int or None
-        Its exit code, or the negative number of the signal that ended it; None if its time was up.
-    output : bytes
-        What it wrote to standard output.
-    place : str
-        Where in the source it failed, if known. Not the message, which may quote a text.
-    """
-
+    #: The exit code, or the negative number of the signal; None if its time was up.
     code: int | None
     output: bytes
+    #: Where in the source it failed, if known. Not the message, which may quote a text.
     place: str
 
 
@@ -53,20 +43,9 @@ def run_in_sandbox(
     seconds: float,
     look: Callable[[], None],
 ) -> ProcessResult:
-    """Run a program in a separate process and return its output.
+    """Run a Python file as a script, which loads no packages around it, with `source` as its input.
 
-    Parameters
-    ----------
-    program : Path
-        A Python file. It runs as a script, so that the packages around it are not loaded.
-    arguments : sequence of str
-        Arguments of the program; all users of the machine can see them.
-    source : binary file
-        Standard input of the program, from the beginning; must have a file descriptor.
-    seconds : float
-        Longest time, in seconds.
-    look : callable
-        Called repeatedly meanwhile; an exception that it raises ends the process.
+    All users of the machine can see the arguments. An exception of `look` ends the process.
     """
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     environment["PYTHONUTF8"] = "1"
@@ -110,15 +89,7 @@ def _place(errors: bytes) -> str:
 
 
 def limit_process(seconds: float, memory: int) -> None:
-    """Let the system end this process when it exceeds its limits.
-
-    Parameters
-    ----------
-    seconds : float
-        Longest time from now on, in seconds.
-    memory : int
-        Most memory beyond that in use, in bytes. Linux only.
-    """
+    """Let the system end this process after `seconds`, or (on Linux) `memory` more bytes."""
     if hasattr(os, "nice"):
         # Requests have priority over this process.
         os.nice(5)

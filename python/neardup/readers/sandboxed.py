@@ -13,6 +13,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,8 +24,6 @@ from neardup.exceptions import MissingDependencyError
 from neardup.readers.batch import Problem
 from neardup.readers.files import FileText, Heading, Limits, UnreadableFileError, read_bytes
 from neardup.readers.sandbox import limit_process, run_in_sandbox
-
-__all__ = ["read_sandboxed"]
 
 #: Memory that reading may use beyond that of an idle interpreter, in bytes.
 MEMORY = 1 << 30
@@ -48,33 +47,10 @@ def read_sandboxed(
     memory: int = MEMORY,
     look: Callable[[], None] = lambda: None,
 ) -> FileText:
-    """Read the text of a file in a separate process.
+    """Read the text of a file, from its beginning; only the extension of `label` is a hint.
 
-    Parameters
-    ----------
-    file : binary file
-        Must have a file descriptor; read from the beginning.
-    label : str
-        Name of the file in messages; its extension is a hint.
-    max_bytes, max_characters : int
-        Largest file, in bytes, and longest text, in code points; inclusive.
-    seconds : float
-        Longest time, in seconds.
-    memory : int, default=1073741824
-        Most memory beyond that of an idle interpreter, in bytes. Linux only.
-    look : callable, optional
-        Called repeatedly meanwhile; an exception that it raises ends the process.
-
-    Returns
-    -------
-    FileText
-
-    Raises
-    ------
-    UnreadableFileError
-        If the file has no readable text, or exceeds a limit.
-    MissingDependencyError
-        If the package that reads the format is not installed.
+    `memory` is what reading may use beyond an idle interpreter. An exception of `look` ends it.
+    UnreadableFileError if the file has no readable text, exceeds a limit or crashes its reader.
     """
     # Other users of the machine can see the arguments, so only the extension of the name is passed.
     name = "paper" + os.path.splitext(label)[1][:10]
@@ -108,16 +84,10 @@ def read_sandboxed(
         raise _unreadable(label, refusal.with_values(file=label))
     if "missing" in answer:
         raise MissingDependencyError(Message.from_dict(answer["missing"]))
-    return FileText(
-        text=answer["text"],
-        format=answer["format"],
-        encoding=answer["encoding"],
-        certainty=answer["certainty"],
-        headings=tuple(Heading(*heading) for heading in answer["headings"]),
-        quoted=tuple((begin, end) for begin, end in answer["quoted"]),
-        pages=tuple(answer["pages"]),
-        notes=tuple(map(Message.from_dict, answer["notes"])),
-    )
+    answer["headings"] = tuple(Heading(**heading) for heading in answer["headings"])
+    answer["quoted"] = tuple(map(tuple, answer["quoted"]))
+    answer["notes"] = tuple(map(Message.from_dict, answer["notes"]))
+    return FileText(**{**answer, "pages": tuple(answer["pages"])})
 
 
 def _answer(output: bytes) -> dict[str, Any] | None:
@@ -181,13 +151,8 @@ def _read(data: bytes, name: str, limits: Limits, max_characters: int) -> dict[s
             "refused": Message("{file}: must have text. Got none instead.", file=name).to_dict()
         }
     return {
+        **{field.name: getattr(text, field.name) for field in fields(text)},
         "text": text.text.encode("utf-8", "replace").decode(),
-        "format": text.format,
-        "encoding": text.encoding,
-        "certainty": text.certainty,
-        "headings": [[heading.begin, heading.end, heading.level] for heading in text.headings],
-        "quoted": text.quoted,
-        "pages": text.pages,
         "notes": [note.to_dict() for note in text.notes],
     }
 

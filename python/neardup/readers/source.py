@@ -107,13 +107,7 @@ class Keep:
         """Return the flags of the next `count` records."""
         begin, self._taken = self._taken, self._taken + count
         if self._taken > len(self._mask):
-            raise ChangedError(
-                Message(
-                    "{file}: changed while it was being read. No output was written; run again.",
-                    code="changed_while_read",
-                    file=self._source,
-                )
-            )
+            raise ChangedError(self._source)
         flags = self._mask[begin : self._taken]
         self._advance(int(np.count_nonzero(flags)))
         return flags
@@ -121,10 +115,4 @@ class Keep:
     def close(self) -> None:
         """Check that every flag was taken."""
         if self._taken != len(self._mask):
-            raise ChangedError(
-                Message(
-                    "{file}: changed while it was being read. No output was written; run again.",
-                    code="changed_while_read",
-                    file=self._source,
-                )
-            )
+            raise ChangedError(self._source)

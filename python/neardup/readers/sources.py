@@ -26,7 +26,13 @@ from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
 from neardup.readers.grouped_problems import GroupedNotes
-from neardup.readers.input_files import InputFile, Selection, names_several, select_files
+from neardup.readers.input_files import (
+    InputFile,
+    Selection,
+    names_several,
+    select_files,
+    skipped,
+)
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
 from neardup.readers.source import Source
@@ -68,18 +74,9 @@ class Sources:
         self.counts: list[int] | None = None
         self.problems: list[Problem] = []
         self.notes: list[Message] = []
-        self._sizes = [source.size for source in sources]
-        self._done = 0.0
-
-    @property
-    def size(self) -> int:
-        """Bytes of the files as they are stored, compressed or not."""
-        return sum(self._sizes)
-
-    @property
-    def done(self) -> float:
-        """How many of these bytes the latest `batches` has read, about."""
-        return self._done
+        #: Bytes of the files as they are stored, and how many of them `batches` has read, about.
+        self.size = sum(source.size for source in sources)
+        self.done = 0.0
 
     @property
     def problem_lines(self) -> list[Message]:
@@ -150,18 +147,18 @@ class Sources:
         if passed_over:
             yield without_records(passed_over, self.fields.extra)
         before = 0
-        for source, stored in zip(self.sources, self._sizes, strict=True):
-            self._done = before
-            before += stored
+        for source in self.sources:
+            self.done = before
             source.check_unchanged()
             count = 0
             problems = False
             for batch in source.chunks(self.fields, titles, size):
                 count += len(batch)
                 problems = problems or bool(batch.row_problems)
-                self._done = before - stored + stored * source.done(count)
+                self.done = before + source.size * source.done(count)
                 yield batch
             source.check_unchanged()
+            before += source.size
             counts.append(count)
             if not count and not problems:
                 empty.append(_no_records(source.name))
@@ -279,7 +276,7 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
-        selection.problems.append(_passed_over(printable(file.path), refusal))
+        selection.problems.append(skipped(file.path, *parts_of(refusal)))
     several = [source for source in sources if isinstance(source, TextFiles)]
     if several and read:
         count = sum(len(source.files) for source in several)
@@ -293,13 +290,6 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             )
         )
     return sources
-
-
-def _passed_over(name: str, refusal: InputError) -> Problem:
-    """Return the problem of a refused file."""
-    reason, found, remedy = parts_of(refusal)
-    reason = Message("skipped: {reason}", code="skipped", reason=reason)
-    return Problem(name, None, None, reason, found, remedy)
 
 
 def _no_records(name: str) -> Problem:

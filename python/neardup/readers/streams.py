@@ -9,7 +9,6 @@ the file ends. A truncated or damaged stream raises `StreamDamaged` *after* all 
 before the damage were yielded.
 """
 
-import errno
 import io
 import os
 import re
@@ -54,6 +53,15 @@ class StreamDamaged(Exception):
 
 class ChangedError(InputError):
     """A file is not what it was when it was read before."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(
+            Message(
+                "{file}: changed while it was being read. No output was written; run again.",
+                code="changed_while_read",
+                file=file,
+            )
+        )
 
 
 def printable(path: str) -> str:
@@ -154,16 +162,12 @@ class ReopenableFile:
         return self.size
 
     def _stat(self) -> os.stat_result:
-        try:
+        with _refusing(self.name):
             return os.stat(self.path)
-        except OSError as error:
-            raise InputError(_refused(self.name, error)) from error
 
     def _open_path(self) -> BinaryIO:
-        try:
+        with _refusing(self.name):
             return open(self.path, "rb")
-        except OSError as error:
-            raise InputError(_refused(self.name, error)) from error
 
     def open(self) -> BinaryIO:
         """Open the raw bytes at their beginning."""
@@ -172,10 +176,8 @@ class ReopenableFile:
         return self._open_path()
 
     def _read_raw(self, handle: IO[bytes], size: int) -> bytes:
-        try:
+        with _refusing(self.name):
             return handle.read(size)
-        except OSError as error:
-            raise InputError(_refused(self.name, error)) from error
 
     def head(self) -> bytes:
         """Return the first bytes."""
@@ -197,24 +199,12 @@ class ReopenableFile:
     def check_unchanged(self) -> None:
         """Raise InputError if the file changed since it was opened."""
         if self._spool is None and _state(self._stat()) != self._state:
-            raise ChangedError(
-                Message(
-                    "{file}: changed while it was being read. No output was written; run again.",
-                    code="changed_while_read",
-                    file=self.name,
-                )
-            )
+            raise ChangedError(self.name)
 
     def check_same(self, part: tuple[int, int] | None, checksum: int) -> None:
         """Raise ChangedError if all bytes, or a part, differ from those that were read before."""
         if self._checksums.setdefault(part, checksum) != checksum:
-            raise ChangedError(
-                Message(
-                    "{file}: changed while it was being read. No output was written; run again.",
-                    code="changed_while_read",
-                    file=self.name,
-                )
-            )
+            raise ChangedError(self.name)
 
     def chunks(self, compression: str | None, size: int) -> Iterator[bytes]:
         """Yield the decompressed content in chunks of at least `size` bytes, but for the last.
@@ -223,55 +213,44 @@ class ReopenableFile:
         earlier call has read other bytes.
         """
         self.done = checksum = 0
+        waiting: list[bytes] = []
+        held = 0
+        damage = None
 
-        def read(handle: BinaryIO, count: int) -> bytes:
+        def stored(piece: int) -> Iterator[bytes]:
             nonlocal checksum
-            data = self._read(handle, count)
-            checksum = isal_zlib.crc32(data, checksum)
-            return data
+            with self.open() as handle:
+                while data := self._read(handle, piece):
+                    checksum = isal_zlib.crc32(data, checksum)
+                    yield data
 
         try:
-            yield from self._unpacked_chunks(read, compression, size)
-        except StreamDamaged:
-            self.check_same(None, checksum)
-            raise
-        self.check_same(None, checksum)
-
-    def _unpacked_chunks(
-        self, read: Callable[[BinaryIO, int], bytes], compression: str | None, size: int
-    ) -> Iterator[bytes]:
-        with self.open() as handle:
-            if compression is None:
-                while chunk := read(handle, size):
-                    yield chunk
-                return
-            unpack = _gunzip if compression == "gzip" else _unzstd
-            waiting: list[bytes] = []
-            held = 0
-            try:
-                for part in unpack(iter(lambda: read(handle, _PIECE), b"")):
-                    waiting.append(part)
-                    held += len(part)
-                    if held >= size:
-                        yield b"".join(waiting)
-                        waiting, held = [], 0
-            except StreamDamaged:
-                if held:
+            for part in (
+                stored(size) if compression is None else _UNPACK[compression](stored(_PIECE))
+            ):
+                waiting.append(part)
+                held += len(part)
+                if held >= size:
                     yield b"".join(waiting)
-                raise
-            if held:
-                yield b"".join(waiting)
+                    waiting, held = [], 0
+        except StreamDamaged as error:
+            damage = error
+        if held:
+            yield b"".join(waiting)
+        self.check_same(None, checksum)
+        if damage is not None:
+            raise damage
 
     def _read(self, handle: BinaryIO, size: int) -> bytes:
         try:
             read = handle.read(size)
-            self.done += len(read)
-            return read
         except OSError as error:
             where = Message(" ({said})", said=_said(error))
             raise StreamDamaged(
                 Message("must be readable{where}", code="cannot_be_read", where=where)
             ) from error
+        self.done += len(read)
+        return read
 
     def unpacked(self, compression: str | None) -> BinaryIO:
         """Open the decompressed content as a seekable file, for formats that seek."""
@@ -492,6 +471,9 @@ def _unpacked(
         raise StreamDamaged(cut)
 
 
+_UNPACK = {"gzip": _gunzip, "zstd": _unzstd}
+
+
 @contextmanager
 def _announced(message: Message) -> Iterator[None]:
     """Tell a user at a terminal what is waited for, if the body takes more than a second."""
@@ -511,11 +493,17 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Turn a system error into an InputError that names the file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        reason = Message("no such file or directory", code="no_such_file")
+        raise InputError(refusal(name, reason)) from error
+    except OSError as error:
+        raise InputError(refusal(name, _said(error), code="cannot_be_read")) from error
+
+
 def _said(error: OSError) -> Message:
     return Message("{said:inside}", said=system_words(error))
-
-
-def _refused(name: str, error: OSError) -> Message:
-    if error.errno == errno.ENOENT:
-        return refusal(name, Message("no such file or directory", code="no_such_file"))
-    return refusal(name, _said(error), code="cannot_be_read")

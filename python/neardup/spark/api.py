@@ -17,6 +17,7 @@ from neardup.readers.fields import Fields
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, check_reviewable, settings_of
+from neardup.spark.ordering import OWN
 from neardup.spark.session import require_spark
 
 if TYPE_CHECKING:
@@ -168,7 +169,8 @@ def dedup_files(
             )
     fields = _fields(given)
     names = [os.fspath(path) for path in inputs]
-    source = open_files(spark, names, given["format"], fields)
+    first = 0 if against is None else OWN
+    source = open_files(spark, names, given["format"], fields, first)
     others = None
     if against is not None:
         others = open_files(spark, paths_of(against, "against"), given["format"], fields)

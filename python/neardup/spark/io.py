@@ -61,11 +61,6 @@ class Source:
         """Return the name and the bytes of each file."""
         return [[file.name, file.size] for file in self.files.values()]
 
-    def beginning_at(self, number: int) -> Source:
-        """Return the source with the batches of its files numbered from `number` on."""
-        files = {key: replace(file, begin=number + file.begin) for key, file in self.files.items()}
-        return replace(self, files=files)
-
 
 def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Source:
     """Return a table as a source, sorted by columns."""
@@ -87,9 +82,12 @@ def open_table(frame: DataFrame, fields: Fields, order_by: Sequence[str]) -> Sou
 
 
 def open_files(
-    spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields
+    spark: SparkSession, inputs: Sequence[str], format: str | None, fields: Fields, first: int = 0
 ) -> Source:
-    """Return files as a source, in the given order; the files of a folder are ordered by name."""
+    """Return files as a source, in the given order; the files of a folder are ordered by name.
+
+    Their batches are numbered from `first` on.
+    """
     from pyspark.sql import functions as F
 
     folders = Folders(spark)
@@ -125,7 +123,8 @@ def open_files(
         .select(F.xxhash64("_metadata.file_path"), "path", "length")
     )
     known = {row[1]: (row[0], row[2]) for row in listed.collect()}
-    files = order_files([(known[path][0], names.get(path, path), known[path][1]) for path in paths])
+    sizes = [(known[path][0], names.get(path, path), known[path][1]) for path in paths]
+    files = order_files(sizes, first)
     where = [
         F.xxhash64("_metadata.file_path").alias(PATH),
         F.col("_metadata.file_block_start").alias(BEGIN),
@@ -255,8 +254,8 @@ def list_batches(batches: DataFrame, files: Sequence[File], first: int) -> list[
         "batch",
         "size",
         F.size("features").alias("documents"),
-        F.size(F.filter("features", lambda some: some < 0)).alias("unreadable"),
-        F.size(F.filter("features", lambda some: some == 0)).alias("without_features"),
+        F.size(F.filter("features", lambda count: count < 0)).alias("unreadable"),
+        F.size(F.filter("features", lambda count: count == 0)).alias("without_features"),
         F.expr(_PROBLEM_COUNT).alias("problems"),
         F.spark_partition_id().alias("partition"),
     ).toArrow()

@@ -252,7 +252,6 @@ class Job:
         files = list(source.files.values())
         if others is not None:
             self.settings = replace(self.settings, first=OWN)
-            source = source.beginning_at(OWN)
             for file in source.files.keys() & others.files.keys():
                 self.progress.note(
                     Message(

@@ -104,13 +104,14 @@ def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, p
             yield int(path[at]), int(begin[at]), rows.slice(at, min(most, last - at))
 
 
-def order_files(sizes: list[tuple[Any, str, int]]) -> dict[Any, File]:
-    """Return files by key, from keys, names and sizes in input order; the first begins at 0."""
+def order_files(sizes: list[tuple[Any, str, int]], first: int = 0) -> dict[Any, File]:
+    """Return files by key, from keys, names and sizes in input order; they begin at `first`."""
     files = {}
-    begin = 0
+    begin = first
     for key, name, size in sizes:
         files[key] = File(name, begin, size)
         begin += max(size, 1)
+    begin -= first
     if begin >= OWN:
         raise InputError(
             Message(

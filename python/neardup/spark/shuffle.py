@@ -151,12 +151,17 @@ class Search:
         Copies of a dropped document are searched too: the most similar kept document of a copy may
         come after that of the first.
         """
+        from pyspark import StorageLevel
 
         sketches = self._batches.select("batch", "features", "sketches")
-        keys = self._for_each_row(sketches, kernels.keys, kernels.KEYS)
-        counts = self._for_each_group(keys, "bucket", kernels.count, kernels.COUNTS)
+        work = partial(_keys, settings=self._settings)
+        keys = sketches.mapInArrow(work, _spark(kernels.KEYS))
+        counts = self._for_each_bucket(keys, kernels.count, kernels.COUNTS)
         # Partitioned by batch and cached once, because every round reads them.
-        sketches, counts = map(self._persist, (sketches, counts))
+        sketches, counts = self._persisted = [
+            frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
+            for frame in (sketches, counts)
+        ]
         skipped, before = repeats, _NONE
         verified: list[DataFrame] = []
         lists = self._lists(sketches, counts, _skip(repeats))
@@ -164,13 +169,13 @@ class Search:
             name = f"round-{self.rounds}"
             known = (frame.select(batch_of("later"), "*") for frame in verified)
             inputs = _union(counts, lists, _skip(skipped), *known)
-            found = self._checkpoint.stage(
+            candidates = self._checkpoint.stage(
                 f"{name}/candidates",
                 self._for_each_cogroup(sketches, inputs, kernels.candidates, kernels.CANDIDATES),
             )
-            verified_now = self._verify(found, name, background.result())
+            verified_now = self._verify(candidates, name, background.result())
             judged = self._checkpoint.stage(f"{name}/verified", verified_now)
-            old = found.filter("unit is null and later is not null").select(*judged.columns)
+            old = candidates.filter("unit is null and later is not null").select(*judged.columns)
             pairs = judged.unionByName(old)
             self.candidates = pairs.count()
             pairs = pairs.filter("similarity is not null")
@@ -180,12 +185,12 @@ class Search:
             self.rounds += 1
             these = _digest(dropped)
             if these == before:
-                self._count_left_out(found, dropped)
+                self._count_left_out(candidates, dropped)
                 return pairs, dropped
             of_dropped = repeats["first"] == dropped.number
-            if self.rounds == 1 and not _has(found, "closed", dropped):
+            if self.rounds == 1 and not _has(candidates, "closed", dropped):
                 if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
-                    self._count_left_out(found, dropped)
+                    self._count_left_out(candidates, dropped)
                     return pairs, dropped
             else:
                 lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
@@ -193,11 +198,11 @@ class Search:
             before = these
             verified.append(judged)
 
-    def _count_left_out(self, found: DataFrame, dropped: DataFrame) -> None:
+    def _count_left_out(self, candidates: DataFrame, dropped: DataFrame) -> None:
         """Count what full lists left out, among the kept documents."""
         from pyspark.sql import functions as F
 
-        rows = found.filter("left_out is not null").select("full_key", "left_out")
+        rows = candidates.filter("left_out is not null").select("full_key", "left_out")
         rows = rows.join(dropped, rows.left_out == dropped.number, "left_anti")
         lists = rows.groupBy("full_key").agg(F.count("left_out").alias("count"))
         pairs = F.sum(F.expr("count * (count - 1) div 2"))
@@ -211,16 +216,16 @@ class Search:
         """Return the lists of all buckets, made of the documents that are not skipped."""
         inputs = _union(counts, skipped)
         filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED)
-        return self._for_each_group(filed, "bucket", kernels.lists, kernels.LISTS)
+        return self._for_each_bucket(filed, kernels.lists, kernels.LISTS)
 
-    def _verify(self, found: DataFrame, name: str, background: Any) -> DataFrame:
+    def _verify(self, candidates: DataFrame, name: str, background: Any) -> DataFrame:
         """Return the new candidate pairs with their similarities."""
         settings = self._settings
-        requests = found.filter("needed is not null").select("batch", "needed")
+        requests = candidates.filter("needed is not null").select("batch", "needed")
         # The stage has at least as many bytes as its requests, in any but contrived cases.
         is_small = self._checkpoint.size(f"{name}/candidates") <= BROADCAST
         texts = texts_of(self._batches, requests, settings, is_small=is_small)
-        pairs = found.filter("unit is not null").select("unit", "later", "earlier")
+        pairs = candidates.filter("unit is not null").select("unit", "later", "earlier")
         partitions = _EVEN * self._partitions
         return self._for_each_cogroup(
             pairs.repartition(partitions, "unit"),
@@ -285,26 +290,12 @@ class Search:
         texts = F.transform("needed", lambda place: F.get("texts", place.cast("int")))
         return asked.select(texts.alias("texts")).mapInArrow(work, _spark(sketching.SHINGLES))
 
-    def _persist(self, frame: DataFrame) -> DataFrame:
-        from pyspark import StorageLevel
-
-        frame = frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
-        self._persisted.append(frame)
-        return frame
-
-    def _for_each_row(
+    def _for_each_bucket(
         self, frame: DataFrame, kernel: Callable[..., pa.Table], schema: pa.Schema
-    ) -> DataFrame:
-        return frame.mapInArrow(
-            partial(_each_row, kernel=kernel, settings=self._settings), _spark(schema)
-        )
-
-    def _for_each_group(
-        self, frame: DataFrame, key: str, kernel: Callable[..., pa.Table], schema: pa.Schema
     ) -> DataFrame:
         settings = self._settings
         # Spark inspects type hints, and fails for a partial of a function that has some.
-        return frame.groupBy(key).applyInArrow(
+        return frame.groupBy("bucket").applyInArrow(
             lambda table: kernel(table, settings=settings), _spark(schema)
         )
 
@@ -413,9 +404,8 @@ def _dropped(pairs: DataFrame) -> DataFrame:
 
 def _has(frame: DataFrame, column: str, numbers: DataFrame) -> bool:
     """Return whether a column contains any of the numbers."""
-    some = frame.filter(frame[column].isNotNull())
     # Counts all instead of stopping at the first: stopped Python workers log errors.
-    return some.join(numbers, some[column] == numbers.number, "left_semi").count() > 0
+    return frame.join(numbers, frame[column] == numbers.number, "left_semi").count() > 0
 
 
 def _digest(numbers: DataFrame) -> tuple[Any, ...]:
@@ -442,29 +432,27 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
             yield {name: batch.column(name)[at] for name in batch.schema.names}
 
 
-def _each_row(
-    batches: Iterable[pa.RecordBatch], *, kernel: Callable[..., pa.Table], settings: Settings
-) -> Iterator[pa.RecordBatch]:
+def _keys(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
-        yield from kernel(row, settings).to_batches()
+        yield from kernels.keys(row, settings).to_batches()
 
 
 def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
-        yield _shingles(sketching.merge_shingles([row["counted"].as_py()], level))
+        yield from _shingles([row["counted"].as_py()], level)
 
 
 def _count_again(
     batches: Iterable[pa.RecordBatch], *, settings: Settings, level: int
 ) -> Iterator[pa.RecordBatch]:
     tables = (sketching.count_again(row["texts"].values, settings) for row in _rows(batches))
+    yield from _shingles(tables, level)
+
+
+def _shingles(tables: Iterable[bytes], level: int) -> Iterator[pa.RecordBatch]:
     merged = sketching.merge_shingles(tables, level)
     if merged is not None:
-        yield _shingles(merged)
-
-
-def _shingles(table: bytes | None) -> pa.RecordBatch:
-    return pa.record_batch([pa.array([table], pa.large_binary())], schema=sketching.SHINGLES)
+        yield pa.record_batch([pa.array([merged], pa.large_binary())], schema=sketching.SHINGLES)
 
 
 def _common(batches: Iterable[pa.RecordBatch], *, documents: int) -> Iterator[pa.RecordBatch]:
