@@ -138,15 +138,17 @@ def agreement():
     return f"""\
 ## 3. Pairs that people labelled
 
-{decided.sum()} pairs of news, notices and laws, drawn over all similarities. *Same* is a
-duplicate; one form, one event and different texts are none. The default calls duplicates:
+{decided.sum()} pairs of news, notices and laws, drawn over all similarities. Only the label
+*same* means duplicate; two texts from one template, about one event, or different ones do not. The
+default calls duplicates:
 
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
 Of {(~decided).sum()} pairs of versions, which are left out, {called[~decided].mean():.0%} are
 called duplicates.
 
-By the measures of other recipes, at their own threshold and at the best one in hindsight:
+The same pairs by the measures of other recipes, at their own threshold and at the best one in
+hindsight:
 
 {of_measures(some, is_same, english)}
 """
