@@ -343,7 +343,6 @@ def test_the_same_again_but_for_times(result, collection_folder, drawn_again, mo
         ({"rate": 0.05}, "'rate' parameter must be left out unless copies='edits'"),
         ({"copies": "quotes"}, "'copies' parameter must be"),
         ({"methods": ["none"]}, "'methods' parameter must be"),
-        ({"methods": [Method("m", "news", "threshold", (0.5,))]}, "must decide by threshold"),
         ({"sizes": [45]}, "'sizes' parameter must be a whole number from 1 to 44"),
         ({"sizes": [0]}, "'sizes' parameter must be"),
         ({"sizes": "12"}, "'sizes' parameter must be a list"),
