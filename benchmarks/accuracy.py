@@ -55,7 +55,7 @@ def page():
     labelled = done("measures on one set of labels", accuracy_labels.measure())
     sections = [
         _HEAD,
-        done("defaults", defaults(edited, labelled, published)),
+        done("defaults", defaults(edited, labelled)),
         accuracy_copies.page(edited),
         done("pairs that people labelled", accuracy_labels.agreement()),
         accuracy_labels.page(labelled),
@@ -73,15 +73,14 @@ def page():
 _HEAD = """\
 # Accuracy: the evidence for the defaults
 
-Made by `make accuracy` and the corpora beside the repository; do
-not edit. Methods are on the page [methods](methods.md), words in the [glossary](glossary.md),
-speed in [the benchmarks](benchmarks.md). Figures first; where pairs had to be read to
-know what they are, one reader read a seeded sample of them, and the readings are in
-[`benchmarks/readings`](../benchmarks/readings).
+Made by `make accuracy` from `benchmarks/accuracy.py` and the corpora beside the repository; do
+not edit. [Methods](methods.md) defines the measures, the [glossary](glossary.md) the words. Where
+pairs had to be read, one reader read a seeded sample of them
+([`benchmarks/readings`](../benchmarks/readings)).
 """
 
 
-def defaults(edited, labelled, published):
+def defaults(edited, labelled):
     """Return the first section: the defaults and their alternatives."""
     truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
     own = {**labelled["results"], "general": labelled["results"][accuracy_labels.CONTENT]}
@@ -126,7 +125,7 @@ def defaults(edited, labelled, published):
     scores = edited["tallies"][accuracy_copies.NEWS.name, accuracy_copies.USUAL].scores
     many = scores.tp + scores.fp
     return f"""\
-## 1. The defaults, and by how much they win
+## 1. The defaults compared
 
 Each recipe with its own decision. The default is `general`: content of shingles of 5
 characters, or of 8 in texts with spaces between words, at least .45. `shingle`, `minhash` and
@@ -139,26 +138,13 @@ others decide by the distance of fingerprints, at most 3 bits.
 pairs of section 2 duplicates.
 
 How many of the reported pairs are **other events**, estimated from the samples of 20 to 50
-pairs that were read, so give or take .1 or .2:
+pairs that were read, so the error is .1 or .2:
 
 {table(["collection", "content, the default", "resemblance ≥ .55"], wrong)}
 
 In each collection `general` reports the smaller share of other events. On English copies with
-few edits it finds less than resemblance does, as numbers have no say there (section 2). Of the
+few edits it finds less than resemblance does, which ignores numbers (section 2). Of the
 pairs just below the bound, with a content from .35 on, {near} are one text used twice.
-
-Against the figures that were wanted:
-
-- **The published comparison**, precision .953 and recall .940 for `improved`: at distance 3
-  reproduced with re-posts, {accuracy_copies.summary_published(published)}, and ahead of traditional
-  SimHash; that Shingle is last and `improved` fastest is not (section 9). With 2 to 10 % edited
-  `improved` reaches .587 and .738 at its best distance, 7: its weights let a few heavy words decide
-  the bits, so that texts on one subject are near and edited ones far. `general` reaches .993 and
-  .994 there at its own .45 (`neardup evaluate published --copies edits`).
-- **Bulletins**, at most 10 pairs of different days: not reached (section 4).
-- **Laws**, 80 of the {len(truth)} versions with fewer than 100 other pairs: not reached
-  (section 5).
-- **Copies with 5 % edits**, a recall of .99: reached in Chinese, not in English (section 2).
 """
 
 
@@ -174,28 +160,29 @@ def limits(edited):
     return f"""\
 ## 8. Where the defaults lose
 
-- **Rewritten texts.** The same told in other words shares no shingles: most law versions below
-  .2 in section 5.
+- **Rewritten texts.** A text told in other words shares no shingles: most law versions below .2
+  in section 5.
 - **Heavy scattered edits.** Recall on Chinese copies is {at[0.1]:.2f} at 10 % of characters
   touched, {at[0.15]:.2f} at 15 % and {at[0.2]:.2f} at 20 %.
 - **Edited English.** Recall on copies is {recalls("general")}; `minhash` has
   {recalls("minhash")}. In a short item one number that an edit changed is a large part of its
-  numbers (section 2). `--recipe minhash` finds these, and takes more forms for copies.
-- **Forms with other names.** Two texts of one form whose names differ and whose numbers agree are
-  called duplicates: the dividend notices of two companies, a rule that one city adopted from
-  another (sections 5 and 6).
-- **Forms that the collection has fewer than five of.** A notice that comes once a year in a
-  collection of four years is not common, and passes (section 4).
-- **Texts of one form whose numbers agree**, or that have none: lists of names, series of
+  numbers (section 2). `--recipe minhash` finds these, and reports more texts from one template.
+- **Templates with other names.** Two texts from one template whose names differ and whose
+  numbers agree are called duplicates: the dividend notices of two companies, a rule that one city
+  adopted from another (sections 5 and 6).
+- **Templates with fewer than five texts.** A notice that appears once a year in a collection of
+  four years is not recognized as a template (section 4).
+- **Texts from one template whose numbers agree**, or that have none: lists of names, series of
   commentaries.
-- **Numbers that were corrected.** A repeat of a short notice with a corrected figure is called
-  another text.
-- **Partial copies.** A copied paragraph in a long text is not found, nor a text that another
-  contains with as much again around it: content is symmetric. The recipe `containment` finds the
+- **Numbers that were corrected.** A re-post of a short notice with a corrected figure is not
+  called a duplicate.
+- **Partial copies.** A copied paragraph in a long text is not found, nor is a text that makes
+  up at most half of another: content is symmetric. The recipe `containment` finds the
   latter, and `neardup check` both.
-- **Short texts.** Below 40 letters and digits one word put into the middle makes another text.
-- **A million documents.** The table that counts what is common then holds a smaller sample, and
-  of short texts it knows too few shingles to say what is form: resemblance decides for these.
+- **Short texts.** Below 40 letters and digits, one word inserted in the middle makes two texts
+  different.
+- **A million documents.** The table of common shingles then holds a smaller sample, with too
+  few shingles of short texts to recognize a template: plain resemblance decides for these.
 """
 
 

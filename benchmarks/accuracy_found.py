@@ -230,33 +230,26 @@ def _of_both(of, parts, both):
     return len(both) * classes.count(OTHER) / max(1, len(classes))
 
 
-#: Documents of a young index.
-FIRST = 1_000
-
-
 def streams():
     """Return the section on the index."""
     lines = [
-        [name, order, *cells(name, places), *cells(name, places[:FIRST])]
+        [name, order, *cells(name, places)]
         for name in NAMES
         for order, places in orders(collection(name)).items()
     ]
-    heading = ["collection", "order"]
-    for size in ("all", f"first {FIRST:,}"):
-        heading += [f"{size}: documents", "kept by both", "by the index only", "by `dedup` only"]
+    heading = ["collection", "order", "documents"]
+    heading += ["kept by both", "by the index only", "by `dedup` only"]
     return f"""\
 ## 10. The index against `dedup`
 
 `dedup` counts which shingles are common in the whole collection, and then decides. An index decides
 on each document when it arrives, and counts the documents that it has after 100, 200, 400, ... of
 them. Here each collection is added to a new index in three orders and compared with `dedup` of the
-same documents in the same order; so are the first {FIRST:,} of each order alone.
+same documents in the same order.
 
 {table(heading, lines, text=2)}
 
-With a collection as its given background, an index keeps what `dedup` keeps. Counting its own
-background more often helps little: with three times as many counts of Reuters, after each quarter
-more, `dedup` alone keeps six and seven documents fewer, in the first and the last order.
+With a collection as its given background, an index keeps what `dedup` keeps.
 """
 
 

@@ -10,18 +10,15 @@ that is called duplicates is shown. Document frequencies are counted in the whol
 """
 
 import numpy as np
-import pyarrow as pa
 
 from corpora import path_of, read, rows
-from neardup import _core
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.experiments.labelled_pairs.measures import PairJudge, Pairs, measure_all
 from neardup.lab.experiments.labelled_pairs.settings import ranked
-from neardup.lab.metrics import bootstrap_interval, f1_of_sums
+from neardup.lab.metrics import accuracy, count_scores
 from neardup.lab.thresholds import sweep
 from neardup.recipe import load_recipe
-from neardup.recipe.assets import compiled
-from readings import FOLDER, SHINGLE, WORKERS
+from readings import FOLDER, SHINGLE, WORKERS, Collection
 from tables import interval, table
 
 READINGS = FOLDER / "pairs.tsv"
@@ -69,18 +66,10 @@ def labels():
 
 def evidence(pairs):
     """Return what `general` finds out about each pair."""
-    general = load_recipe("general")
     found = {}
     for name in sorted({pair[0] for pair in pairs}):
-        documents = list(read(f"{name}.jsonl.zst"))
-        place = {d["id"]: at for at, d in enumerate(documents)}
-        corpus = _core.Corpus(compiled(general), keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
-        texts = pa.array([d["text"] for d in documents], pa.large_string())
-        corpus.push(texts, titles=None, units=None)
-        corpus.finish()
-        for _, a, b, *_ in (pair for pair in pairs if pair[0] == name):
-            one = _core.judge(corpus, place[a], place[b], measure="content", shingle=SHINGLE)
-            found[name, a, b] = one
+        whole = Collection(name, tuple(read(f"{name}.jsonl.zst")), is_markup=False)
+        found |= {pair[:3]: whole.evidence(pair[1:3]) for pair in pairs if pair[0] == name}
     return [found[pair[:3]] for pair in pairs]
 
 
@@ -93,22 +82,12 @@ def of_measures(found, is_same, english):
         cells = []
         for chosen in (np.ones_like(english), ~english, english):
             best = sweep(values[chosen], is_same[chosen])
-            cells.append(f"{f1(values[chosen] >= threshold, is_same[chosen]):.3f}")
+            cells.append(f"{count_scores(values[chosen] >= threshold, is_same[chosen]).f1:.3f}")
             cells.append(f"{best.best.f1:.3f} at {best.cut_off:g}")
         lines.append([recipe, f"{threshold:g}", *cells])
     groups = ("all", "Chinese", "English")
     heading = [f"{group}: {what}" for group in groups for what in ("F1", "best")]
     return table(["recipe", "threshold", *heading], lines)
-
-
-def f1(called, is_same):
-    """Return F1 of verdicts."""
-    return float(f1_of_sums(counts_of(called, is_same).sum(axis=0, dtype=float)))
-
-
-def counts_of(called, is_same):
-    """Return for each pair whether it is found, wrong, or missed."""
-    return np.column_stack([called & is_same, called & ~is_same, ~called & is_same])
 
 
 def agreement():
@@ -126,27 +105,26 @@ def agreement():
     lines = []
     for group, chosen in groups.items():
         chosen = chosen & decided
-        counts = counts_of(called[chosen], kinds[chosen] == "same")
-        found, wrong, missed = counts.sum(axis=0)
-        score, bounds = "–", "–"
-        if found + missed:
-            score = f"{2 * found / (2 * found + wrong + missed):.3f}"
-            bounds = interval(bootstrap_interval(counts, f1_of_sums))
-        lines.append([group, str(chosen.sum()), str(found), str(wrong), str(missed), score, bounds])
+        its = accuracy(called[chosen], kinds[chosen] == "same")
+        tp, fp, fn = its.scores.tp, its.scores.fp, its.scores.fn
+        shares = [f"{its.scores.f1:.3f}", interval(its.f1)] if tp + fn else ["–", "–"]
+        lines.append([group, chosen.sum(), tp, fp, fn, *shares])
     some = [one for one, is_decided in zip(evident, decided, strict=True) if is_decided]
     is_same, english = kinds[decided] == "same", english[decided]
     return f"""\
 ## 3. Pairs that people labelled
 
-{decided.sum()} pairs of news, notices and laws, drawn over all similarities. *Same* is a
-duplicate; one form, one event and different texts are none. The default calls duplicates:
+{decided.sum()} pairs of news, notices and laws, drawn over all similarities. Only the label
+*same* means duplicate; two texts from one template, about one event, or different ones do not. The
+default calls duplicates:
 
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
 Of {(~decided).sum()} pairs of versions, which are left out, {called[~decided].mean():.0%} are
 called duplicates.
 
-By the measures of other recipes, at their own threshold and at the best one in hindsight:
+The same pairs by the measures of other recipes, at their own threshold and at the best one in
+hindsight:
 
 {of_measures(some, is_same, english)}
 """

@@ -384,7 +384,7 @@ class Clauses:
     their originals have two consecutive clauses in common. No other pair is similar: a 5-shingle
     occurs inside at most one clause of the pool. So texts of different families can only share
     shingles inside common clauses, and shingles across common consecutive clauses. A resemblance
-    of .8 needs both. `bench_growth.py` checks this with the exact join at 10^4 documents.
+    of .8 needs both. `news.py` checks this with the exact join at 10^4 documents.
     """
 
     def __init__(self, pool, documents):

@@ -130,7 +130,7 @@ def run(work, repetitions, only=None, smaller=()):
             print(f"{work.name}: {engine.label}, run {repetition + 1}", file=sys.stderr, flush=True)
             try:
                 measured, answer = measure(work, engine, path)
-                row["quality"] = work.judge(answer, engine) | measured.pop("facts", {})
+                row["quality"] = work.judge(answer, engine) | measured.pop("facts")
                 row["versions"] = measured.pop("versions")
                 row["runs"].append(measured)
             except LimitError as error:

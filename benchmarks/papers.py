@@ -28,8 +28,8 @@ from neardup.lab import passage_scores, plant
 from neardup.papers import open_library
 from neardup.papers.align import align
 from neardup.papers.check import Checking
-from neardup.papers.report.limits import ReportLimits
-from neardup.readers.files import FileText
+from neardup.papers.limits import ReportLimits
+from neardup.readers.extracted import FileText
 from readings import FOLDER, classified
 from results import memory
 from tables import measured_on, percent, table, wrapped
@@ -114,28 +114,15 @@ def collections(news, laws):
 
 def planted(inputs, kind, rate):
     """Return the figures of one kind of planted passages."""
-    found, true, errors = [], [], []
-    seconds, size = 0.0, 0
+    found, true = [], []
     for hosts, sources in inputs:
         for paper in plant(hosts, sources, kind=kind, rate=rate, seed=SEED):
-            reported = []
             for name in dict.fromkeys(case.source for case in paper.cases):
-                begun = time.perf_counter()
                 passages = align(paper.text, sources[name])
-                seconds += time.perf_counter() - begun
-                size += len(paper.text) + len(sources[name])
-                reported += [of_passage(paper.document, name, passage) for passage in passages]
-            found += reported
+                found += [of_passage(paper.document, name, passage) for passage in passages]
             true += paper.cases
-            errors.append(abs(share_of(paper.text, reported) - share_of(paper.text, paper.cases)))
     scores = passage_scores(found, true)
-    return {
-        "papers": len(errors),
-        **asdict(scores),
-        "plagdet": scores.plagdet,
-        "rate_error": sum(errors) / len(errors),
-        "characters_a_second": round(size / seconds),
-    }
+    return asdict(scores) | {"plagdet": scores.plagdet}
 
 
 def of_passage(document, source, passage):
@@ -251,9 +238,8 @@ class Found:
 
 def subjects(options):
     """Return the classes of the passages reported of texts on one subject."""
-    seed = options.seed or SUBJECTS_SEED
-    groups = {name: of_subjects(name, seed) for name in PAIRS}
-    found = [*in_pairs(groups, seed), *in_libraries(groups, seed)]
+    groups = {name: of_subjects(name) for name in PAIRS}
+    found = [*in_pairs(groups), *in_libraries(groups)]
     known = {
         (line["paper"], line["source"], int(line["begin"]), int(line["end"])): line["class"]
         for line in classified(FOLDER / "passages.tsv", CLASSES)
@@ -289,12 +275,12 @@ def show_subjects(result):
     return "\n\n".join([wrapped(text), table(heading, rows)])
 
 
-def digest(seed, *parts):
+def digest(*parts):
     """Return a digest; sorting by it gives the same sample everywhere."""
-    return hashlib.blake2b("\n".join([str(seed), *parts]).encode(), digest_size=8).digest()
+    return hashlib.blake2b("\n".join([str(SUBJECTS_SEED), *parts]).encode(), digest_size=8).digest()
 
 
-def of_subjects(name, seed):
+def of_subjects(name):
     """Return the texts of a collection by subject."""
     found = {}
     if name == "topics_zh":
@@ -313,18 +299,18 @@ def of_subjects(name, seed):
     fitting = {
         subject: sorted(
             (record for record in records if len(record["text"]) >= SHORTEST),
-            key=lambda record: digest(seed, record["id"]),
+            key=lambda record: digest(record["id"]),
         )[:LARGEST]
         for subject, records in found.items()
     }
     return {subject: records for subject, records in fitting.items() if len(records) >= 50}
 
 
-def in_pairs(groups, seed):
+def in_pairs(groups):
     """Yield the passages reported of pairs of texts on one subject."""
     for name, of_subject in groups.items():
         pairs = [
-            (digest(seed, a["id"], b["id"]), a, b)
+            (digest(a["id"], b["id"]), a, b)
             for records in of_subject.values()
             # Texts are sorted by digest, so the first ones are a random sample.
             for a, b in combinations(records[:60], 2)
@@ -334,14 +320,14 @@ def in_pairs(groups, seed):
             yield from reported(name, "pair", [b], [a])
 
 
-def in_libraries(groups, seed):
+def in_libraries(groups):
     """Yield the passages reported of texts against a library.
 
     The library has all texts on the same subject.
     """
     for name, of_subject in groups.items():
         papers = sorted(
-            (digest(seed, "paper", record["id"]), subject, at)
+            (digest("paper", record["id"]), subject, at)
             for subject, records in of_subject.items()
             for at, record in enumerate(records)
         )[: PAPERS[name]]
@@ -431,7 +417,6 @@ def thesis(options):
         "documents": NEWS + LAWS,
         "characters_of_library": made["library"],
         "characters_of_thesis": made["thesis"],
-        "seconds_to_make_the_index": made["seconds"],
         "seconds_to_sketch_it": first,
         "runs": runs,
     }
@@ -474,15 +459,9 @@ def make_inputs():
     for old in INPUTS.glob("library.db*"):
         old.unlink()
     records = [{"id": one["id"], "title": one.get("title"), "text": one["text"]} for one in library]
-    begun = time.perf_counter()
     with neardup.Index(INPUTS / "library.db") as index:
         index.add_many(records)
-    seconds = time.perf_counter() - begun
-    return {
-        "library": sum(len(one["text"]) for one in library),
-        "thesis": len(thesis),
-        "seconds": seconds,
-    }
+    return {"library": sum(len(one["text"]) for one in library), "thesis": len(thesis)}
 
 
 def one_run():
@@ -492,12 +471,11 @@ def one_run():
     opened = time.perf_counter()
     report = neardup.check(INPUTS / "thesis.txt", library)
     checked = time.perf_counter()
-    page = report.to_html()
+    report.to_html()
     return {
         "open": opened - begun,
         "check": checked - opened,
         "page": time.perf_counter() - checked,
-        "page_bytes": len(page.encode()),
         "peak_memory": round(memory()["peak"] * 2**20),
         "rate": report.rates.total,
         "passages": len(report.passages),

@@ -96,12 +96,6 @@ class Collection:
             self._found[key] = dict(zip(both, found["similarity"].to_pylist(), strict=True))
         return self._found[key]
 
-    def kept(self, recipe="general", threshold=None):
-        """Return the number of documents that a recipe keeps."""
-        chosen = self.recipe(recipe)
-        result = neardup.dedup(self.table, recipe=chosen, threshold=threshold, workers=WORKERS)
-        return int(result.keep.sum())
-
     @cached_property
     def corpus(self):
         """The collection in the core, which computes every measure of any pair."""

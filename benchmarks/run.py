@@ -51,7 +51,7 @@ def main(arguments=None):
     if not chosen and not options.page:
         chosen = [c for c in known.values() if c.usual or (c.large and options.large)]
     WORK.mkdir(exist_ok=True)
-    failed, is_partial = False, bool(options.engines or options.trial or options.seed)
+    failed, is_partial = False, bool(options.engines or options.trial)
     for case in chosen:
         try:
             result = case.measure(options)
@@ -81,7 +81,6 @@ def parse(arguments):
     parser.add_argument("--trial", action="store_true", help="smaller, if it can be; not stored")
     parser.add_argument("--page", action="store_true", help="only make the page again")
     parser.add_argument("--unread", action="store_true", help="print samples that nobody has read")
-    parser.add_argument("--seed", type=int, help="another sample of `subjects`; not stored")
     parser.add_argument("--list", action="store_true", help="list the cases")
     return parser.parse_args(arguments)
 

@@ -74,9 +74,9 @@ def write_kept(path, folder, removed):
 class Answer(dict):
     """An answer that is computed after the time is taken."""
 
-    def __init__(self, read, facts=None):
-        """Store the function that computes it, and known facts of the run."""
-        super().__init__(facts=facts or {})
+    def __init__(self, read):
+        """Store the function that computes it."""
+        super().__init__()
         self.read = read
 
 

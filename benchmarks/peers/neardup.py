@@ -1,12 +1,10 @@
 """neardup itself: its public functions and its command line."""
 
-import json
 import shutil
 import subprocess
 import sys
 import sysconfig
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -64,8 +62,8 @@ def dedup_file(path, folder, *, threshold=None, recipe="general", decide=None, m
 
     def job():
         arguments = (str(path), "-o", str(output), "--removed", str(removed))
-        facts = command("dedup", folder, *arguments, *options)
-        return inputs.Answer(lambda: removals([removed], [output]), facts)
+        run("dedup", *arguments, *options)
+        return inputs.Answer(lambda: removals([removed], [output]))
 
     return job
 
@@ -77,14 +75,14 @@ def across(path, folder, *, threshold, recipe, decide=None, saved=False):
     options = rule(folder, threshold, recipe, decide)
     if saved:
         sketches = folder / "b.sketches"
-        run("sketch", str(b), "-o", str(sketches), *options[:2], "--quiet")
+        run("sketch", str(b), "-o", str(sketches), *options[:2])
         b = sketches
 
     def job():
         arguments = (str(a), "-o", str(output), "--removed", str(removed))
         against = ("--against", str(b), "--against-only")
-        facts = command("dedup", folder, *arguments, *against, *options)
-        return inputs.Answer(lambda: removals([removed], [output]), facts)
+        run("dedup", *arguments, *against, *options)
+        return inputs.Answer(lambda: removals([removed], [output]))
 
     return job
 
@@ -98,21 +96,14 @@ def spark_file(path, folder, *, threshold, recipe, memory):
     output, removed = folder / "kept", folder / "removed"
 
     def job():
-        result = dedup_files(
+        dedup_files(
             [path], output, spark=spark, removed=removed, threshold=threshold, recipe=recipe
         )
         return inputs.Answer(
-            lambda: removals(*(sorted(folder.glob("part-*")) for folder in (removed, output))),
-            wanted(asdict(result.summary)),
+            lambda: removals(*(sorted(folder.glob("part-*")) for folder in (removed, output)))
         )
 
     return job
-
-
-def wanted(counts):
-    """Return the values of a summary that the cost model needs."""
-    keys = ("stages", "candidates", "rounds", "shuffled_bytes")
-    return {key: counts[key] for key in keys if counts.get(key) is not None}
 
 
 def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
@@ -121,8 +112,8 @@ def pairs_file(path, folder, *, threshold=None, recipe="general", decide=None):
     options = rule(folder, threshold, recipe, decide)
 
     def job():
-        facts = command("pairs", folder, str(path), "-o", str(output), *options)
-        return inputs.Answer(lambda: read_pairs(path, output), facts)
+        run("pairs", str(path), "-o", str(output), *options)
+        return inputs.Answer(lambda: read_pairs(path, output))
 
     return job
 
@@ -137,23 +128,16 @@ def rule(folder, threshold, recipe, decide):
     return ["--recipe", recipe, *limit]
 
 
-def command(name, folder, *arguments):
-    """Run a command; return figures of its report.
-
-    Raise a RuntimeError if its exit code is not 0.
-    """
-    report = folder / "report.json"
-    run(name, *arguments, "--report", str(report), "--force", "--quiet")
-    return wanted(json.loads(report.read_text("utf-8"))["summary"])
-
-
 def run(name, *arguments):
     """Run a command; raise a RuntimeError if its exit code is not 0."""
     program = Path(sysconfig.get_path("scripts")) / "neardup"
     found = str(program) if program.exists() else shutil.which("neardup")
     start = [found] if found else [sys.executable, "-m", "neardup"]
     done = subprocess.run(
-        [*start, name, *arguments], stderr=subprocess.PIPE, text=True, check=False
+        [*start, name, *arguments, "--force", "--quiet"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         raise RuntimeError(f"neardup {name}, exit code {done.returncode}: {done.stderr}")

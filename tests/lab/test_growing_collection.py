@@ -54,3 +54,20 @@ def test_planted_pairs_have_the_resemblance_of_their_texts(corpora):
         sets = (corpora.shingles(collection.texts[place]) for place in (copy, text))
         assert value == corpora.resemblance(*sets)
         assert value > 0.3
+
+
+@pytest.mark.parametrize("distance", [1, 3, 6])
+def test_near_pairs_are_those_of_brute_force(corpora, distance):
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 2**64, 300, dtype=np.uint64)
+    flips = np.uint64(1) << rng.integers(0, 64, (4, 300), dtype=np.uint64)
+    points = np.concatenate((base, base ^ np.bitwise_or.reduce(flips, axis=0)))
+    distances = np.bitwise_count(points[:, None] ^ points[None, :])
+    expected = np.argwhere(np.triu(distances <= distance, 1))
+    assert np.array_equal(corpora.truth.near_pairs(points, distance), expected)
+
+
+@pytest.mark.usefixtures("corpora")
+def test_all_cases_are_listed():
+    cases = importlib.import_module("run").cases()
+    assert {"news", "accuracy", "subjects", "index", "server"} <= set(cases)

@@ -230,20 +230,11 @@ def test_the_report(result):
     assert "6 duplicates and 9 other pairs are few" in text
 
 
-def test_the_verdict_comes_first(result):
+def test_the_table_explains_its_columns(result):
     plain = terminal(result)
-    advice, usual, best, *_ = plain.splitlines()
-    assert advice.startswith("Stay with the default")
-    assert usual.startswith("Your labels: the default (general: content(5) ≥ 0.45) has F1 0.909 (")
-    assert result.choice.best.options in best
-    assert "`" not in plain
-    assert "**" not in plain
-    # Two values of F1 for one measure have two names, and a sentence that tells them apart.
-    assert "\nbest, unseen choice " in plain
-    assert "\nunseen choice: " in plain
-    header = next(line for line in plain.splitlines() if line.startswith("measure "))
+    assert result.choice.best.options in plain.splitlines()[2]
+    assert not set("`*") & set(plain)
     for column in ("F1, unseen cut", "best cut", "best F1", "own cut", "recipes"):
-        assert column in header
         assert f"\n{column} " in plain
 
 

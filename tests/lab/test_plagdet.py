@@ -25,29 +25,19 @@ GOLDEN = {
     "nothing found": ([], [CASE], 1, 0, 1),
     "nothing to find": ([CASE], [], 0, 1, 1),
     "nothing at all": ([], [], 1, 1, 1),
-    "one of two": ([CASE], [CASE, OTHER], 1, 1 / 2, 1),
-    "the first half": ([case(100, 150, 1000, 1050)], [CASE], 1, 1 / 2, 1),
     "half outside": ([case(150, 250, 1050, 1150)], [CASE], 1 / 2, 1 / 2, 1),
-    "twice as long": ([case(50, 250, 950, 1150)], [CASE], 1 / 2, 1, 1),
     "right in the paper alone": ([case(100, 200, 1000, 1050)], [CASE], 1, 3 / 4, 1),
     "two fragments": (
         [case(100, 150, 1000, 1050), case(150, 200, 1050, 1100)],
         [CASE],
         *(1, 1, 2),
     ),
-    "found twice": ([CASE, CASE], [CASE], 1, 1, 2),
     "three fragments of two cases": (
         [case(100, 130, 1000, 1030), case(130, 200, 1030, 1100), OTHER],
         [CASE, OTHER],
         *(1, 1, 3 / 2),
     ),
-    # 250 of 300 characters are of no case: (50 + 50 right) of (150 + 150).
-    "a long tail": ([case(150, 300, 1050, 1200)], [CASE], 1 / 3, 1 / 2, 1),
-    "one right, one wrong": ([CASE, case(0, 50, 0, 50)], [CASE], 1 / 2, 1, 1),
     "another source": ([case(100, 200, 1000, 1100, source="t")], [CASE], 0, 0, 1),
-    "another document": ([case(100, 200, 1000, 1100, document="q")], [CASE], 0, 0, 1),
-    "another place of the source": ([case(100, 200, 0, 100)], [CASE], 0, 0, 1),
-    "ends where the case begins": ([case(50, 100, 950, 1000)], [CASE], 0, 0, 1),
     "ends where the case begins, in the source alone": (
         [case(50, 150, 950, 1000)],
         [CASE],
@@ -84,15 +74,6 @@ def test_micro_counts_characters_and_macro_passages():
     assert (scores.micro_precision, scores.micro_recall) == (0.25, 0.1)
     assert scores.micro_plagdet == pytest.approx(2 * 0.25 * 0.1 / 0.35)
     assert scores.detected == 1
-
-
-def test_micro_counts_a_character_once():
-    """Two passages of a paper from one place of the source, which is read once."""
-    true = [case(0, 100, 0, 100), case(200, 300, 0, 100)]
-    scores = passage_scores([true[0]], true)
-    # Right are 100 characters of the paper and 100 of the source, of 200 and 100.
-    assert scores.micro_recall == pytest.approx(2 / 3)
-    assert (scores.micro_precision, scores.recall) == (1, 0.5)
 
 
 def test_a_document_that_is_called_as_its_source():

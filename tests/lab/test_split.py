@@ -67,6 +67,8 @@ def test_a_split_is_the_same_for_the_same_seed(collection):
     assert once.documents.ids != other.documents.ids
     with pytest.raises(ParameterError, match="'split'"):
         make_split(collection, "train")
+    with pytest.raises(ParameterError, match="'copies'"):
+        once.table("quotes")
 
 
 @pytest.mark.parametrize(
@@ -206,17 +208,6 @@ def test_the_first_documents_have_their_partners(collection):
         copies = np.flatnonzero(~split.untouched)
         alone = np.isin(copies, first) != np.isin(split.base[copies], first)
         assert alone.sum() <= 1
-
-
-def test_copies_are_reposts_or_edits(collection):
-    split = make_split(collection, "test")
-    for copies in ("reposts", "edits"):
-        texts = split.table(copies)["text"].to_pylist()
-        for place in np.flatnonzero(~split.untouched):
-            assert (split.documents.texts[place] in texts[place]) or copies == "edits"
-    assert not split.table("reposts").equals(split.table("edits"))
-    with pytest.raises(ParameterError, match="'copies' parameter must be"):
-        split.table("quotes")
 
 
 def test_a_sweep_filters_inclusively(judged):

@@ -58,28 +58,20 @@ def test_the_best_cut_is_the_best_of_all(seed):
     assert f1_at(values, is_true, found.cut_off) == pytest.approx(top)
 
 
+@pytest.mark.parametrize("count", [25, 6])
 @pytest.mark.parametrize("seed", range(4))
-def test_left_out_is_the_sweep_of_all_others(seed):
+def test_a_fold_is_judged_by_the_sweep_of_all_others(seed, count):
     values, is_true = drawn(seed, 25)
-    found = sweep(values, is_true)
-    for at in range(len(values)):
-        others = np.arange(len(values)) != at
-        cut = sweep(values[others], is_true[others]).cut_off
-        assert found.judged[at] == (values[at] >= cut)
-    tp = int((found.judged & is_true).sum())
-    assert found.left_out.tp == tp
-    assert found.left_out.fn == int(is_true.sum()) - tp
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_fold_is_left_out_as_a_whole(seed):
-    values, is_true = drawn(seed, 30)
-    folds = np.random.default_rng(seed).integers(0, 6, 30)
+    folds = np.random.default_rng(seed).permutation(25) % count
     found = sweep(values, is_true, folds=folds)
-    for fold in range(6):
+    for fold in range(count):
         others = folds != fold
         cut = sweep(values[others], is_true[others]).cut_off
         assert (found.judged[~others] == (values[~others] >= cut)).all()
+    tp = int((found.judged & is_true).sum())
+    assert (found.left_out.tp, found.left_out.fn) == (tp, int(is_true.sum()) - tp)
+    if count == len(values):
+        assert sweep(values, is_true).left_out == found.left_out
 
 
 def test_pairs_drawn_together_make_intervals_wider():

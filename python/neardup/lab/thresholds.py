@@ -59,9 +59,13 @@ class Sweep:
 
 def best_cut_off(values: Floats, is_true: Flags, *, by_distance: bool = False) -> float:
     """Return the cut-off with the highest F1, as `sweep` does; infinite if there is none."""
-    likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
-    table = _Table(likeness, is_true, by_distance)
+    table = _Table(_likeness(values, by_distance), is_true, by_distance)
     return abs(table.cut(table.tp, table.fp))
+
+
+def _likeness(values: Floats, by_distance: bool) -> Floats:
+    """Return values of which more is more similar; minus infinity for no value."""
+    return np.where(np.isnan(values), -math.inf, -values if by_distance else values)
 
 
 def leave_out(folds: Numbers, most: int, *, seed: int = 0) -> Iterator[Flags]:
@@ -85,7 +89,7 @@ def sweep(
     seed: int = 0,
 ) -> Sweep:
     """Return the scores of a measure at all cut-offs, and the best cut-off."""
-    likeness = np.where(np.isnan(values), -math.inf, -values if by_distance else values)
+    likeness = _likeness(values, by_distance)
     precision, recall, at = precision_recall_curve(likeness, is_true)
     table = _Table(likeness, is_true, by_distance)
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -204,4 +208,4 @@ def _f1_interval(
     taken: Flags, is_true: Flags, units: Numbers | None, seed: int
 ) -> tuple[float, float]:
     rows = contributions(taken, is_true, units)
-    return bootstrap_interval(rows, f1_of_sums, seed=seed, resamples=_RESAMPLES)
+    return bootstrap_interval(rows, f1_of_sums, seed=seed)

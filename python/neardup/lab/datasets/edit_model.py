@@ -213,11 +213,11 @@ class EditModel:
         return EditedCopy(edits.text(), rate, edits.touched, dict(sorted(edits.counts.items())))
 
 
-def check_rate(value: Any, name: str = "rate") -> float:
+def check_rate(value: Any) -> float:
     """Return a share of edited characters, in [0, 0.5]."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 <= float(value) <= MAX_RATE:
-        raise bad(name, "a number from 0 to {most}", value, most=MAX_RATE)
+        raise bad("rate", "a number from 0 to {most}", value, most=MAX_RATE)
     return float(value)
 
 

@@ -223,7 +223,6 @@ def _measure(
         truth=labelled,
         pairs=pairs,
         measures=measures,
-        best=next(measure for measure in measures if measure.measured is choice.best.measured),
         choice=choice,
         evidence=evidence,
         consequences=consequences,

@@ -19,37 +19,17 @@ _SHOWN = 160
 
 @dataclass(frozen=True)
 class Row:
-    """A place where two texts differ; the first row is their beginning.
-
-    Parameters
-    ----------
-    a, b : Excerpt
-        What is shown of each text; what the other text does not have is marked.
-    """
+    """A place where two texts differ, of each text; the first row is their beginning."""
 
     a: Excerpt
     b: Excerpt
 
 
 def differing_rows(a: str, b: str) -> list[Row]:
-    """Return the places where two texts differ, in text order.
+    """Return the places where two texts differ, in text order; the first is their beginning.
 
-    Parameters
-    ----------
-    a, b : str
+    Words are compared as in a report of :func:`neardup.check`, without white space and punctuation.
 
-    Returns
-    -------
-    list of Row
-        The first one is the beginning of both texts, even if it does not differ.
-
-    Notes
-    -----
-    Words are compared as in a report of :func:`neardup.check`, so neither white space nor
-    punctuation differs. O(n) for texts that are mostly equal.
-
-    Examples
-    --------
     >>> (row,) = differing_rows("渡船九点开出，风小。", "渡船十点开出，风小。")
     >>> [part for stretch in row.a.stretches for part in stretch.parts]
     [('渡船', False), ('九', True), ('点开出，风小。', False)]

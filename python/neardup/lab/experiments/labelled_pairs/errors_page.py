@@ -43,17 +43,7 @@ class _Error:
 def errors_page(result: PairsEvaluation, *, language: str = "zh") -> str:
     """Return the verdict and the worst errors of the advised setting as one HTML page.
 
-    Parameters
-    ----------
-    result : PairsEvaluation
-    language : {'zh', 'en'}, default='zh'
-        Of the page; texts are not translated.
-
-    Returns
-    -------
-    str
-        The page, to be written as UTF-8. It needs no other file and no script. Texts are
-        untrusted: all of them are escaped.
+    It needs no other file and no script. Texts are not translated, and all of them are escaped.
     """
     choice = result.choice
     wrong, missed = (result.mistakes(found=found) for found in (True, False))

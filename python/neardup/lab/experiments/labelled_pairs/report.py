@@ -19,7 +19,7 @@ from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setti
 from neardup.lab.metrics import Scores, count_scores
 from neardup.lab.report import Tables, image, markdown_table, plain_table
 
-__all__ = ["as_dict", "as_json", "cautions", "markdown", "tables", "terminal"]
+__all__ = ["as_json", "cautions", "markdown", "tables", "terminal"]
 
 #: Mistakes of each kind that are listed.
 _MISTAKES = 20
@@ -330,14 +330,9 @@ def tables(result: PairsEvaluation) -> Tables:
 
 
 def as_json(result: PairsEvaluation) -> bytes:
-    """Return the results as JSON; see `as_dict`."""
-    return orjson.dumps(as_dict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def as_dict(result: PairsEvaluation) -> dict[str, Any]:
-    """Return the results for JSON."""
+    """Return the results as JSON."""
     choice = result.choice
-    return {
+    values = {
         "neardup": neardup.__version__,
         "documents": len(result.documents),
         "labels": {
@@ -358,6 +353,7 @@ def as_dict(result: PairsEvaluation) -> dict[str, Any]:
         "measures": [_measure(measure, measure is result.best) for measure in result.measures],
         "pairs": [_pair(result, place) for place in range(len(result.pairs))],
     }
+    return orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _setting(setting: Setting) -> dict[str, Any]:

@@ -111,8 +111,6 @@ class PairsEvaluation(ReprMixin):
     measures : tuple of MeasureResult
         The best first: by F1 on unseen pairs, then fewer false positives, then
         simpler.
-    best : MeasureResult
-        That of the best setting.
     choice : Choice
         The default and the best setting, compared.
     evidence : tuple of Evidence
@@ -131,7 +129,6 @@ class PairsEvaluation(ReprMixin):
     truth: Truth
     pairs: Pairs
     measures: tuple[MeasureResult, ...]
-    best: MeasureResult
     choice: Choice
     evidence: tuple[Evidence, ...]
     consequences: tuple[Consequence, ...]
@@ -150,6 +147,12 @@ class PairsEvaluation(ReprMixin):
             yield name, f"F1 {setting.accuracy.scores.f1:.3f} ({low:.3f} to {high:.3f}), {rule}"
         yield "errors", sum(len(self.mistakes(found=found)) for found in (True, False))
         yield "folder", self.folder or "-"
+
+    @property
+    def best(self) -> MeasureResult:
+        """The measure of the best setting."""
+        chosen = self.choice.best.measured
+        return next(measure for measure in self.measures if measure.measured is chosen)
 
     @property
     def is_true(self) -> Flags:

@@ -10,7 +10,6 @@ are chosen on one half of the originals and measured on the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,11 +192,9 @@ def _measure(
         sweep += swept
         # Of equal cut-offs, the first is the strictest.
         best = max(swept, key=lambda point: point.scores.f1).cut_off
-        own = experiment.run(method, DEFAULT, default, documents)
-        same = best == default
         runs += [
-            own,
-            replace(own, choice=BEST) if same else experiment.run(method, BEST, best, documents),
+            experiment.run(method, choice, cut_off, documents)
+            for choice, cut_off in ((DEFAULT, default), (BEST, best))
         ]
         of_sizes += [*(experiment.run(method, BEST, best, size) for size in sizes), runs[-1]]
     lengthened, unchanged = experiment.added()

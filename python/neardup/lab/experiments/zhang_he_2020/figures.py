@@ -45,8 +45,8 @@ def figures(result: PublishedResult) -> Figures:
         partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
         partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
         _paper_times,
-        _precision,
-        _recall,
+        partial(_by_topic, measure="precision"),
+        partial(_by_topic, measure="recall"),
         _times,
         _rates,
     )
@@ -72,14 +72,6 @@ def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: flo
 def _paper_times(figure: Any, result: PublishedResult) -> None:
     runs = tuple(run for run in result.as_published if run.name in _THREE)
     _draw_times(figure, runs, "Time by number of documents, as published")
-
-
-def _precision(figure: Any, result: PublishedResult) -> None:
-    _by_topic(figure, result, "precision")
-
-
-def _recall(figure: Any, result: PublishedResult) -> None:
-    _by_topic(figure, result, "recall")
 
 
 def _by_topic(figure: Any, result: PublishedResult, measure: str) -> None:
