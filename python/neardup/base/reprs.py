@@ -18,6 +18,7 @@ __all__ = [
     "padded",
     "plain_table",
     "rule_of",
+    "width_of",
 ]
 
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
@@ -65,11 +66,18 @@ def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> 
     return f"{measure} >= {threshold}"
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Return a text filled up to a width in columns: a Chinese character takes two."""
+def width_of(text: str) -> int:
+    """Return the width of a text in columns of a terminal: a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
     from rich.cells import cell_len
 
-    space = " " * (width - cell_len(text))
+    return cell_len(text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return a text filled up to a width in columns."""
+    space = " " * (width - width_of(text))
     return space + text if right else text + space
 
 
@@ -84,10 +92,8 @@ def plain_table(
     方案      F1
     general  0.9
     """
-    from rich.cells import cell_len
-
     lines = [header, *rows]
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
             padded(cell, width, right=number not in left)
@@ -107,11 +113,14 @@ _MEASURES = {
     "equal_values": N_("equal_values{shingle}"),
     "sampled_resemblance": N_("sampled_resemblance{shingle}"),
     "identical": N_("identical{shingle}"),
+    "weighted resemblance": N_("weighted resemblance{shingle}"),
 }
 
 
-def measure_words(measure: str) -> Message:
+def measure_words(measure: str) -> str:
     """Return a measure for a sentence: other languages say what it is.
+
+    The names of measures that are named by a recipe are returned unchanged.
 
     Examples
     --------
@@ -119,6 +128,8 @@ def measure_words(measure: str) -> Message:
     content(5)
     """
     name, bracket, shingle = measure.partition("(")
+    if name not in _MEASURES:
+        return measure
     return Message(_MEASURES[name], shingle=bracket + shingle)
 
 

@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
 from neardup.base.messages import Language, Message
+from neardup.base.reprs import width_of
 from neardup.base.validation import check_choice
 from neardup.cli.terminal import choose_flags, choose_language, say
 from neardup.exceptions import ParameterError
@@ -421,25 +422,21 @@ class _HelpParser(argparse.ArgumentParser):
 
 def _breaks(text: str, width: int) -> list[int]:
     """Return where the lines of a Chinese text end; nothing for other texts."""
-    from rich.cells import cell_len
-
     breaks: list[int] = []
-    if cell_len(text) == len(text):
+    if width_of(text) == len(text):
         return breaks
     used = 0
     for piece in _PIECE.finditer(text):
-        if used + cell_len(piece[0].rstrip()) > width:
+        if used + width_of(piece[0].rstrip()) > width:
             breaks.append(piece.start())
             used = 0
-        used += cell_len(piece[0])
+        used += width_of(piece[0])
     return breaks
 
 
 def _aligned(header: re.Match[str]) -> str:
     """Return the header of an option with less space after it for characters of two columns."""
-    from rich.cells import cell_len
-
-    wide = sum(cell_len(character) == 2 for character in header[1])
+    wide = sum(width_of(character) == 2 for character in header[1])
     return header[1] + " " * max(len(header[2]) - wide, 1)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
 from neardup.base.messages import Message, in_language, language_of_environment
-from neardup.base.reprs import measure_words, padded, plain_table
+from neardup.base.reprs import measure_words, padded, plain_table, width_of
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]
@@ -62,10 +62,8 @@ def print_rows(
     rows: Iterable[tuple[object, object]], *, width: int = 0, file: TextIO | None = None
 ) -> None:
     """Print labels and values in two columns, the first at least `width` wide."""
-    from rich.cells import cell_len
-
     shown = [(say(label), say(value)) for label, value in rows]
-    width = max([width, *(cell_len(label) for label, _ in shown)])
+    width = max([width, *(width_of(label) for label, _ in shown)])
     for label, value in shown:
         print(f"{padded(label, width)}  {value}" if value else label, file=file)
 

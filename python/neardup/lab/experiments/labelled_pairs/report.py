@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import orjson
-from rich.cells import cell_len
 
 import neardup
 from neardup.base.messages import N_, Message, in_language
-from neardup.base.reprs import padded, plain_table
+from neardup.base.reprs import measure_words, padded, plain_table, width_of
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
 from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
@@ -89,9 +88,6 @@ Figures are there as SVG and PNG.
 def terminal(result: PairsEvaluation, language: str = "en") -> str:
     """Return the verdict, then settings and measures as plain tables, their columns explained."""
 
-    # The name of a measure that is no recipe's.
-    N_("weighted resemblance")
-
     def words(text: str) -> str:
         return in_language(text if isinstance(text, Message) else Message(text), language)
 
@@ -100,11 +96,15 @@ def terminal(result: PairsEvaluation, language: str = "en") -> str:
     settings = plain_table(list(map(words, _SETTINGS)), of_settings)
     rows = map(_row, result.measures)
     of_measures = (
-        [words(row["measure"]), *(row[name] for name in list(_SHORT.values())[1:])] for row in rows
+        [
+            in_language(measure_words(row["measure"]), language),
+            *(row[name] for name in list(_SHORT.values())[1:]),
+        ]
+        for row in rows
     )
     measures = plain_table(list(map(words, _SHORT)), of_measures)
     columns = [(words(name), words(text)) for name, text in _COLUMNS]
-    width = max(cell_len(name) for name, _ in columns)
+    width = max(width_of(name) for name, _ in columns)
     explained = "\n".join(f"{padded(name, width)}  {text}" for name, text in columns)
     return "\n\n".join([verdict, f"{settings}\n{words(_CHOICE)}", measures, explained])
 
