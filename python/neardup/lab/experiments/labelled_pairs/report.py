@@ -95,11 +95,9 @@ def terminal(result: PairsEvaluation, language: str = "en") -> str:
     of_settings = ([words(name), *cells] for name, *cells in _setting_rows(result))
     settings = plain_table(list(map(words, _SETTINGS)), of_settings)
     rows = map(_row, result.measures)
+    names = [name for name in _SHORT.values() if name != "measure"]
     of_measures = (
-        [
-            in_language(measure_words(row["measure"]), language),
-            *(row[name] for name in list(_SHORT.values())[1:]),
-        ]
+        [in_language(measure_words(row["measure"]), language), *(row[name] for name in names)]
         for row in rows
     )
     measures = plain_table(list(map(words, _SHORT)), of_measures)
