@@ -32,6 +32,10 @@ def sentences() -> Catalog:
         # Of a call whose sentence comes from elsewhere there is none.
         if message and (isinstance(message, str) or all(message)):
             found.add(message)
+    from neardup.cli.parser import help_texts
+
+    for text in help_texts():
+        found.add(text)
     return found
 
 
@@ -46,7 +50,7 @@ def update() -> None:
 
 def missing() -> int:
     """Print sentences without a translation, and translations without a sentence."""
-    translated = {message.id for message in chinese() if message.id and all(message.string)}
+    translated = {message.id for message in chinese() if message.id and all(message.string or [""])}
     wanted = {message.id for message in sentences() if message.id}
     for sentence in sorted(map(str, wanted - translated)):
         print("no translation:", sentence)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
 from neardup.base.messages import N_, Message
-from neardup.base.reprs import ReprMixin
+from neardup.base.reprs import ReprMixin, measure_words
 from neardup.options.groups import CompareParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.papers.align import Difference, SharedPassage, align_pair, differences
@@ -373,7 +373,7 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
             Message(
                 "similarity {similarity} by {measure}, at least {threshold} needed",
                 similarity=_shown(found["similarity"], decide.threshold),
-                measure=comparison.measure,
+                measure=measure_words(comparison.measure),
                 threshold=decide.threshold,
             )
         )

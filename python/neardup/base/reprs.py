@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["DOUBTFUL", "ReprMixin", "doubtful_rows", "one_line", "rule_of"]
+from neardup.base.messages import N_, Message
+
+__all__ = [
+    "DOUBTFUL",
+    "ReprMixin",
+    "doubtful_rows",
+    "measure_words",
+    "one_line",
+    "padded",
+    "plain_table",
+    "rule_of",
+    "width_of",
+]
 
 # Controls, marks of direction, and lone surrogates, which no terminal can print.
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -52,6 +64,73 @@ def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> 
     if threshold is None:
         return f"at most {max_distance} differing bits"
     return f"{measure} >= {threshold}"
+
+
+def width_of(text: str) -> int:
+    """Return the width of a text in columns of a terminal: a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return a text filled up to a width in columns."""
+    space = " " * (width - width_of(text))
+    return space + text if right else text + space
+
+
+def plain_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = (0,)
+) -> str:
+    """Return a table for a terminal, columns as wide as needed, those not at the left to the right.
+
+    Examples
+    --------
+    >>> print(plain_table(["方案", "F1"], [["general", "0.9"]]))
+    方案      F1
+    general  0.9
+    """
+    lines = [header, *rows]
+    widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            padded(cell, width, right=number not in left)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+#: Measures, to which a translation adds what they are.
+_MEASURES = {
+    "content": N_("content{shingle}"),
+    "resemblance": N_("resemblance{shingle}"),
+    "containment": N_("containment{shingle}"),
+    "aligned": N_("aligned{shingle}"),
+    "equal_bits": N_("equal_bits{shingle}"),
+    "equal_values": N_("equal_values{shingle}"),
+    "sampled_resemblance": N_("sampled_resemblance{shingle}"),
+    "identical": N_("identical{shingle}"),
+    "weighted resemblance": N_("weighted resemblance{shingle}"),
+}
+
+
+def measure_words(measure: str) -> str:
+    """Return a measure for a sentence: other languages say what it is.
+
+    The names of measures that are named by a recipe are returned unchanged.
+
+    Examples
+    --------
+    >>> print(measure_words("content(5)"))
+    content(5)
+    """
+    name, bracket, shingle = measure.partition("(")
+    if name not in _MEASURES:
+        return measure
+    return Message(_MEASURES[name], shingle=bracket + shingle)
 
 
 def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

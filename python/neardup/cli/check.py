@@ -5,15 +5,24 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
-from neardup.base.messages import Language, Message
-from neardup.cli.options import Quiet
-from neardup.cli.terminal import end_with_problems, say, tell_line
+from neardup.base.messages import Message
+from neardup.cli.options import Quiet, ReportLanguage
+from neardup.cli.terminal import (
+    end_with_problems,
+    print_rows,
+    print_table,
+    read_language,
+    say,
+    tell_line,
+)
 from neardup.options import options as o
 
 if TYPE_CHECKING:
     from neardup.papers.report import Report
 
 
+#: Columns of the labels.
+_WIDTH = 18
 #: Sources that the terminal shows.
 _SHOWN = 10
 _PAGES = (".html", ".htm")
@@ -111,9 +120,7 @@ def run(
             metavar="FILE|DIR",
         ),
     ],
-    language: Annotated[
-        Language, o.Option("Language of the report: zh or en.", o.OUTPUT, default="zh")
-    ],
+    language: ReportLanguage,
     no_date: Annotated[
         bool,
         o.Option(
@@ -141,12 +148,11 @@ def run(
     """
     from neardup.cli.watch import Watch
     from neardup.exceptions import ParameterError
-    from neardup.pages.words import load_words
     from neardup.papers.batch import check_files, papers_in, passed_over
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
 
-    load_words(language, "report")
+    chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     if not options["library"] and not options["among"]:
@@ -165,7 +171,7 @@ def run(
     folder = None
     if several:
         folder = ReportFolder(
-            paths, page=output, json=json, language=language, date=date, force=force
+            paths, page=output, json=json, language=chosen, date=date, force=force
         )
     elif not force:
         refuse_existing(path for path in (output, json) if path not in (None, "-"))
@@ -180,7 +186,7 @@ def run(
                 folder.write(checked)
             elif report is not None:
                 to_file = None if json == "-" else json
-                write_report(report, output, to_file, language=language, date=date, force=force)
+                write_report(report, output, to_file, language=chosen, date=date, force=force)
                 if json == "-":
                     print(report.to_json(), end="")
             if report is not None:
@@ -272,14 +278,14 @@ def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.readers.batch import show
 
-    print(" copied  no quot.  largest  paper, and its largest source")
+    rows = []
     for report in sorted(reports, key=lambda report: (-report.rates.total, report.paper)):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
-        print(
-            f"{rates.total:7.2%}  {rates.without_quotations:8.2%}  {rates.largest_source:7.2%}"
-            f"  {show(report.paper)}  {first}"
-        )
+        shares = (rates.total, rates.without_quotations, rates.largest_source)
+        rows.append([*(f"{share:7.2%}" for share in shares), f"{show(report.paper)}  {first}"])
+    columns = [Message("copied"), Message("no quot."), Message("largest")]
+    print_table([*columns, Message("paper, and its largest source")], rows, left=(3,))
 
 
 def _print_report(report: "Report") -> None:
@@ -287,29 +293,53 @@ def _print_report(report: "Report") -> None:
     from neardup.readers.batch import show
 
     rates = report.rates
-    characters = _count(report.characters, "character")
-    documents = _count(report.library_documents, "document")
+    paper = Message.counted(
+        "{paper}, {count:,} character",
+        "{paper}, {count:,} characters",
+        paper=show(report.paper),
+        count=report.characters,
+    )
+    library = Message.counted(
+        "{library}, {count:,} document",
+        "{library}, {count:,} documents",
+        library=show(report.library),
+        count=report.library_documents,
+    )
     largest = f"  {show(report.sources[0].id)}" if report.sources else ""
-    print(f"paper               {show(report.paper)}, {characters}")
-    print(f"library             {show(report.library)}, {documents}")
-    print(f"copied              {rates.total:7.2%}")
-    print(f"without quotations  {rates.without_quotations:7.2%}")
-    print(f"largest source      {rates.largest_source:7.2%}{largest}")
+    rows: list[tuple[str, str]] = [
+        (Message("paper"), paper),
+        (Message("library"), library),
+        (Message("copied"), f"{rates.total:7.2%}"),
+        (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
+        (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
+    ]
     if report.similarity is not None:
-        print(f"similarity          {report.similarity:7.2%}  to the most similar source")
-    found = sum(source.passages for source in report.sources)
-    shown = f"  {len(report.passages):,} in the report" if found > len(report.passages) else ""
-    print(f"passages            {found:,}{shown}")
+        whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
+        rows.append((Message("similarity"), whole))
+    found, shown = sum(source.passages for source in report.sources), len(report.passages)
+    passages = f"{found:,}"
+    if found > shown:
+        passages = Message("{found:,}  {shown:,} in the report", found=found, shown=shown)
+    rows.append((Message("passages"), passages))
     wording = sum(aside.kind in WORDING for aside in report.asides)
     if wording:
-        stretches = "stretch" if wording == 1 else "stretches"
-        print(f"wording             {wording:,} {stretches}, not counted as copied")
+        stretches = Message.counted(
+            "{count:,} stretch, not counted as copied",
+            "{count:,} stretches, not counted as copied",
+            count=wording,
+        )
+        rows.append((Message("wording"), stretches))
+    print_rows(rows, width=_WIDTH)
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
         print(f"{number:>6}  {source.rate:7.2%}  {show(source.id)}{title}")
     if len(report.sources) > _SHOWN:
-        more = _count(len(report.sources) - _SHOWN, "more source")
-        print(f"        and {more}")
+        more = Message.counted(
+            "and {count:,} more source",
+            "and {count:,} more sources",
+            count=len(report.sources) - _SHOWN,
+        )
+        print(f"        {say(more)}")
 
 
 def _print_notes(reports: "list[Report]") -> None:
@@ -327,7 +357,3 @@ def _print_notes(reports: "list[Report]") -> None:
             if len(reports) > 1:
                 said = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
             tell_line(say(said))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

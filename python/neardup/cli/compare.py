@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.messages import Message, system_words
+from neardup.base.reprs import measure_words
 from neardup.cli.options import Encoding, StripMarkup, recipe_of
-from neardup.cli.terminal import tell
+from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
@@ -118,24 +119,56 @@ def _print(found: Comparison) -> None:
     if found.measure != "equal_bits":
         # 100 % means that no edit is needed.
         most = 100 if found.edit_similarity == 1 else 99.99
-        print(f"{min(100 * found.edit_similarity, most):.2f} % the same, counted by edits.")
-    print(found.verdict)
+        same = min(100 * found.edit_similarity, most)
+        print(say(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
+    print(say(found.verdict))
     print()
-    print(f"similarity   {found.similarity:.4f}  by {found.measure}")
-    print(f"resemblance  {found.resemblance:.4f}  of {found.shingle}-character shingles")
-    weighted = "resemblance; text that many documents share counts less"
-    print(f"weighted     {found.weighted_resemblance:.4f}  {weighted}")
-    both = f"{found.containment_a:.4f}  of A in B, {found.containment_b:.4f} of B in A"
-    print(f"containment  {both}")
-    print(f"edits        {found.edit_similarity:.4f}  1 - edits / length of the longer")
-    by_words = "the same by words, or by characters of scripts without spaces"
-    print(f"word edits   {found.aligned_similarity:.4f}  {by_words}")
-    print(f"aligned      {found.aligned:.4f}  of the shorter text, in the same order")
-    print(f"numbers      {_numbers(found)}")
+    by = measure_words(found.measure)
+    similarity = Message("{value:.4f}  by {measure}", value=found.similarity, measure=by)
+    both = Message(
+        "{a:.4f}  of A in B, {b:.4f} of B in A", a=found.containment_a, b=found.containment_b
+    )
+    rows: list[tuple[str, str]] = [
+        (Message("similarity"), similarity),
+        (
+            Message("resemblance"),
+            Message(
+                "{value:.4f}  of {length}-character shingles",
+                value=found.resemblance,
+                length=found.shingle,
+            ),
+        ),
+        (
+            Message("weighted"),
+            Message(
+                "{value:.4f}  resemblance; text that many documents share counts less",
+                value=found.weighted_resemblance,
+            ),
+        ),
+        (Message("containment"), both),
+        (
+            Message("edits"),
+            Message("{value:.4f}  1 - edits / length of the longer", value=found.edit_similarity),
+        ),
+        (
+            Message("word edits"),
+            Message(
+                "{value:.4f}  the same by words, or by characters of scripts without spaces",
+                value=found.aligned_similarity,
+            ),
+        ),
+        (
+            Message("aligned"),
+            Message("{value:.4f}  of the shorter text, in the same order", value=found.aligned),
+        ),
+        (Message("numbers"), _numbers(found)),
+    ]
     if found.bits is not None:
-        bits = "none" if found.distance is None else f"{found.distance} of {found.bits} bits"
-        print(f"distance     {bits}")
-    print(f"recipe       {found.recipe_id}")
+        bits = NONE
+        if found.distance is not None:
+            bits = Message("{distance} of {bits} bits", distance=found.distance, bits=found.bits)
+        rows.append((Message("distance"), bits))
+    print_rows([*rows, (Message("recipe"), found.recipe_id)], width=WIDTH)
 
 
 def _sentence_of_source(found: Comparison, recipe: Recipe, answer: float) -> str:
@@ -151,13 +184,19 @@ def _sentence_of_source(found: Comparison, recipe: Recipe, answer: float) -> str
     return f"相似度为{found.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
 
 
-def _numbers(found: Comparison) -> str:
+def _numbers(found: Comparison) -> Message:
     """Return how the numbers of two texts compare, and what that takes from the similarity."""
-    numbers = f"{found.numbers_agree} agree, {found.numbers_differ} differ"
+    numbers = Message(
+        "{agree} agree, {differ} differ", agree=found.numbers_agree, differ=found.numbers_differ
+    )
     if found.numbers_replaced:
-        numbers += f", {found.numbers_replaced} of them replaced"
+        numbers = Message(
+            "{numbers}, {count} of them replaced", numbers=numbers, count=found.numbers_replaced
+        )
     if found.number_penalty:
-        numbers += f": penalty {found.number_penalty:.4f}"
+        numbers = Message(
+            "{numbers}: penalty {penalty:.4f}", numbers=numbers, penalty=found.number_penalty
+        )
     return numbers
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
-from neardup.base.messages import Language, Message
-from neardup.cli.options import Inputs, Quiet
-from neardup.cli.terminal import end_with_problems, tell
+from neardup.base.messages import Message
+from neardup.cli.options import Inputs, Quiet, ReportLanguage
+from neardup.cli.terminal import end_with_problems, read_language, tell
 from neardup.options import options as o
 
 Folder = Annotated[
@@ -28,9 +28,6 @@ class PairsParameters(TypedDict, total=False):
     title_field: o.TitleField
     format: o.Format
     seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
-    language: Annotated[
-        Language, o.Option("Language of errors.html: zh or en.", o.OUTPUT, default="zh")
-    ]
     force: o.Force
     workers: o.Workers
 
@@ -67,6 +64,7 @@ def pairs(
             o.OUTPUT,
         ),
     ],
+    language: ReportLanguage,
     quiet: Quiet,
     **options: Unpack[PairsParameters],
 ) -> None:
@@ -86,14 +84,21 @@ def pairs(
     from neardup.lab import evaluate_pairs
     from neardup.lab.experiments.labelled_pairs.report import as_json, terminal
 
+    report_language = read_language(language)
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
-            inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
+            inputs,
+            truth,
+            output,
+            recipes=_listed(recipes),
+            language=report_language,
+            progress=watch,
+            **options,
         )
     if json:
         print(as_json(result).decode(), end="")
     elif not quiet:
-        print(terminal(result))
+        print(terminal(result, report_language))
         _say_where(output)
         if output is not None:
             tell(Message("the errors side by side are {file}", file=str(output / "errors.html")))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 from neardup.base.messages import Message
 from neardup.base.reprs import one_line
 from neardup.cli.options import Encoding
+from neardup.cli.terminal import WIDTH, print_rows, print_table, say
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
 
@@ -79,9 +80,9 @@ def _text(value: str, encoding: str | None) -> str:
 
 
 def _print(found: Explanation, most: int | None) -> None:
-    print(f"recipe       {found.recipe_id}")
+    _row(Message("recipe"), found.recipe_id)
     if found.b is not None:
-        print(f"verdict      {found.verdict}")
+        _row(Message("verdict"), found.verdict)
     for name, text in (("A", found.a), ("B", found.b)):
         if text is not None:
             if found.b is not None:
@@ -91,27 +92,33 @@ def _print(found: Explanation, most: int | None) -> None:
         _print_differences(found, most)
 
 
+def _row(label: str, value: str | None) -> None:
+    print_rows([(label, value)], width=WIDTH)
+
+
 def _print_text(text: ExplainedText, most: int | None) -> None:
     if text.words:
         words = [one_line(f"{word}/{tag}" if tag else word) for word, tag in text.words]
-        shown = words if most is None else words[: 5 * most]
-        more = "" if len(shown) == len(words) else f" ... ({len(words):,} in all)"
-        print(f"words        {' '.join(shown)}{more}")
-    print(f"features     {len(text.features):,}")
+        shown = " ".join(words if most is None else words[: 5 * most])
+        if most is not None and len(words) > 5 * most:
+            shown = Message("{words} ... ({count:,} in all)", words=shown, count=len(words))
+        _row(Message("words"), shown)
+    _row(Message("features"), f"{len(text.features):,}")
     if text.fingerprint is None:
         if text.values:
             kept = " ".join(map(str, text.values[:most]))
-            print(f"sketch       {len(text.values):,} values: {kept}")
+            values = Message("{count:,} values: {values}", count=len(text.values), values=kept)
+            _row(Message("sketch"), values)
         return
     bits = text.fingerprint.bits
     weighed = list(text.features[:most])
     rows = []
-    columns = ["word", "tag", "count", "tf"]
+    columns = [Message("word"), Message("tag"), Message("count"), "tf"]
     if weighed and weighed[0].idf is not None:
         columns.append("idf")
     if weighed and weighed[0].mark is not None:
-        columns += ["pos", "len", "mark", "title"]
-    columns += ["score", "weight", "hash"]
+        columns += [Message("pos"), Message("len"), Message("mark"), Message("title")]
+    columns += [Message("score"), Message("weight"), Message("hash")]
     for one in weighed:
         row = [one_line(one.word), one_line(one.tag), str(one.occurrences), f"{one.tf:.4f}"]
         if one.idf is not None:
@@ -120,27 +127,36 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
             row += [str(one.part_of_speech), f"{one.length:.2f}", str(one.mark), str(one.title)]
         row += [f"{one.score:.4f}", f"{one.weight:,}", f"{one.hash:0{-(-bits // 4)}x}"]
         rows.append(row)
-    _table(columns, rows)
+    print_table(columns, rows, left=(0, 1, len(columns) - 1))
     if most is not None and len(text.features) > most:
-        print(f"... and {len(text.features) - most:,} lighter ones: --all")
-    print(f"sums         {' '.join(map(str, text.sums))}  (bit 0 first)")
-    print(f"fingerprint  {text.fingerprint}")
+        print(
+            say(Message("... and {count:,} lighter ones: --all", count=len(text.features) - most))
+        )
+    sums = " ".join(map(str, text.sums))
+    _row(Message("sums"), Message("{sums}  (bit 0 first)", sums=sums))
+    _row(Message("fingerprint"), str(text.fingerprint))
     if bits <= 64:
-        print(f"unsigned     {text.fingerprint.written('unsigned')}")
-        print(f"signed       {text.fingerprint.written('signed')}")
+        _row(Message("unsigned"), str(text.fingerprint.written("unsigned")))
+        _row(Message("signed"), str(text.fingerprint.written("signed")))
     digits = str(text.fingerprint.written("bits"))
-    print(f"bits         {digits}  (highest first)")
-    print(f"             {digits[::-1]}  (lowest first)")
-    blocks = " ".join(map(str, text.fingerprint.blocks(text.max_distance)))
-    print(f"blocks       {blocks}  (distance {text.max_distance}, lowest bits first)")
+    _row(Message("bits"), Message("{digits}  (highest first)", digits=digits))
+    _row("", Message("{digits}  (lowest first)", digits=digits[::-1]))
+    blocks = Message(
+        "{blocks}  (distance {distance}, lowest bits first)",
+        blocks=" ".join(map(str, text.fingerprint.blocks(text.max_distance))),
+        distance=text.max_distance,
+    )
+    _row(Message("blocks"), blocks)
 
 
 def _print_differences(found: Explanation, most: int | None) -> None:
     shared = " ".join(map(one_line, found.shared[:most]))
-    print(f"\nshared       {len(found.shared):,} features: {shared}")
+    features = Message("{count:,} features: {words}", count=len(found.shared), words=shared)
+    print()
+    _row(Message("shared"), features)
     if not found.differing:
         return
-    print("differing bits, and the features that decided them")
+    print(say(Message("differing bits, and the features that decided them")))
     rows = [
         [
             str(one.bit),
@@ -150,19 +166,7 @@ def _print_differences(found: Explanation, most: int | None) -> None:
         ]
         for one in found.differing[:most]
     ]
-    _table(["bit", "sum in A", "sum in B", "decided by (change of the sum)"], rows)
+    columns = [Message("bit"), Message("sum in A"), Message("sum in B")]
+    print_table([*columns, Message("decided by (change of the sum)")], rows, left=(3,))
     if most is not None and len(found.differing) > most:
-        print(f"... and {len(found.differing) - most:,} more: --all")
-
-
-def _table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table whose columns fit Chinese characters too; words and the last column left."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
-    for row in (columns, *rows):
-        cells = []
-        for name, width, cell in zip(columns, widths, row, strict=True):
-            space = " " * (width - cell_len(cell))
-            cells.append(cell + space if name in ("word", "tag", columns[-1]) else space + cell)
-        print("  ".join(cells).rstrip())
+        print(say(Message("... and {count:,} more: --all", count=len(found.differing) - most)))

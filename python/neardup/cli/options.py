@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from neardup.base.messages import Language
 from neardup.options import options as o
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ Encoding = Annotated[
     str | None,
     o.Option(
         "Encoding of the files, which are then read as plain text. By default detected.", o.INPUT
+    ),
+]
+ReportLanguage = Annotated[
+    Language | None,
+    o.Option(
+        "Language of the report and of messages: zh or en. By default as for all commands, from "
+        "LC_ALL, LC_MESSAGES or LANG.",
+        o.OUTPUT,
     ),
 ]
 FailOnDuplicates = Annotated[bool, o.Option("Exit with 1 if duplicates were found.")]

@@ -8,7 +8,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -17,8 +17,9 @@ from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
 from neardup.base.messages import Language, Message
+from neardup.base.reprs import width_of
 from neardup.base.validation import check_choice
-from neardup.cli.terminal import choose_flags, choose_language
+from neardup.cli.terminal import choose_flags, choose_language, say
 from neardup.exceptions import ParameterError
 from neardup.options.options import INPUT, MATCHING, OUTPUT, RUN, TEXT, Option
 from neardup.options.signatures import declared, leaves, literals, option_of, suggestions
@@ -78,6 +79,10 @@ PANELS = ("Service", INPUT, "Library", TEXT, MATCHING, "Alignment", OUTPUT, "Lim
 _OPTION = re.compile(r"-[^\d.\s]\S*")
 #: Names of values in the help that are files or folders.
 _FILES = re.compile("FILE|FOLDER|DIR|INPUT|LOCATION|PATH")
+#: What a line does not break in: a word of letters, or a Chinese character, with its punctuation.
+_PIECE = re.compile(r"[（“\[]*(?:[!-~]+|.)[，、；：。）”…\]]*\s*")
+#: An option or command in the help, and the space before what it does.
+_HEADER = re.compile(r"^( +\S.*?\S)( {2,})(?=\S)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class Parameter:
     @property
     def title(self) -> str:
         """What messages call it: a flag, or the name in the help."""
-        return self.flags[0] if self.flags else self.metavar.strip("[].")
+        return self.flags[0] if self.flags else say(Message(self.metavar)).strip("[].")
 
     @property
     def metavar(self) -> str:
@@ -133,12 +138,13 @@ class Parameter:
     @property
     def described(self) -> dict[str, Any]:
         """What argparse takes for the help."""
-        said, default = self.option.help.replace("%", "%%"), self.option.default
+        text, default = say(Message(self.option.help)), self.option.default
         if self.is_required:
-            said += " [required]"
+            text = f"{text} " + say(Message("[required]"))
         elif default not in (None, False, ()):
-            said += f" [default: {default}]"
-        return {"help": said} if self.is_flag else {"help": said, "metavar": self.metavar}
+            text = f"{text} " + say(Message("[default: {value}]", value=default))
+        shown = {} if self.is_flag else {"metavar": say(Message(self.metavar))}
+        return {"help": text.replace("%", "%%"), **shown}
 
     def declare(self, parser: argparse._ActionsContainer, **settings: Any) -> Any:
         """Add it to a parser; what is not on the command line is not in the result."""
@@ -357,8 +363,8 @@ def _run_program(
     language: Annotated[
         Language | None,
         Option(
-            "Language of errors, notes and summaries. By default from LC_ALL, LC_MESSAGES or LANG. "
-            "Results do not depend on it.",
+            "Language of help, messages, tables and reports. By default from LC_ALL, LC_MESSAGES "
+            "or LANG. Data does not depend on it.",
             metavar="zh|en",
         ),
     ],
@@ -401,7 +407,37 @@ class _HelpParser(argparse.ArgumentParser):
         class Formatter(RawDescriptionRichHelpFormatter):
             help_markup = text_markup = False
 
+            def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+                super().add_usage(usage, actions, groups, prefix or say(Message("Usage: ")))
+
+            def _rich_split_lines(self, text: Any, width: int) -> Any:
+                breaks = _breaks(text.plain, width)
+                return text.divide(breaks) if breaks else super()._rich_split_lines(text, width)
+
+            def format_help(self) -> str:
+                return _HEADER.sub(_aligned, super().format_help())
+
         return Formatter(self.prog, max_help_position=32)
+
+
+def _breaks(text: str, width: int) -> list[int]:
+    """Return where the lines of a Chinese text end; nothing for other texts."""
+    breaks: list[int] = []
+    if width_of(text) == len(text):
+        return breaks
+    used = 0
+    for piece in _PIECE.finditer(text):
+        if used + width_of(piece[0].rstrip()) > width:
+            breaks.append(piece.start())
+            used = 0
+        used += width_of(piece[0])
+    return breaks
+
+
+def _aligned(header: re.Match[str]) -> str:
+    """Return the header of an option with less space after it for characters of two columns."""
+    wide = sum(width_of(character) == 2 for character in header[1])
+    return header[1] + " " * max(len(header[2]) - wide, 1)
 
 
 def help_of(name: str) -> tuple[str, list[str]]:
@@ -409,6 +445,19 @@ def help_of(name: str) -> tuple[str, list[str]]:
     said = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
     text, _, examples = said.partition("\n\nExamples:\n")
     return text, [line.strip() for line in examples.splitlines()]
+
+
+def help_texts() -> Iterator[str]:
+    """Yield what the help says, and the descriptions of the recipes, for translation."""
+    from neardup.recipe import NAMES, load_recipe
+
+    yield from (load_recipe(name).description for name in NAMES)
+    for name in dict.fromkeys((*GROUPS, *COMMANDS)):
+        yield from help_of(name)[0].split("\n\n")
+        for parameter in parameters_of(command(name)):
+            yield parameter.option.help
+            yield parameter.option.panel or RUN
+            yield parameter.metavar
 
 
 def described(
@@ -428,20 +477,22 @@ def described(
         from shtab import FILE
     parser = parser or _HelpParser(_shown(name), add_help=False)
     text, examples = help_of(name)
-    parser.description = text.replace("%", "%%")
+    paragraphs = [say(Message(paragraph)) for paragraph in text.split("\n\n")]
+    parser.description = "\n\n".join(paragraphs).replace("%", "%%")
     if examples:
-        parser.epilog = "\n  ".join(("Examples:", *examples)).replace("%", "%%")
+        parser.epilog = "\n  ".join((say(Message("Examples:")), *examples)).replace("%", "%%")
     parameters = parameters_of(command(name))
-    arguments = [parameter.metavar for parameter in parameters if not parameter.flags]
-    below = ["COMMAND", "[ARGS]..."] if children(name) else []
-    parser.usage = " ".join(("%(prog)s", "[OPTIONS]", *arguments, *below))
-    panels: dict[str | None, Any] = {"Arguments": parser.add_argument_group("Arguments")}
-    panels["Options"] = parser.add_argument_group("Options")
-    panels["Options"].add_argument(
-        "-h", "--help", action="help", help="Show this message and exit."
+    arguments = [say(Message(one.metavar)) for one in parameters if not one.flags]
+    below = [say(Message("COMMAND")), say(Message("[ARGS]..."))] if children(name) else []
+    parser.usage = " ".join(("%(prog)s", say(Message("[OPTIONS]")), *arguments, *below))
+    arguments_title, options_title = say(Message("Arguments")), say(Message("Options"))
+    panels = {title: parser.add_argument_group(title) for title in (arguments_title, options_title)}
+    panels[options_title].add_argument(
+        "-h", "--help", action="help", help=say(Message("Show this message and exit."))
     )
     for parameter in parameters:
-        title = (parameter.option.panel if name else "Options") if parameter.flags else "Arguments"
+        title = say(Message(parameter.option.panel or RUN)) if name else options_title
+        title = title if parameter.flags else arguments_title
         if title not in panels:
             panels[title] = parser.add_argument_group(title)
         action = parameter.declare(panels[title], **parameter.described)
@@ -451,10 +502,12 @@ def described(
         elif completes and (not parameter.flags or _FILES.search(parameter.metavar)):
             action.complete = FILE
     if children(name):
-        commands = parser.add_subparsers(title="Commands", metavar="COMMAND", prog=_shown(name))
+        commands = parser.add_subparsers(
+            title=say(Message("Commands")), metavar=below[0], prog=_shown(name)
+        )
     for child in children(name):
         longer = f"{name} {child}".lstrip()
-        summary = help_of(longer)[0].partition("\n")[0].replace("%", "%%")
+        summary = say(Message(help_of(longer)[0].partition("\n\n")[0])).replace("%", "%%")
         child_parser = commands.add_parser(child, help=summary, add_help=False)
         if completes:
             described(longer, child_parser, completes=True)

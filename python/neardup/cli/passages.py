@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from neardup.base.messages import Message
+from neardup.cli.terminal import NONE, WIDTH, print_rows, say
+
 if TYPE_CHECKING:
     from neardup.papers.align import Difference, SharedPassage
 
@@ -22,10 +25,17 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     edits = [place for place in differences if not place.moved]
     in_a = [(place.begin, place.end) for place in edits]
     in_b = sorted((place.source_begin, place.source_end) for place in edits)
-    print(f"passages     {len(passages) or 'none'}")
+    print_rows([(Message("passages"), _count(passages))], width=WIDTH)
     for number, passage in enumerate(passages, 1):
         spans = _spans(passage)
-        head = f"{number}  {spans}  similarity {passage.similarity:.2f}"
+        head = say(
+            Message(
+                "{number}  {spans}  similarity {similarity:.2f}",
+                number=number,
+                spans=spans,
+                similarity=passage.similarity,
+            )
+        )
         print()
         print(f"\x1b[1m{head}\x1b[0m" if is_terminal else head)
         for name, text, begin, places in (
@@ -36,10 +46,14 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
             shown = "".join(_shown(text[:_SHOWN], begin, places, is_terminal))
             print(f"  {name}  {shown}{more}")
     print()
-    print(f"differences  {len(differences) or 'none'}")
+    print_rows([(Message("differences"), _count(differences))], width=WIDTH)
     width = max((len(_spans(place)) for place in differences), default=0)
     for place in differences:
         print(f"  {_spans(place):<{width}}  {_described(place)}")
+
+
+def _count(items: Sequence[object]) -> str:
+    return str(len(items)) if items else NONE
 
 
 def _spans(place: SharedPassage | Difference) -> str:
@@ -52,10 +66,12 @@ def _described(place: Difference) -> str:
         for text in (place.text, place.source_text)
     )
     if place.moved:
-        return f"moved: {words}"
+        return say(Message("moved: {words}", words=words))
     if not source_words:
-        return f"only in A: {words}"
-    return f"{words} -> {source_words}" if words else f"only in B: {source_words}"
+        return say(Message("only in A: {words}", words=words))
+    if words:
+        return f"{words} -> {source_words}"
+    return say(Message("only in B: {words}", words=source_words))
 
 
 def _shown(

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Unpack
 
+from neardup.base.messages import N_, Message
+from neardup.cli.terminal import print_rows, rule_words, say
 from neardup.options import options as o
 from neardup.options.groups import MatchParameters
 
 if TYPE_CHECKING:
     from neardup.plan import Plan
+
+#: Columns of the labels.
+_WIDTH = 16
 
 
 def run(
@@ -37,60 +42,86 @@ def run(
 
         print(dumps({task: dataclasses.asdict(p) for task, p in plans.items()}))
         return
-    for line in _lines(plans):
-        print(line)
-
-
-def _lines(plans: dict[str, Plan]) -> Iterator[str]:
     one = plans["pairs"]
-    yield f"recipe            {one.recipe_id}"
-    yield f"documents         {one.documents:,}"
+    is_of_bits = one.kind == "simhash"
+    print_rows([*_rule_rows(one), *(_bit_rows if is_of_bits else _key_rows)(plans)], width=_WIDTH)
+    if one.s_curve:
+        print(say(Message("a pair of similarity  becomes a candidate with probability")))
+        for similarity, share in one.s_curve[2::2]:
+            print(f"{similarity:<22.2f}{share:.4f}  {'#' * round(share * 40)}")
+
+
+def _rule_rows(one: Plan) -> Iterator[tuple[str, str]]:
+    yield Message("recipe"), one.recipe_id
+    yield Message("documents"), f"{one.documents:,}"
     if one.threshold is None:
-        yield f"a duplicate is    within {one.max_distance} of {one.bits} bits"
+        bits = Message("within {distance} of {bits} bits", distance=one.max_distance, bits=one.bits)
+        yield Message("a duplicate is"), bits
     else:
-        yield f"a duplicate has   {one.measure} >= {one.threshold:g}"
-    if one.kind == "simhash":
-        yield from _fingerprint_lines(plans)
-        return
+        yield Message("a duplicate has"), rule_words(one.measure, one.threshold, None)
+
+
+def _key_rows(plans: dict[str, Plan]) -> Iterator[tuple[str, str]]:
+    label, one, most = Message("candidates"), plans["pairs"], plans["dedup"].max_list_len
     if one.scheme == "bands":
-        yield f"candidates        agree on one of {one.bands} bands of {one.rows} values each"
+        bands = Message(
+            "agree on one of {bands} bands of {rows} values each", bands=one.bands, rows=one.rows
+        )
+        yield label, bands
     elif one.scheme == "prefix":
-        yield "candidates        share one of the rarest shingles that the threshold needs"
+        yield label, Message("share one of the rarest shingles that the threshold needs")
     else:
         keys = plans["dedup"].keys
-        yield f"candidates        share enough of at most {keys} sampled shingles"
-        yield f"                  (in pairs, of at most {one.keys})"
-    most = plans["dedup"].max_list_len
+        yield label, Message("share enough of at most {keys} sampled shingles", keys=keys)
+        yield "", Message("(in pairs, of at most {keys})", keys=one.keys)
     if most is not None:
-        key = "band" if one.scheme == "bands" else "shingle"
-        shown = f"the first {most:,} documents that have it (in pairs, {one.max_list_len:,})"
-        yield f"{f'for each {key}':<18}{shown}"
-    recall = plans["dedup"].predicted_recall
-    if recall is not None:
-        yield f"predicted recall  {recall:.4f} of pairs just at the threshold"
-    if one.bytes_per_document is not None:
-        yield f"memory            about {one.bytes_per_document:,.0f} bytes per document"
-    if one.s_curve:
-        yield "a pair of similarity  becomes a candidate with probability"
-        for similarity, share in one.s_curve[2::2]:
-            yield f"{similarity:<22.2f}{share:.4f}  {'#' * round(share * 40)}"
-
-
-def _fingerprint_lines(plans: dict[str, Plan]) -> Iterator[str]:
-    one = plans["pairs"]
-    if one.threshold is not None:
-        yield f"candidates are    within {one.max_distance} of {one.bits} bits"
-        yield f"predicted recall  {one.predicted_recall:.4f} of pairs just at the threshold"
-    chance = f"{one.random_pairs:,.0f} pairs of unrelated fingerprints"
-    if one.threshold is not None:
-        chance += f", about {one.verify_seconds:,.1f} s to verify; real texts have more"
-    yield f"by chance         {chance}"
-    for task, p in plans.items():
-        scheme = "SIMD scan of all fingerprints"
-        if p.scheme == "blocks":
-            scheme = f"{p.blocks} blocks, {p.tables:,} tables of {p.key_bits}-bit keys"
-        yield f"{task:<18}{scheme}"
-        yield (
-            f"{'':<18}{p.comparisons:.3g} comparisons, about {p.seconds:,.2f} s on one core, "
-            f"{p.bytes_per_document:,.0f} bytes per document"
+        key = N_("for each band") if one.scheme == "bands" else N_("for each shingle")
+        listed = Message(
+            "the first {most:,} documents that have it (in pairs, {in_pairs:,})",
+            most=most,
+            in_pairs=one.max_list_len,
         )
+        yield Message(key), listed
+    if plans["dedup"].predicted_recall is not None:
+        yield _recall(plans["dedup"])
+    if one.bytes_per_document is not None:
+        size = Message("about {bytes:,.0f} bytes per document", bytes=one.bytes_per_document)
+        yield Message("memory"), size
+
+
+def _bit_rows(plans: dict[str, Plan]) -> Iterator[tuple[str, str]]:
+    one = plans["pairs"]
+    chance = Message("{pairs:,.0f} pairs of unrelated fingerprints", pairs=one.random_pairs)
+    if one.threshold is not None:
+        bits = Message("within {distance} of {bits} bits", distance=one.max_distance, bits=one.bits)
+        yield Message("candidates are"), bits
+        yield _recall(one)
+        chance = Message(
+            "{chance}, about {seconds:,.1f} s to verify; real texts have more",
+            chance=chance,
+            seconds=one.verify_seconds,
+        )
+    yield Message("by chance"), chance
+    for task, plan in plans.items():
+        scheme = Message("SIMD scan of all fingerprints")
+        if plan.scheme == "blocks":
+            scheme = Message(
+                "{blocks} blocks, {tables:,} tables of {bits}-bit keys",
+                blocks=plan.blocks,
+                tables=plan.tables,
+                bits=plan.key_bits,
+            )
+        yield task, scheme
+        costs = Message(
+            "{comparisons:.3g} comparisons, about {seconds:,.2f} s on one core, "
+            "{bytes:,.0f} bytes per document",
+            comparisons=plan.comparisons,
+            seconds=plan.seconds,
+            bytes=plan.bytes_per_document,
+        )
+        yield "", costs
+
+
+def _recall(one: Plan) -> tuple[str, str]:
+    share = Message("{recall:.4f} of pairs just at the threshold", recall=one.predicted_recall)
+    return Message("predicted recall"), share

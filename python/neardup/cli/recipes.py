@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from neardup.base.messages import Message
+from neardup.base.reprs import padded
+from neardup.cli.terminal import say
 from neardup.options import options as o
 from neardup.recipe import BuiltIn
 
@@ -32,13 +35,15 @@ def run(
         return
     for name in NAMES:
         known = load_recipe(name)
-        default = " (default)" if name == NAMES[0] else ""
-        print(f"{name:<16}{_sketch(known.sketch):<14}{known.description}{default}")
+        description = say(Message(known.description))
+        if name == NAMES[0]:
+            description = say(Message("{recipe} (default)", recipe=description))
+        print(f"{name:<16}{padded(say(_sketch(known.sketch)), 14)}{description}")
 
 
-def _sketch(sketch: Sketch) -> str:
+def _sketch(sketch: Sketch) -> Message:
     if sketch.kind == "simhash":
-        return f"{sketch.bits} bits"
+        return Message("{bits} bits", bits=sketch.bits)
     if sketch.kind == "minhash":
-        return f"{sketch.num_perm} values"
-    return f"sample of {sketch.size}" if sketch.size else "all shingles"
+        return Message("{values} values", values=sketch.num_perm)
+    return Message("sample of {size}", size=sketch.size) if sketch.size else Message("all shingles")

@@ -1,19 +1,21 @@
-"""Messages of a command on standard error, in the user's language.
-
-Results on standard output are the same in every language: programs read them.
-"""
+"""What a command says to people, in their language; what programs read is the same in all."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any, NoReturn
-from unicodedata import east_asian_width
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TextIO
 
 from neardup.base.messages import Message, in_language, language_of_environment
+from neardup.base.reprs import measure_words, padded, plain_table, width_of
 
 #: A line of a summary: its name, a count, a note.
 Row = tuple[str, int | str, str]
+
+#: Columns of the labels of a result.
+WIDTH = 11
+#: The number of what there is nothing of; elsewhere the word has other translations.
+NONE = Message("none{found}", found="")
 
 _chosen: str | None = None
 _flags: Mapping[str, str] = {}
@@ -39,9 +41,39 @@ def choose_flags(flags: Mapping[str, str]) -> None:
     _flags = flags
 
 
+def language() -> str:
+    """Return the user's language."""
+    return _chosen or language_of_environment()
+
+
+def read_language(chosen: str | None) -> str:
+    """Return the language that an option of a command names, for all messages from now on."""
+    if chosen is not None:
+        choose_language(chosen)
+    return language()
+
+
 def say(message: object) -> str:
     """Return a message, or the message of an error, in the user's language and with flags."""
-    return in_language(message, _chosen or language_of_environment(), _flags)
+    return in_language(message, language(), _flags)
+
+
+def print_rows(
+    rows: Iterable[tuple[object, object]], *, width: int = 0, file: TextIO | None = None
+) -> None:
+    """Print labels and values in two columns, the first at least `width` wide."""
+    shown = [(say(label), say(value)) for label, value in rows]
+    width = max([width, *(width_of(label) for label, _ in shown)])
+    for label, value in shown:
+        print(f"{padded(label, width)}  {value}" if value else label, file=file)
+
+
+def print_table(
+    columns: Iterable[object], rows: Iterable[Sequence[str]], *, left: Collection[int]
+) -> None:
+    """Print a table with its cells to the right, those of the columns `left` to the left."""
+
+    print(plain_table([say(column) for column in columns], rows, left=left))
 
 
 def tell(message: object) -> None:
@@ -60,6 +92,17 @@ def tell_note(note: str) -> None:
     tell(Message("note: {note}", note=note))
 
 
+def rule_words(measure: str, threshold: float | None, max_distance: int | None) -> Message:
+    """Return when a document is a duplicate."""
+    if threshold is None:
+        return Message.counted(
+            "distance <= {count} bit", "distance <= {count} bits", count=max_distance
+        )
+    return Message(
+        "{measure} >= {threshold:g}", measure=measure_words(measure), threshold=threshold
+    )
+
+
 def end_with_problems() -> NoReturn:
     """End a command that is done although some of its input could not be used."""
     tell(Message("done, except for what the lines above report."))
@@ -71,7 +114,7 @@ def tell_rows(rows: list[Row]) -> None:
     for name, count, note in rows:
         words = say(name)
         number = count if isinstance(count, str) else f"{count:,}"
-        line = f"{' ' * (18 - _width(words))}{words}  {number:>12}  {say(note)}"
+        line = f"{padded(words, 18, right=True)}  {number:>12}  {say(note)}"
         tell_line(line.rstrip())
 
 
@@ -83,8 +126,3 @@ def tell_summary(summary: Any, rows: list[Row]) -> None:
     # A cluster measures at intervals, so it may not have measured a short job.
     if summary.peak_memory:
         tell_rows([(Message("peak memory"), f"{summary.peak_memory / 1e6:,.0f}", "MB")])
-
-
-def _width(text: str) -> int:
-    """Return the width in terminal columns: two for each Chinese character."""
-    return sum(1 + (east_asian_width(character) in "WF") for character in text)

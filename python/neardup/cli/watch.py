@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.base.reprs import one_line
-from neardup.cli.terminal import Row, say, tell, tell_line, tell_summary
+from neardup.cli.terminal import Row, rule_words, say, tell, tell_line, tell_summary
 from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
@@ -176,9 +176,6 @@ def print_summary(
     summary: Summary, measure: str, threshold: float | None, bits: int | None
 ) -> None:
     """Print the summary of a run on standard error."""
-    rule = Message.counted("distance <= {count} bit", "distance <= {count} bits", count=bits)
-    if threshold is not None:
-        rule = Message("{measure} >= {threshold:g}", measure=measure, threshold=threshold)
     rows: list[Row] = []
     if summary.against:
         rows.append((Message("compared with"), summary.against, ""))
@@ -186,13 +183,14 @@ def print_summary(
     if summary.task == "dedup":
         same = Message("same text")
         rows.append((Message("exact duplicates"), summary.exact_duplicates, same))
+        rule = rule_words(measure, threshold, bits)
         rows.append((Message("near-duplicates"), summary.near_duplicates, rule))
         rows.append((Message("kept"), summary.kept, ""))
         if summary.left_out:
             why = Message("cannot be written in this format")
             rows.append((Message("left out"), summary.left_out, why))
     elif summary.task == "pairs":
-        rows.append((Message("pairs"), summary.pairs, rule))
+        rows.append((Message("pairs"), summary.pairs, rule_words(measure, threshold, bits)))
     tell_summary(summary, rows)
 
 

@@ -27,7 +27,6 @@ __all__ = [
     "file_names",
     "image",
     "markdown_table",
-    "plain_table",
     "run_experiment",
 ]
 
@@ -158,19 +157,6 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table for a terminal: columns as wide as needed, numbers to the right."""
-    lines = [list(header), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if at else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
 
 
 def image(name: str, title: str) -> str:

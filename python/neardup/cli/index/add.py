@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import datetime
@@ -14,7 +15,7 @@ from neardup.base.interrupt import Interrupted
 from neardup.base.messages import N_, Message
 from neardup.cli.index import common
 from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
-from neardup.cli.terminal import Row, end_with_problems, tell_rows
+from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters, LoadParameters
 from neardup.options.signatures import completed
@@ -89,7 +90,7 @@ def create(
 
 
 def _say(index: Index) -> None:
-    common.rows(common.stats_rows(index.stats()), err=True)
+    print_rows(common.stats_rows(index.stats()), file=sys.stderr)
 
 
 def add(
@@ -239,7 +240,7 @@ def _as_text(value: Any) -> str:
 
 def _summary(index: Index, added: Added) -> None:
     stats = index.stats()
-    rule = common.rule_words(stats.measure, stats.threshold, stats.max_distance)
+    rule = rule_words(stats.measure, stats.threshold, stats.max_distance)
     counts = _counts(added)
     # Already there and new are together as many as kept and dropped.
     rows: list[Row] = [

@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.base.interrupt import Interrupted
-from neardup.base.messages import Message
-from neardup.cli.terminal import tell_note
+from neardup.base.messages import N_, Message
+from neardup.base.reprs import measure_words
+from neardup.cli.terminal import rule_words, tell_note
 from neardup.options import options as o
 
 if TYPE_CHECKING:
@@ -111,9 +111,18 @@ def stopped_with(said: Message) -> Iterator[None]:
 
 
 _BACKGROUNDS = {
-    "own": "own, counted again as the index grows",
-    "given": "given, counted for good",
-    "none": "none: the rule does not look at it",
+    "own": N_("own, counted again as the index grows"),
+    "given": N_("given, counted for good"),
+    "none": N_("none: the rule does not look at it"),
+}
+#: What happens to documents.
+_ACTIONS = {
+    "removed": N_("removed"),
+    "expired": N_("expired"),
+    "freed": N_("freed"),
+    "reconsidered": N_("reconsidered"),
+    "kept": N_("kept"),
+    "recounted": N_("recounted"),
 }
 
 #: Characters of a text that are shown.
@@ -145,23 +154,44 @@ def beginning(document: Document | None) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def match_words(match: Match) -> str:
+def match_words(match: Match) -> Message:
     """Return what a document repeats and how surely, as words."""
+    kept = plain(match.id)
     if match.identical:
-        return f"repeats {plain(match.id)}: the same text"
-    distance = "" if match.distance is None else f", distance {match.distance}"
-    return f"repeats {plain(match.id)}: {match.measure} {match.similarity:.4f}{distance}"
+        return Message("repeats {id}: the same text", id=kept)
+    similarity = Message(
+        "{measure} {similarity:.4f}",
+        measure=measure_words(match.measure),
+        similarity=match.similarity,
+    )
+    if match.distance is not None:
+        similarity = with_distance(similarity, match.distance)
+    return Message("repeats {id}: {similarity}", id=kept, similarity=similarity)
 
 
-def event_words(event: Event) -> str:
-    """Return what is known of an event beside its name, with what stands between them."""
-    details = event.details
+def similarity_words(match: Match) -> str:
+    """Return how similar two documents are, in a column."""
+    return Message("same text") if match.identical else f"{match.similarity:.4f}"
+
+
+def with_distance(similarity: str, distance: int) -> Message:
+    """Return a similarity with the distance of the fingerprints."""
+    return Message("{similarity}, distance {distance}", similarity=similarity, distance=distance)
+
+
+def event_words(event: Event) -> Message:
+    """Return an event and what is known of it."""
+    action, details = Message(_ACTIONS[event.action]), event.details
     if "repeated" in details:
-        way = "has expired" if details.get("which") == "expired" else "was removed"
-        return f": it repeated {plain(details['repeated'])}, which {way}"
+        way = N_("{action}: it repeated {id}, which was removed")
+        if details.get("which") == "expired":
+            way = N_("{action}: it repeated {id}, which has expired")
+        return Message(way, action=action, id=plain(details["repeated"]))
     if "repeats" in details:
-        return f": it repeats {plain(details['repeats'])}"
-    return ": kept" if event.action == "reconsidered" else ""
+        return Message("{action}: it repeats {id}", action=action, id=plain(details["repeats"]))
+    if event.action == "reconsidered":
+        return Message("{action}: kept", action=action)
+    return action
 
 
 def time_words(at: datetime | None) -> str:
@@ -169,38 +199,29 @@ def time_words(at: datetime | None) -> str:
     return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def rule_words(measure: str, threshold: float | None, max_distance: int | None) -> str:
-    """Return when a document is a duplicate."""
-    if threshold is None:
-        return f"distance <= {max_distance} bits"
-    return f"{measure} >= {threshold:g}"
-
-
-def rows(table: list[tuple[str, str]], *, err: bool = False) -> None:
-    """Print names and values in two columns."""
-    width = max(len(name) for name, _ in table)
-    for name, value in table:
-        print(f"{name:<{width}}  {value}".rstrip(), file=sys.stderr if err else sys.stdout)
-
-
 def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     """Return sizes and settings as names and values."""
-    background = _BACKGROUNDS[stats.background]
+    background = Message(_BACKGROUNDS[stats.background])
     if stats.background_texts:
-        background += f"; now {stats.background_texts:,} texts"
+        background = Message(
+            "{background}; now {texts:,} texts",
+            background=background,
+            texts=stats.background_texts,
+        )
+    stored = Message("texts") if stats.store == "text" else Message("sketches only")
     return [
-        ("index", stats.location),
-        ("created", time_words(stats.created)),
-        ("documents", f"{stats.documents:,}"),
-        ("  kept", f"{stats.kept:,}"),
-        ("  dropped", f"{stats.dropped:,}"),
-        ("  freed", f"{stats.freed:,}"),
-        ("first arrival", time_words(stats.first)),
-        ("last arrival", time_words(stats.last)),
-        ("size", f"{stats.bytes / 1e6:,.1f} MB"),
-        ("recipe", stats.recipe_id),
-        ("a duplicate", rule_words(stats.measure, stats.threshold, stats.max_distance)),
-        ("stored", "texts" if stats.store == "text" else "sketches only"),
-        ("search", stats.scheme),
-        ("background", background),
+        (Message("index"), stats.location),
+        (Message("created"), time_words(stats.created)),
+        (Message("documents"), f"{stats.documents:,}"),
+        (Message("  kept"), f"{stats.kept:,}"),
+        (Message("  dropped"), f"{stats.dropped:,}"),
+        (Message("  freed"), f"{stats.freed:,}"),
+        (Message("first arrival"), time_words(stats.first)),
+        (Message("last arrival"), time_words(stats.last)),
+        (Message("size"), f"{stats.bytes / 1e6:,.1f} MB"),
+        (Message("recipe"), stats.recipe_id),
+        (Message("a duplicate"), rule_words(stats.measure, stats.threshold, stats.max_distance)),
+        (Message("stored"), stored),
+        (Message("search"), stats.scheme),
+        (Message("background"), background),
     ]

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.base.messages import Message
+from neardup.base.reprs import padded
 from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
-from neardup.cli.terminal import tell
+from neardup.cli.terminal import print_rows, say, tell
 from neardup.options import options as o
 
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def query(
             if json:
                 common.as_json(match)
                 continue
-            how = "same text" if match.identical else f"{match.similarity:.4f}"
+            how = common.similarity_words(match)
             if match.distance is not None:
-                how += f", distance {match.distance}"
-            line = f"{how:<10}  {common.plain(match.id)}  {common.beginning(index.get(match.id))}"
+                how = common.with_distance(how, match.distance)
+            kept = common.beginning(index.get(match.id))
+            line = f"{padded(say(how), 10)}  {common.plain(match.id)}  {kept}"
             print(line.rstrip())
         if not matches and not json:
             if within is None:
@@ -131,29 +133,40 @@ def _explained(found: Explanation) -> dict[str, Any]:
 def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
     document = found.document
     if document is None:
-        yield f"{common.plain(id)} is not in the index any more."
+        yield say(Message("{id} is not in the index any more.", id=common.plain(id)))
     else:
         yield f"{common.plain(id)}  {common.beginning(document)}".rstrip()
-        come = f" from {common.plain(document.source)}" if document.source else ""
-        yield f"  arrived {common.time_words(document.at)}{come}"
+        arrived = Message("arrived {time}", time=common.time_words(document.at))
+        if document.source:
+            source = common.plain(document.source)
+            arrived = Message("{arrived} from {source}", arrived=arrived, source=source)
+        yield f"  {say(arrived)}"
         match = document.repeats
         if match is not None:
-            yield f"  dropped: it {common.match_words(match)}"
+            dropped = Message("dropped: it {repeats}", repeats=common.match_words(match))
+            yield f"  {say(dropped)}"
             kept = common.beginning(index.get(match.id))
             if kept:
                 yield f"    {kept}"
             if found.threshold is not None and not match.identical:
-                yield f"  a duplicate has {found.measure} of {found.threshold:g} or more"
+                least = Message(
+                    "a duplicate has {measure} of {threshold:g} or more",
+                    measure=found.measure,
+                    threshold=found.threshold,
+                )
+                yield f"  {say(least)}"
         elif document.state == "freed":
-            yield "  freed: what it repeated is gone; `neardup index reconsider` decides it again"
+            freed = Message(
+                "freed: what it repeated is gone; `neardup index reconsider` decides it again"
+            )
+            yield f"  {say(freed)}"
         else:
-            yield "  kept"
+            yield f"  {say(Message('kept'))}"
     for other, match in found.dropped:
-        how = "same text" if match.identical else f"{match.similarity:.4f}"
-        yield f"  dropped for it: {common.plain(other)}  {how}"
+        dropped = Message("dropped for it: {id}", id=common.plain(other))
+        yield f"  {say(dropped)}  {say(common.similarity_words(match))}"
     for event in found.events:
-        line = f"  {common.time_words(event.at)}  {event.action}{common.event_words(event)}"
-        yield line
+        yield f"  {common.time_words(event.at)}  {say(common.event_words(event))}"
 
 
 def clusters(
@@ -210,7 +223,7 @@ def stats(*, location: common.Location, json: common.Json) -> None:
     if json:
         common.as_json(found)
     else:
-        common.rows(common.stats_rows(found))
+        print_rows(common.stats_rows(found))
 
 
 def export(

@@ -173,7 +173,7 @@ def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider
             _decide_again(index, freed if count == len(freed) else None)
         return
     for id in freed[:_LISTED]:
-        print(f"{common.plain(id)} freed")
+        print(say(Message("{id} freed", id=common.plain(id))))
     if count > _LISTED:
         tell_note(Message("and {more:,} more are freed.", more=count - _LISTED))
     if count:
@@ -186,8 +186,8 @@ def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False)
     ):
         decided: list[tuple[str, Match | None]] = index.reconsider(ids or None, dropped=dropped)
     for id, match in decided:
-        words = "kept" if match is None else common.match_words(match)
-        print(f"{common.plain(id)} {words}")
+        words = Message("kept") if match is None else common.match_words(match)
+        print(f"{common.plain(id)} {say(words)}")
     kept = sum(match is None for _, match in decided)
     again = len(decided) - kept
     said = Message(

@@ -11,13 +11,14 @@ import numpy as np
 import orjson
 
 import neardup
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message, in_language
+from neardup.base.reprs import measure_words, padded, plain_table, width_of
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
 from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
 from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setting, sentences
 from neardup.lab.metrics import Scores, count_scores
-from neardup.lab.report import Tables, image, markdown_table, plain_table
+from neardup.lab.report import Tables, image, markdown_table
 
 __all__ = ["as_json", "cautions", "markdown", "tables", "terminal"]
 
@@ -29,15 +30,25 @@ _FEW = 30
 _MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
 
 #: Columns of the table of measures in a terminal.
-_COLUMNS = """\
-F1, unseen cut  each pair is judged by the cut-off that is best on the other pairs; 95 % interval
-best cut        on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits
-best F1         there, on the pairs that chose it: too good, the more so the fewer pairs there are
-own cut         of the first recipe that decides by the measure, and F1 there
-recipes         that decide by the measure; dedup cannot use a measure without one"""
+_COLUMNS = (
+    (
+        N_("F1, unseen cut"),
+        N_("each pair is judged by the cut-off that is best on the other pairs; 95 % interval"),
+    ),
+    (N_("best cut"), N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits")),
+    (
+        N_("best F1"),
+        N_("there, on the pairs that chose it: too good, the more so the fewer pairs there are"),
+    ),
+    (N_("own cut"), N_("of the first recipe that decides by the measure, and F1 there")),
+    (
+        N_("recipes"),
+        N_("that decide by the measure; dedup cannot use a measure without one"),
+    ),
+)
 
 #: What tells the F1 of the best setting from that of its measure.
-_CHOICE = (
+_CHOICE = N_(
     "unseen choice: a pair is judged by the measure and the cut-off that are best on the other "
     "pairs. Of a measure, these choose the cut-off alone, so its F1 below may be higher."
 )
@@ -74,13 +85,26 @@ Figures are there as SVG and PNG.
 """
 
 
-def terminal(result: PairsEvaluation) -> str:
+def terminal(result: PairsEvaluation, language: str = "en") -> str:
     """Return the verdict, then settings and measures as plain tables, their columns explained."""
-    settings = plain_table(_SETTINGS, _setting_rows(result))
+
+    def words(text: str) -> str:
+        return in_language(text if isinstance(text, Message) else Message(text), language)
+
+    verdict = "\n".join(map(words, _verdict(result, plain=True)))
+    of_settings = ([words(name), *cells] for name, *cells in _setting_rows(result))
+    settings = plain_table(list(map(words, _SETTINGS)), of_settings)
     rows = map(_row, result.measures)
-    measures = plain_table(list(_SHORT), ([row[name] for name in _SHORT.values()] for row in rows))
-    parts = ["\n".join(_verdict(result, plain=True)), f"{settings}\n{_CHOICE}"]
-    return "\n\n".join([*parts, measures, _COLUMNS])
+    names = [name for name in _SHORT.values() if name != "measure"]
+    of_measures = (
+        [in_language(measure_words(row["measure"]), language), *(row[name] for name in names)]
+        for row in rows
+    )
+    measures = plain_table(list(map(words, _SHORT)), of_measures)
+    columns = [(words(name), words(text)) for name, text in _COLUMNS]
+    width = max(width_of(name) for name, _ in columns)
+    explained = "\n".join(f"{padded(name, width)}  {text}" for name, text in columns)
+    return "\n\n".join([verdict, f"{settings}\n{words(_CHOICE)}", measures, explained])
 
 
 def markdown(result: PairsEvaluation) -> str:
@@ -114,13 +138,19 @@ def markdown(result: PairsEvaluation) -> str:
     return "\n\n".join(parts)
 
 
-_SETTINGS = ("setting", "F1", "95 %", "precision", "95 %", "recall", "95 %", "wrong", "missed")
+_SETTINGS = (
+    *(N_("setting"), N_("F1"), N_("95 %"), N_("precision"), N_("95 %"), N_("recall"), N_("95 %")),
+    *(N_("wrong"), N_("missed")),
+)
 
 
 def _setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
     """Yield a row for the default and the best setting: their scores with intervals."""
     choice = result.choice
-    for name, setting in (("default", choice.default), ("best, unseen choice", choice.best)):
+    for name, setting in (
+        (N_("default"), choice.default),
+        (N_("best, unseen choice"), choice.best),
+    ):
         accuracy, scores = setting.accuracy, setting.accuracy.scores
         shares = (
             cell
@@ -171,24 +201,24 @@ def cautions(result: PairsEvaluation) -> list[Message]:
     return messages
 
 
-def _verdict(result: PairsEvaluation, *, plain: bool) -> list[str]:
+def _verdict(result: PairsEvaluation, *, plain: bool) -> list[Message]:
     """What to use and why, a sentence or two a line."""
     lines = [*sentences(result.choice), *cautions(result)]
     if result.choice.is_promising:
         command = f"neardup dedup INPUT {result.choice.best.options}"
         lines.insert(3, Message("Command: {command}", command=command if plain else f"`{command}`"))
-    return [str(line) for line in lines]
+    return lines
 
 
 #: Columns of the table of measures in a terminal: heading, and name in `_row`.
 _SHORT = {
-    "measure": "measure",
+    N_("measure"): "measure",
     "F1, unseen cut": "F1, unseen cut",
     "95 %": "95 %",
     "best cut": "cut-off",
     "best F1": "best F1",
     "own cut": "own",
-    "own F1": "own F1",
+    N_("own F1"): "own F1",
     "recipes": "recipes",
 }
 

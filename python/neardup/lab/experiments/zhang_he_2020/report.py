@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 import neardup
+from neardup.base.reprs import plain_table
 from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.datasets.split import REPOSTS
@@ -20,7 +21,7 @@ from neardup.lab.experiments.zhang_he_2020.results import (
     Run,
 )
 from neardup.lab.metrics import Scores, bootstrap_interval, f1_of_sums
-from neardup.lab.report import Tables, image, markdown_table, plain_table
+from neardup.lab.report import Tables, image, markdown_table
 from neardup.recipe import NAMES
 
 __all__ = ["findings", "markdown", "tables", "terminal", "verdict"]
