@@ -272,8 +272,7 @@ def _decided(made: Decision) -> Decided:
 def _refused(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
-        409,
-        Message("Another text"),
+        "Another text",
         Message(
             "The index has another text under the id '{id}'. Remove that document "
             "first, or choose another id.",
@@ -367,7 +366,7 @@ async def keep(request: Request, id: str) -> Response:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
-        raise ProblemError(409, Message("Not dropped"), detail, "id") from None
+        raise ProblemError("Not dropped", detail, "id") from None
     return json_response(await _document(request, id))
 
 
@@ -428,4 +427,4 @@ def _check_whole(request: Request) -> None:
 
 def _missing(id: str) -> ProblemError:
     detail = Message("No document has the id '{id}'.", id=id)
-    return ProblemError(404, Message("No such document"), detail, "id")
+    return ProblemError("No such document", detail, "id")

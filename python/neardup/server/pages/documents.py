@@ -81,7 +81,7 @@ async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
     detail = Message("No document has the id '{id}'.", id=id)
-    missing = ProblemError(404, Message("No such document"), detail)
+    missing = ProblemError("No such document", detail)
     found: Explanation
     try:
         found, keeper, sides = await store.run(lambda: _read(store.index, id))

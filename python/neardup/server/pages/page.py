@@ -19,7 +19,6 @@ from starlette.types import Scope
 from neardup.base.messages import N_, Message, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.pages.words import Words
-from neardup.server.jobs.job_table import JobError
 from neardup.server.jobs.paper_check import read_paper
 from neardup.server.jobs.uploads import label_of
 from neardup.server.logs import places
@@ -71,7 +70,7 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
                 return error_page(request, error.status_code, detail, error.headers)
             except IndexUnavailableError as error:
                 # The message names the location of the index, which readers must not see.
-                _LOG.warning("the index is away: %s", error)
+                _LOG.warning("the index is unavailable: %s", error)
                 return error_page(request, 503, headers={"Retry-After": str(RETRY_SECONDS)})
             except ParameterError as error:
                 return error_page(request, 422, error)
@@ -118,7 +117,7 @@ async def _read_form(request: Request) -> None:
 
 
 def _damaged(template: str) -> ProblemError:
-    return ProblemError(400, Message("Damaged form"), Message(template))
+    return ProblemError("Damaged form", Message(template))
 
 
 class Refused(Exception):
@@ -154,7 +153,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     if isinstance(upload, UploadFile) and upload.filename and upload.size:
         try:
             text = await request.app.state.store.run(_read, upload, settings)
-        except JobError as error:
+        except ProblemError as error:
             raise Refused(in_language(error.detail, words.language)) from None
     if not text.strip():
         raise Refused(words("refused_empty"))

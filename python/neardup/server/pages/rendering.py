@@ -213,7 +213,7 @@ async def serve_file(request: Request) -> Response:
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=media_type,
             )
-    raise ProblemError(404, Message("No such file"), Message("There is no such file."))
+    raise ProblemError("No such file", Message("There is no such file."))
 
 
 #: What templates may call, beside `neardup.pages.templating.render`'s own.
