@@ -23,7 +23,7 @@ from neardup.base.messages import N_, Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
-__all__ = ["Upload", "label_of", "read_form", "take"]
+__all__ = ["Upload", "damaged", "label_of", "read_form", "take"]
 
 #: Longest label, in code points.
 _LABEL = 120
@@ -81,12 +81,13 @@ async def read_form(request: Request) -> FormData:
         return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
     except (ValueError, LookupError, MultiPartException):
         # A charset that is none, and bytes that are not of it.
-        raise _damaged(N_("The form cannot be decoded.")) from None
+        raise damaged(N_("The form cannot be decoded.")) from None
     except ClientDisconnect:
-        raise _damaged(N_("The body was cut off.")) from None
+        raise damaged(N_("The body was cut off.")) from None
 
 
-def _damaged(template: str) -> ProblemError:
+def damaged(template: str) -> ProblemError:
+    """Return the problem for a form that cannot be read."""
     return ProblemError("Damaged form", Message(template))
 
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
@@ -17,9 +17,6 @@ from neardup.pages import templating
 from neardup.pages.words import LANGUAGES, Words, load_words
 from neardup.server.problems import ProblemError
 from neardup.server.security import auth
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "RESULT",
