@@ -9,7 +9,6 @@ import neardup
 from neardup.exceptions import IndexUnavailableError
 from neardup.server import Settings
 from neardup.server.jobs import libraries
-from neardup.server.jobs.job_table import JobError
 from neardup.server.jobs.libraries import INDEX, Libraries
 from neardup.server.problems import ProblemError
 from tests.server.clocks import ManualClock
@@ -124,7 +123,7 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
 
 def test_a_library_that_is_not_there(opened):
     until_ready(opened, "gone")
-    with pytest.raises(JobError) as caught, opened.use("gone"):
+    with pytest.raises(ProblemError) as caught, opened.use("gone"):
         pass
     assert caught.value.status_code == 503
     assert "/no/such" not in caught.value.detail
@@ -133,7 +132,7 @@ def test_a_library_that_is_not_there(opened):
 def test_a_library_that_comes_back(opened, folder, tmp_path):
     folder.rename(tmp_path / "elsewhere")
     until_ready(opened, "papers")
-    with pytest.raises(JobError), opened.use("papers"):
+    with pytest.raises(ProblemError), opened.use("papers"):
         pass
     (tmp_path / "elsewhere").rename(folder)
     until_ready(opened, "papers")
@@ -143,7 +142,7 @@ def test_a_library_that_comes_back(opened, folder, tmp_path):
 
 def test_an_index_that_is_away_meanwhile(opened):
     until_ready(opened, INDEX)
-    with pytest.raises(JobError) as caught, opened.use(INDEX):
+    with pytest.raises(ProblemError) as caught, opened.use(INDEX):
         raise IndexUnavailableError("news.db: the connection was lost.")
     assert caught.value.status_code == 503
     assert "news.db" not in caught.value.detail

@@ -182,15 +182,6 @@ def test_there_is_an_end_of_the_clusters(client):
     assert "was dropped" not in page
 
 
-def test_the_browser_may_show_a_result_again(client):
-    answer = forms.send(client, "/", a=FERRY, b=BRIDGE)
-    assert answer.headers["cache-control"] == "private, no-cache"
-    for path, fields in (("/", {"a": FERRY}), ("/ask", {"text": ""})):
-        assert forms.send(client, path, **fields).headers["cache-control"] == "no-store"
-    for path in PAGES:
-        assert client.get(path).headers["cache-control"] == "no-store"
-
-
 @pytest.mark.parametrize(("most", "said"), [(20_000, "19.5 kB"), (16 << 20, "16 MB")])
 def test_limits_are_named_beforehand(serve, most, said):
     client = serve(max_body_bytes=most, max_upload_bytes=most)

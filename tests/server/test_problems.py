@@ -45,7 +45,9 @@ def failing(serve: Callable[..., httpx.Client], index: str) -> httpx.Client:
             "input": InputError(must_be("text")),
             "other": InputError("There is nothing."),
             "away": IndexUnavailableError("news.db: the disk is full"),
-            "problem": ProblemError(418, "A teapot", "It is short.", "spout", {"x-tea": "no"}),
+            "problem": ProblemError(
+                "A teapot", "It is short.", "spout", status=418, headers={"x-tea": "no"}
+            ),
         }[kind]
 
     return serve.running(app)

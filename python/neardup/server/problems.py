@@ -47,29 +47,69 @@ _LOG = logging.getLogger("neardup.server")
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
+#: The kinds of problems: title and status. The title in other letters is the type and the code.
+_STATUSES = {
+    "A key is needed": 401,
+    "Another text": 409,
+    "Bad request": 400,
+    "Body too large": 413,
+    "Damaged form": 400,
+    "Empty paper": 422,
+    "Forbidden": 403,
+    "Index unavailable": 503,
+    "Internal error": 500,
+    "Invalid JSON": 400,
+    "Invalid field": 422,
+    "Library unavailable": 503,
+    "Method Not Allowed": 405,
+    "No paper": 422,
+    "No report": 409,
+    "No such check": 404,
+    "No such document": 404,
+    "No such file": 404,
+    "No such library": 404,
+    "Not Found": 404,
+    "Not dropped": 409,
+    "Not this host": 421,
+    "Paper too large": 413,
+    "Report too large": 422,
+    "Request too slow": 408,
+    "Text too long": 422,
+    "The check took too long": 422,
+    "The paper cannot be read": 422,
+    "The service stopped": 503,
+    "Too busy": 503,
+    "Too long": 504,
+    "Too many papers": 429,
+    "Unsupported media type": 415,
+    "Wrong form": 422,
+    "Wrong media type": 415,
+}
+
+
 class ProblemError(HTTPException):
     """An error that becomes a problem response.
 
-    The title is the kind, in the same words for all of that kind; the detail says what happened,
-    and what to do; the field is the one at fault, such as ``documents[3].text``.
+    The title is the kind, which has a status; the detail says what happened, and what to do; the
+    field is the one at fault, such as ``documents[3].text``.
 
     Examples
     --------
-    >>> title = Message("No such document")
-    >>> error = ProblemError(404, title, Message("There is no document '{id}'.", id="a1"))
-    >>> problem(error)["type"], problem(error)["code"]
-    ('urn:neardup:no-such-document', 'no_such_document')
+    >>> detail = Message("There is no document '{id}'.", id="a1")
+    >>> problem(ProblemError("No such document", detail))["code"]
+    'no_such_document'
     """
 
     def __init__(
         self,
-        status: int,
         title: str,
         detail: str,
         field: str | None = None,
+        *,
+        status: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(status, detail, headers)
+        super().__init__(status or _STATUSES[title], detail, headers)
         self.title = title
         self.field = field
 
@@ -139,21 +179,19 @@ async def _of_http(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = ", ".join(_methods(request)) or headers.get("allow", "")
         headers = {"Allow": allowed}
-        title = Message("Method Not Allowed")
+        title = "Method Not Allowed"
         detail = Message(
             "{method} is not allowed here. Allowed: {allowed}.",
             method=request.method,
             allowed=allowed,
         )
     elif error.status_code == HTTPStatus.NOT_FOUND:
-        title, detail = (
-            Message("Not Found"),
-            Message("There is nothing at this address. /openapi.json lists all addresses."),
-        )
+        title = "Not Found"
+        detail = Message("There is nothing at this address. /openapi.json lists all addresses.")
     else:
-        title = Message("{phrase}", phrase=HTTPStatus(error.status_code).phrase)
+        title = HTTPStatus(error.status_code).phrase
         detail = Message("{said}", said=str(error.detail))
-    return response(ProblemError(error.status_code, title, detail, headers=headers))
+    return response(ProblemError(title, detail, status=error.status_code, headers=headers))
 
 
 def _methods(request: Request) -> list[str]:
@@ -172,18 +210,16 @@ def _methods(request: Request) -> list[str]:
 
 async def _of_input(_: Request, error: Exception) -> Response:
     assert isinstance(error, NeardupError)
-    detail = error.message
     field = error.values.get("parameter", error.values.get("field"))
-    return response(ProblemError(422, Message("Invalid field"), detail, field))
+    return response(ProblemError("Invalid field", error.message, field))
 
 
 async def _of_index(_: Request, error: Exception) -> Response:
     # The message names the location of the index, which clients must not see.
-    _LOG.warning("the index is away: %s", error)
+    _LOG.warning("the index is unavailable: %s", error)
     return response(
         ProblemError(
-            503,
-            Message("Index unavailable"),
+            "Index unavailable",
             Message(
                 "The index cannot be read or written now. Send the request again: a "
                 "document that was stored meanwhile is recognized by its id and is "
@@ -200,9 +236,7 @@ async def _of_bug(request: Request, error: Exception) -> Response:
 
 
 def _bug() -> ProblemError:
-    return ProblemError(
-        500, Message("Internal error"), Message("The service failed. The log has the details.")
-    )
+    return ProblemError("Internal error", Message("The service failed. The log has the details."))
 
 
 def _log(scope: Scope, error: BaseException) -> None:

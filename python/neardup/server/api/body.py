@@ -35,8 +35,6 @@ _DEEPEST = 200
 #: Most fields of an object: in this service only `extra` can have more.
 _MOST_FIELDS = 50
 
-_INVALID_FIELD = Message("Invalid field")
-
 #: By Pydantic's error type: the message, and which of the error's values it shows.
 _FAULTS: dict[str, tuple[str, dict[str, str]]] = {
     "bool_type": (N_("{what} must be a valid boolean.{got}"), {}),
@@ -135,7 +133,7 @@ def _check_counts(value: Any, most: int) -> None:
                         field=name,
                         **counts,
                     )
-                    raise ProblemError(422, _INVALID_FIELD, detail, name)
+                    raise ProblemError("Invalid field", detail, name)
                 records += inner
     for record in records:
         if isinstance(record, dict) and len(record) > _MOST_FIELDS:
@@ -145,7 +143,7 @@ def _check_counts(value: Any, most: int) -> None:
                 "further fields of a document go into 'extra'.",
                 **counts,
             )
-            raise ProblemError(422, _INVALID_FIELD, detail)
+            raise ProblemError("Invalid field", detail)
 
 
 def _check_media_type(given: str | None) -> None:
@@ -157,7 +155,7 @@ def _check_media_type(given: str | None) -> None:
                 "The header 'Content-Type' must be application/json. Got {found} instead.",
                 found=kind[:60],
             )
-        raise ProblemError(415, Message("Unsupported media type"), detail)
+        raise ProblemError("Unsupported media type", detail)
 
 
 def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
@@ -173,12 +171,12 @@ def _explained(body: bytes, error: orjson.JSONDecodeError) -> ProblemError:
     except ValueError:
         return _invalid_json(Message("The body must be JSON: {reason}.", reason=str(error)))
     for field, template in _faults(value, "", 0):
-        return ProblemError(422, _INVALID_FIELD, Message(template, field=field), field or None)
+        return ProblemError("Invalid field", Message(template, field=field), field or None)
     return _invalid_json(Message("The body must be JSON: {reason}.", reason=str(error)))
 
 
 def _invalid_json(detail: Message) -> ProblemError:
-    return ProblemError(400, Message("Invalid JSON"), detail)
+    return ProblemError("Invalid JSON", detail)
 
 
 def _no_constant(name: str) -> None:
@@ -238,7 +236,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
                 name=name[:100],
                 names=names,
             )
-            raise ProblemError(422, _INVALID_FIELD, detail, name[:100])
+            raise ProblemError("Invalid field", detail, name[:100])
 
 
 def invalid_field(error: Mapping[str, Any], place: str) -> ProblemError:
@@ -253,7 +251,7 @@ def unfit(template: str, **values: Any) -> PydanticCustomError:
 
 def _invalid(error: Mapping[str, Any], field: str) -> ProblemError:
     what = Message("The field '{field}'", field=field) if field else Message("The body")
-    return ProblemError(422, _INVALID_FIELD, _detail(error, what), field or None)
+    return ProblemError("Invalid field", _detail(error, what), field or None)
 
 
 def _field(place: Sequence[int | str]) -> str:

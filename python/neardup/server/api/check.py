@@ -217,10 +217,11 @@ def get_check(request: Request, job: str) -> Response:
 def get_report(request: Request, job: str, language: Language = None) -> Response:
     """Return the report of a finished check."""
     _check_done(state_of(request, job))
-    page = request.app.state.jobs.page(job, language or request.app.state.settings.language)
+    language = language or request.app.state.settings.language
+    page = request.app.state.jobs.report(job, f"{language}.html")
     if page is None:
         raise _gone()
-    headers = {"Content-Security-Policy": report_policy(page)}
+    headers = {"Content-Security-Policy": report_policy(page.decode())}
     return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
@@ -239,7 +240,7 @@ def get_report(request: Request, job: str, language: Language = None) -> Respons
 def get_report_json(request: Request, job: str) -> Response:
     """Return the report of a finished check as a JSON download."""
     _check_done(state_of(request, job))
-    report = request.app.state.jobs.report(job)
+    report = request.app.state.jobs.report(job, "report.json")
     if report is None:
         raise _gone()
     headers = {"Content-Disposition": 'attachment; filename="report.json"'}
@@ -287,13 +288,12 @@ def _least(given: str | None) -> int:
 
 
 def _invalid(field: str, detail: Message) -> ProblemError:
-    return ProblemError(422, Message("Invalid field"), detail, field)
+    return ProblemError("Invalid field", detail, field)
 
 
 def _gone() -> ProblemError:
     return ProblemError(
-        404,
-        Message("No such check"),
+        "No such check",
         Message("There is no check with this id, or its report has expired."),
     )
 
@@ -306,4 +306,4 @@ def _check_done(state: JobState) -> None:
         detail = Message("The check failed: {reason}", reason=state.problem.detail)
     else:
         detail = Message("The check is not finished. Request its state, and try again later.")
-    raise ProblemError(409, Message("No report"), detail)
+    raise ProblemError("No report", detail)

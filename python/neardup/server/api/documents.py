@@ -28,7 +28,7 @@ from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
 from neardup.server.settings import Settings
 
-__all__ = ["MOST_DROPPED", "router"]
+__all__ = ["MOST_DROPPED", "missing", "router"]
 
 #: Most dropped documents in one response; a text may have been posted a million times.
 MOST_DROPPED = 1000
@@ -272,8 +272,7 @@ def _decided(made: Decision) -> Decided:
 def _refused(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
-        409,
-        Message("Another text"),
+        "Another text",
         Message(
             "The index has another text under the id '{id}'. Remove that document "
             "first, or choose another id.",
@@ -331,7 +330,7 @@ async def explain(request: Request, id: str) -> Response:
     try:
         found = await store.run(lambda: store.index.explain(id))
     except InputError:
-        raise _missing(id) from None
+        raise missing(id) from None
     dropped = [DroppedDocument(id, match) for id, match in found.dropped[:MOST_DROPPED]]
     return json_response(
         ExplainedDocument(
@@ -367,7 +366,7 @@ async def keep(request: Request, id: str) -> Response:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
-        raise ProblemError(409, Message("Not dropped"), detail, "id") from None
+        raise ProblemError("Not dropped", detail, "id") from None
     return json_response(await _document(request, id))
 
 
@@ -405,7 +404,7 @@ async def _document(request: Request, id: str) -> Document:
     store = request.app.state.store
     found: Document | None = await store.run(lambda: store.index.get(id))
     if found is None:
-        raise _missing(id)
+        raise missing(id)
     return found
 
 
@@ -415,7 +414,7 @@ async def _remove(request: Request, id: str) -> Response:
     try:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
-        raise _missing(id) from None
+        raise missing(id) from None
     return json_response(RemovedDocuments(gone.removed, gone.freed))
 
 
@@ -423,9 +422,10 @@ def _check_whole(request: Request) -> None:
     """Refuse an address with a trailing line break, which a route's ``$`` ignores."""
     path = request.scope["path"]
     if path.endswith("\n"):
-        raise _missing(path.removeprefix("/v1/documents/"))
+        raise missing(path.removeprefix("/v1/documents/"))
 
 
-def _missing(id: str) -> ProblemError:
+def missing(id: str) -> ProblemError:
+    """Return the problem for an id that no document has."""
     detail = Message("No document has the id '{id}'.", id=id)
-    return ProblemError(404, Message("No such document"), detail, "id")
+    return ProblemError("No such document", detail, "id")

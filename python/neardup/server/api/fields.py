@@ -107,7 +107,7 @@ def check_id(id: str) -> None:
     if fault is not None:
         what = Message("The field '{field}'", field="id")
         detail = Message(fault, what=what, most=MAX_ID_BYTES)
-        raise ProblemError(422, Message("Invalid field"), detail, "id")
+        raise ProblemError("Invalid field", detail, "id")
 
 
 def check_text(text: str, field: str, settings: Settings) -> None:
@@ -119,4 +119,4 @@ def check_text(text: str, field: str, settings: Settings) -> None:
             field=field,
             **counts,
         )
-        raise ProblemError(422, Message("Text too long"), detail, field)
+        raise ProblemError("Text too long", detail, field)

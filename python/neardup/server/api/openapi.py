@@ -18,20 +18,20 @@ __all__ = ["complete", "problem_responses"]
 
 #: Meaning of each status code in this service.
 _MEANINGS = {
-    400: "The request is not HTTP or JSON as it must be.",
-    401: "A key is needed.",
+    400: "The request is not valid HTTP or JSON.",
+    401: "The request needs a key.",
     403: "The key does not allow this.",
     404: "There is nothing under this address.",
-    405: "There is no such method here; the header `Allow` names those that there are.",
-    409: "What is stored does not allow this.",
+    405: "The method is not allowed here; the header `Allow` lists the allowed methods.",
+    409: "The request conflicts with what is stored.",
     413: "The body is too large.",
-    415: "The body is of another media type.",
-    421: "The request is meant for another host.",
-    422: "A field is not as it must be; `field` names it, `code` says what it is.",
-    429: "Too many requests at once; the header `Retry-After` says when to come again.",
-    500: "The service failed. The log has more.",
-    503: "The index is away, or the service is too busy; the header `Retry-After` says when to"
-    " come again.",
+    415: "The media type of the body is not accepted.",
+    421: "The request names another host.",
+    422: "A field is invalid; `field` names it, `code` says what kind of error it is.",
+    429: "Too many requests at once; the header `Retry-After` says when to try again.",
+    500: "The service failed. The log has the details.",
+    503: "The index is unavailable, or the service is too busy; the header `Retry-After` says when"
+    " to try again.",
     504: "The request took too long.",
 }
 

@@ -25,7 +25,6 @@ from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, open_library
 from neardup.server.clock import Clock
-from neardup.server.jobs.job_table import JobError
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class _Place:
         self.location = location
         self.index: Index | None = None
         self.open: OpenLibrary | None = None
-        self.error: JobError | None = None
+        self.error: ProblemError | None = None
         self.opening: threading.Thread | None = None
         self.progress = 0.0
         self.rests_until = 0.0
@@ -103,7 +102,7 @@ class Libraries:
         if name not in self._places:
             names = ", ".join(self._places)
             detail = Message("There is no library of this name. There are: {names}.", names=names)
-            raise ProblemError(404, Message("No such library"), detail, "library")
+            raise ProblemError("No such library", detail, "library")
 
     def prepare(self, name: str) -> bool:
         """Start to open a library that is not open or has changed; return whether it is ready.
@@ -136,7 +135,7 @@ class Libraries:
 
     @contextmanager
     def use(self, name: str) -> Iterator[OpenLibrary]:
-        """Yield a ready library, open during the block; raise `JobError` if it failed to open."""
+        """Yield a ready library, open during the block; raise `ProblemError` if it is not open."""
         place = self._places[name]
         with self._lock:
             found = place.open
@@ -229,12 +228,12 @@ def _close_unused(found: OpenLibrary) -> None:
         found.library.close()
 
 
-def _away(name: str) -> JobError:
+def _away(name: str) -> ProblemError:
     detail = Message(
         "The library '{name}' cannot be opened or read at the moment. Send the paper again later.",
         name=name,
     )
-    return JobError(503, Message("Library unavailable"), detail, "library")
+    return ProblemError("Library unavailable", detail, "library")
 
 
 class _Closing(Exception):

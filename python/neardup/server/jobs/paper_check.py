@@ -16,7 +16,7 @@ from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.readers.files import FileText, UnreadableFileError
 from neardup.readers.sandboxed import read_sandboxed
-from neardup.server.jobs.job_table import JobError
+from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -36,7 +36,7 @@ def read_paper(
     seconds: float,
     look: Callable[[], None] = lambda: None,
 ) -> FileText:
-    """Read a paper by `read_sandboxed`; raise `JobError`, for its sender, if it yields no text."""
+    """Read a paper by `read_sandboxed`; raise `ProblemError` if it yields no text."""
     try:
         return read_sandboxed(
             file,
@@ -54,7 +54,7 @@ def read_paper(
             500,
             Message("This service cannot read files of this format: a package is missing."),
         )
-    raise JobError(status, Message("The paper cannot be read"), detail, "file")
+    raise ProblemError("The paper cannot be read", detail, "file", status=status)
 
 
 def _refusal(message: Message) -> Message:

@@ -2,7 +2,7 @@
 
 A check takes seconds to minutes, longer than a request may. So the client gets an id and
 polls. The queue is bounded and served by a thread; a job whose library is still being opened lets
-others go first. The state of a job is in a table (`job_table`).
+others go first. States and reports are in a table (`job_table`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,7 +25,7 @@ from neardup.base.messages import Message
 from neardup.papers.report import Report
 from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.clock import Clock
-from neardup.server.jobs.job_table import FINISHED, STOPPED, JobError, JobState, JobTable, Rates
+from neardup.server.jobs.job_table import JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper, read_paper
 from neardup.server.logs import places
@@ -42,8 +42,8 @@ __all__ = ["Jobs"]
 CHECK_SECONDS = 600.0
 READ_SECONDS = 120.0
 
-#: Retry-After for a client that found the queue full, in seconds.
-_RETRY = 10
+#: For a client that found the queue full, in seconds.
+_RETRY = {"Retry-After": "10"}
 
 #: How often an idle queue removes expired results, in seconds.
 _TIDY = 30.0
@@ -55,17 +55,13 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 _STEP = 0.02
 
 _FAILED = (
-    500,
-    Message("Internal error"),
+    "Internal error",
     Message("The check failed. The log of the service has the details."),
 )
-_TOO_LARGE = (
-    422,
-    Message("Report too large"),
-    Message("The report is larger than this service stores. Split the paper."),
-    "file",
+_STOPPED = (
+    "The service stopped",
+    Message("The service is stopping. Send the paper again later."),
 )
-_TOO_MANY = Message("Too many papers")
 
 _log = logging.getLogger(__name__)
 
@@ -97,15 +93,12 @@ class Jobs:
         metrics.checks.labels("running").set_function(lambda: self._running)
         self._ended = metrics.ended_checks
         self._stops = False
-        #: Ended jobs whose final state could not be stored yet.
-        self._unsaved: list[tuple[_Job, JobState]] = []
         self._time_is_up = False
         self.libraries = Libraries(settings, self._wake, clock)
         self._thread = threading.Thread(target=self._work, name="check", daemon=True)
 
     def start(self) -> None:
         """Start the thread that runs checks."""
-        self._table.open()
         self._thread.start()
 
     async def stop(self, seconds: float = 30.0) -> None:
@@ -115,9 +108,7 @@ class Jobs:
             waiting, self._waiting = self._waiting, []
             self._changed.notify_all()
         for job in waiting:
-            # A state that cannot be stored must not prevent the others from ending.
-            with suppress(sqlite3.Error):
-                self._end(job, replace(job.state, state="failed", problem=JobError(*STOPPED)))
+            self._fail(job, job.state, ProblemError(*_STOPPED))
         await asyncio.to_thread(self._join, seconds)
 
     def _join(self, seconds: float) -> None:
@@ -133,14 +124,14 @@ class Jobs:
         """Reserve a place in the queue while a paper is received; raise if there is none."""
         with self._changed:
             if self._stops:
-                raise ProblemError(*STOPPED, headers=_retry())
+                raise ProblemError(*_STOPPED, headers=_RETRY)
             if len(self._waiting) + self._receiving >= self._settings.max_jobs:
                 detail = Message.counted(
                     "{count} paper waits already. Send it again later.",
                     "{count} papers wait already. Send it again later.",
                     count=self._settings.max_jobs,
                 )
-                raise ProblemError(429, _TOO_MANY, detail, headers=_retry())
+                raise ProblemError("Too many papers", detail, headers=_RETRY)
             self._receiving += 1
         try:
             yield
@@ -163,9 +154,7 @@ class Jobs:
                 self._waiting.append(job)
                 self._changed.notify()
                 return job.state
-        state = replace(job.state, state="failed", problem=JobError(*STOPPED))
-        self._end(job, state)
-        return state
+        return self._fail(job, job.state, ProblemError(*_STOPPED))
 
     def state(self, job: str) -> JobState | None:
         """Return the state of a job, None if no job has this id."""
@@ -177,14 +166,9 @@ class Jobs:
         opened = self.libraries.progress(libraries[0])
         return replace(state, stage="library", progress=_READING * opened)
 
-    def page(self, job: str, language: str) -> str | None:
-        """Return the report of a finished job as a page, None if there is none."""
-        page = self._table.report(job, f"{language}.html")
-        return None if page is None else page.decode()
-
-    def report(self, job: str) -> bytes | None:
-        """Return the report of a finished job as JSON, None if there is none."""
-        return self._table.report(job, "report.json")
+    def report(self, job: str, name: str) -> bytes | None:
+        """Return a file of a job's report, such as ``zh.html`` or ``report.json``, or None."""
+        return self._table.report(job, name)
 
     def remove(self, job: str) -> bool:
         """Remove a job with all its data, and cancel it if it runs. False if there is none."""
@@ -205,12 +189,9 @@ class Jobs:
         while not self._is_over():
             try:
                 self._take_one()
-            except sqlite3.ProgrammingError:
-                # The service stopped without waiting any longer: its table is closed.
-                return
             except sqlite3.Error as error:
-                # The disk may be full or the table locked; this may be over for later jobs.
-                _log.error("The table of checks cannot be used: %s", error)
+                # The disk may be full; this may be over for later jobs.
+                _log.error("The reports of checks cannot be removed: %s", error)
                 with self._changed:
                     self._changed.wait(_TIDY)
 
@@ -220,8 +201,6 @@ class Jobs:
 
     def _take_one(self) -> None:
         """Run the next job, or wait a limited time for one."""
-        while self._unsaved:
-            self._end(*self._unsaved.pop())
         with self._changed:
             job = self._next()
             if job is None:
@@ -242,7 +221,7 @@ class Jobs:
     def _next(self) -> _Job | None:
         """Take the first job that was removed, or whose library is ready."""
         for job in self._waiting:
-            gone = not self._table.exists(job.state.job)
+            gone = self._table.get(job.state.job) is None
             if gone or self.libraries.is_ready(job.library):
                 self._waiting.remove(job)
                 return job
@@ -251,16 +230,14 @@ class Jobs:
     def _run(self, job: _Job) -> None:
         state = replace(job.state, state="running")
         try:
-            state = self._checked(job, state)
-        except JobError as error:
-            state = replace(state, state="failed", problem=error)
+            self._end(job, self._checked(job, state))
+        except ProblemError as error:
+            self._fail(job, state, error)
         except _Removed:
-            # Removes a state written at the same moment.
-            self._table.remove(state.job)
+            job.upload.close()
         except Exception as error:
             _log.error("A check failed\n%s", places(error))
-            state = replace(state, state="failed", problem=JobError(*_FAILED))
-        self._end(job, state)
+            self._fail(job, state, ProblemError(*_FAILED))
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
@@ -307,16 +284,15 @@ class Jobs:
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check was removed or took too long, or if the service stops."""
         if self._time_is_up:
-            raise JobError(*STOPPED)
-        if not self._table.exists(job.state.job):
+            raise ProblemError(*_STOPPED)
+        if self._table.get(job.state.job) is None:
             raise _Removed
         if self._clock.monotonic() > end:
-            title = Message("The check took too long")
             detail = Message(
                 "The check must be done within {seconds:g} seconds. Split the paper.",
                 seconds=CHECK_SECONDS,
             )
-            raise JobError(422, title, detail, "file")
+            raise ProblemError("The check took too long", detail, "file")
 
     def _store(self, job: _Job, report: Report, end: float) -> None:
         """Render the pages of a report in another process, and store them."""
@@ -332,26 +308,28 @@ class Jobs:
         self._look(job, end)
         if ended.code != 0:
             _log.error("A report could not be made: %s. %s", ended.code, ended.place)
-            raise JobError(*_FAILED)
+            raise ProblemError(*_FAILED)
         report_files = orjson.loads(ended.output)
         most = self._settings.max_report_bytes
         if not self._table.save_report(job.state.job, report_files, most=most):
-            raise JobError(*_TOO_LARGE)
+            raise ProblemError(
+                "Report too large",
+                Message("The report is larger than this service stores. Split the paper."),
+                "file",
+            )
 
     def _end(self, job: _Job, state: JobState) -> None:
         job.upload.close()
-        try:
-            is_saved = self._table.save(state)
-        except sqlite3.OperationalError:
-            self._unsaved.append((job, state))
-            raise
-        if is_saved and state.state in FINISHED:
+        if self._table.save(state):
             self._ended.labels(state.state).inc()
+
+    def _fail(self, job: _Job, state: JobState, error: ProblemError) -> JobState:
+        # A copy: the traceback of the error would keep the text of the paper in memory.
+        problem = ProblemError(error.title, error.detail, error.field, status=error.status_code)
+        state = replace(state, state="failed", problem=problem)
+        self._end(job, state)
+        return state
 
 
 def _between(begin: float, end: float, share: float) -> float:
     return begin + (end - begin) * share
-
-
-def _retry() -> dict[str, str]:
-    return {"Retry-After": str(_RETRY)}

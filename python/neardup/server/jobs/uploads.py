@@ -23,7 +23,7 @@ from neardup.base.messages import N_, Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
-__all__ = ["Upload", "label_of", "read_form", "take"]
+__all__ = ["Upload", "damaged", "label_of", "read_form", "take"]
 
 #: Longest label, in code points.
 _LABEL = 120
@@ -76,23 +76,24 @@ async def read_form(request: Request) -> FormData:
             detail = Message(
                 "The body must be multipart/form-data. Got {found} instead.", found=show(kind)
             )
-        raise ProblemError(415, Message("Wrong media type"), detail)
+        raise ProblemError("Wrong media type", detail)
     try:
         return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
     except (ValueError, LookupError, MultiPartException):
         # A charset that is none, and bytes that are not of it.
-        raise _damaged(N_("The form cannot be decoded.")) from None
+        raise damaged(N_("The form cannot be decoded.")) from None
     except ClientDisconnect:
-        raise _damaged(N_("The body was cut off.")) from None
+        raise damaged(N_("The body was cut off.")) from None
 
 
-def _damaged(template: str) -> ProblemError:
-    return ProblemError(400, Message("Damaged form"), Message(template))
+def damaged(template: str) -> ProblemError:
+    """Return the problem for a form that cannot be read."""
+    return ProblemError("Damaged form", Message(template))
 
 
 def _too_large(most: int) -> ProblemError:
     detail = Message("A paper must have at most {most:,} bytes.", most=most)
-    return ProblemError(413, Message("Paper too large"), detail, "file")
+    return ProblemError("Paper too large", detail, "file")
 
 
 async def take(
@@ -116,24 +117,19 @@ async def take(
                 name, N_("The field '{field}' must be a file: give the part a file name."), field
             )
         elif name not in allowed or name in fields:
-            twice = name in allowed
-            code = (
-                N_("The field '{field}' must occur only once.")
-                if twice
-                else N_("The field '{field}' is unknown.")
-            )
-            raise _bad(name, code, field)
+            if name in allowed:
+                raise _bad(name, N_("The field '{field}' must occur only once."), field)
+            raise _bad(name, N_("The field '{field}' is unknown."), field)
         else:
             fields[name] = value
     if found is None:
         detail = Message("The field '{field}' must have a file.", field=field)
-        raise ProblemError(422, Message("No paper"), detail, field)
+        raise ProblemError("No paper", detail, field)
     size = found.size or 0
     if size > max_bytes:
         raise _too_large(max_bytes)
     if size == 0:
-        title, detail = Message("Empty paper"), Message("The file must not be empty.")
-        raise ProblemError(422, title, detail, field)
+        raise ProblemError("Empty paper", Message("The file must not be empty."), field)
     file = await asyncio.to_thread(_kept, found)
     return Upload(file, label_of(found.filename), size), fields
 
@@ -142,7 +138,7 @@ def _bad(name: str, template: str, field: str) -> ProblemError:
     # Clients choose field names; a response names only fields that exist.
     shown = label_of(name)[:40]
     detail = Message(template, field=shown)
-    return ProblemError(422, Message("Wrong form"), detail, shown or field)
+    return ProblemError("Wrong form", detail, shown or field)
 
 
 def _kept(found: UploadFile) -> IO[bytes]:

@@ -10,17 +10,15 @@ from urllib.parse import urlencode
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
-from neardup.server.api.documents import MOST_DROPPED
+from neardup.server.api.documents import MOST_DROPPED, missing
 from neardup.server.api.fields import check_id
 from neardup.server.api.query import clusters_page
 from neardup.server.pages.page import field, page, see
 from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
-from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup.index import Document, Event, Explanation, Index
@@ -80,15 +78,13 @@ async def keep(request: Request) -> Response:
 async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
-    detail = Message("No document has the id '{id}'.", id=id)
-    missing = ProblemError(404, Message("No such document"), detail)
     found: Explanation
     try:
         found, keeper, sides = await store.run(lambda: _read(store.index, id))
     except InputError:
-        raise missing from None
+        raise missing(id) from None
     if found.document is None:
-        raise missing
+        raise missing(id)
     said = request.query_params.get("said", "")
     words = page_words(language_of_request(request))
     # Rendering two long texts takes long, too.

@@ -16,12 +16,11 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from neardup.base.messages import N_, Message, in_language
+from neardup.base.messages import N_, in_language
 from neardup.exceptions import IndexUnavailableError, ParameterError
 from neardup.pages.words import Words
-from neardup.server.jobs.job_table import JobError
 from neardup.server.jobs.paper_check import read_paper
-from neardup.server.jobs.uploads import label_of
+from neardup.server.jobs.uploads import damaged, label_of
 from neardup.server.logs import places
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.problems import RETRY_SECONDS, ProblemError
@@ -71,7 +70,7 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
                 return error_page(request, error.status_code, detail, error.headers)
             except IndexUnavailableError as error:
                 # The message names the location of the index, which readers must not see.
-                _LOG.warning("the index is away: %s", error)
+                _LOG.warning("the index is unavailable: %s", error)
                 return error_page(request, 503, headers={"Retry-After": str(RETRY_SECONDS)})
             except ParameterError as error:
                 return error_page(request, 422, error)
@@ -111,14 +110,10 @@ async def _read_form(request: Request) -> None:
     try:
         await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most)
     except ClientDisconnect:
-        raise _damaged(N_("The form was cut off.")) from None
+        raise damaged(N_("The form was cut off.")) from None
     except (ValueError, LookupError):
         # A charset that is none, and bytes that are not of it.
-        raise _damaged(N_("The form cannot be decoded.")) from None
-
-
-def _damaged(template: str) -> ProblemError:
-    return ProblemError(400, Message("Damaged form"), Message(template))
+        raise damaged(N_("The form cannot be decoded.")) from None
 
 
 class Refused(Exception):
@@ -154,7 +149,7 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
     if isinstance(upload, UploadFile) and upload.filename and upload.size:
         try:
             text = await request.app.state.store.run(_read, upload, settings)
-        except JobError as error:
+        except ProblemError as error:
             raise Refused(in_language(error.detail, words.language)) from None
     if not text.strip():
         raise Refused(words("refused_empty"))

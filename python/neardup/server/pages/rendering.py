@@ -6,7 +6,7 @@ import hashlib
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
@@ -17,9 +17,6 @@ from neardup.pages import templating
 from neardup.pages.words import LANGUAGES, Words, load_words
 from neardup.server.problems import ProblemError
 from neardup.server.security import auth
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "RESULT",
@@ -213,7 +210,7 @@ async def serve_file(request: Request) -> Response:
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=media_type,
             )
-    raise ProblemError(404, Message("No such file"), Message("There is no such file."))
+    raise ProblemError("No such file", Message("There is no such file."))
 
 
 #: What templates may call, beside `neardup.pages.templating.render`'s own.

@@ -154,9 +154,7 @@ def refuse_other_sites(request: Request) -> None:
     make them send a request.
     """
     if request.method not in _SAFE_METHODS and _comes_from_elsewhere(request.headers):
-        raise ProblemError(
-            403, Message("Forbidden"), Message("The request comes from a page of another site.")
-        )
+        raise ProblemError("Forbidden", Message("The request comes from a page of another site."))
 
 
 def _comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
@@ -177,8 +175,7 @@ def _check(request: Request, scope: Scope) -> None:
     known = identify(request)
     if known is not None and scope not in known.scopes:
         raise ProblemError(
-            403,
-            Message("Forbidden"),
+            "Forbidden",
             Message(
                 "The key '{name}' does not have the scope '{scope}', which this request needs.",
                 name=known.name,
@@ -200,7 +197,7 @@ def _known(request: Request) -> Key:
             if header is None
             else N_("The request needs a valid key: Authorization: Bearer KEY.")
         )
-        raise ProblemError(401, Message("A key is needed"), detail)
+        raise ProblemError("A key is needed", detail)
     return known
 
 

@@ -142,12 +142,11 @@ class Limits:
     ) -> ProblemError | None:
         fault = _host_fault(scope) or _length_fault(scope)
         if fault is not None:
-            return ProblemError(400, Message("Bad request"), fault)
+            return ProblemError("Bad request", fault)
         headers = dict(scope["headers"])
         if self._settings.keys is None and not _names_loopback(headers.get(b"host", b"")):
             return ProblemError(
-                421,
-                Message("Not this host"),
+                "Not this host",
                 Message(
                     "Without API keys the service accepts requests to localhost only. Use "
                     "that name, or start the service with keys: neardup serve --keys "
@@ -157,7 +156,7 @@ class Limits:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             return ProblemError(
-                400, Message("Bad request"), Message("The header Content-Length is not a number.")
+                "Bad request", Message("The header Content-Length is not a number.")
             )
         # Python refuses to parse a number of thousands of digits.
         if len(length) > 18 or int(length) > most:
@@ -286,8 +285,7 @@ class _Request:
 
 def _too_large(most: int) -> ProblemError:
     return ProblemError(
-        413,
-        Message("Body too large"),
+        "Body too large",
         Message("The body must have at most {most} bytes. Send it in parts.", most=most),
     )
 
@@ -295,11 +293,10 @@ def _too_large(most: int) -> ProblemError:
 def _too_long(seconds: float, *, complete: bool) -> ProblemError:
     if not complete:
         return ProblemError(
-            408, Message("Request too slow"), Message("The body did not arrive in time. Try again.")
+            "Request too slow", Message("The body did not arrive in time. Try again.")
         )
     return ProblemError(
-        504,
-        Message("Too long"),
+        "Too long",
         Message(
             "The answer took longer than {seconds:g} seconds. Documents of the "
             "request may have been stored; sending them again is safe.",
@@ -309,9 +306,5 @@ def _too_long(seconds: float, *, complete: bool) -> ProblemError:
 
 
 def _busy(status: int, detail: Message) -> ProblemError:
-    return ProblemError(
-        status,
-        Message("Too busy"),
-        detail,
-        headers={"Retry-After": str(_RETRY_SECONDS)},
-    )
+    headers = {"Retry-After": str(_RETRY_SECONDS)}
+    return ProblemError("Too busy", detail, status=status, headers=headers)
