@@ -22,8 +22,8 @@ from neardup.base.arrays import word_count
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index.results import Match
-from neardup.index.store.postings import signed
 from neardup.index.store.rows import damage, damaged
+from neardup.index.store.session import signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
     from neardup.index.settings import Settings
-    from neardup.index.store.postings import Postings
-    from neardup.index.store.session import Session
+    from neardup.index.store.session import Postings, Session
     from neardup.recipe.rule import Rule
 
 __all__ = ["BatchContext", "Decider", "Verdicts", "empty_corpus", "restore"]

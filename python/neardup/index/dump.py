@@ -45,8 +45,7 @@ from neardup.index.schema import (
 from neardup.index.settings import Settings
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import damaged, sound_event
-from neardup.index.store.session import Session
-from neardup.index.store.transaction import FILED, IDENTITY, packer
+from neardup.index.store.session import FILED, IDENTITY, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 
