@@ -4,7 +4,7 @@ from sqlalchemy import select
 from tests.index.consistency import check_consistent, entries_of, verdicts
 
 import neardup
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import keys, recent_keys
 from neardup.index.store import session
 
@@ -21,7 +21,7 @@ def records(count):
 
 
 def sizes(location):
-    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
         return [len(connection.execute(select(table)).all()) for table in (keys, recent_keys)]
 
 

@@ -28,7 +28,7 @@ from neardup.exceptions import (
     InputError,
     NeardupError,
 )
-from neardup.index.backends.database import Database
+from neardup.index.backends import Database, open_database
 from neardup.index.decide import Decider
 from neardup.index.schema import (
     SCHEMA,
@@ -147,7 +147,7 @@ def restore(
     progress: Progress,
 ) -> None:
     """Create an index from its settings and rows, completely or not at all."""
-    with Database.open(location, must_exist=False) as database:
+    with open_database(location, must_exist=False) as database:
         if not database.exists():
 
             def fill(connection: Connection) -> None:

@@ -37,6 +37,7 @@ from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.index.query import StoredTexts
     from neardup.index.results import (
         Added,
         Cluster,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         Removed,
         Stats,
     )
-    from neardup.index.stored_texts import StoredTexts
 
 __all__ = ["Index"]
 
@@ -874,7 +874,7 @@ class Index:
 
     def _open_stored_texts(self, parameter: str) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""
-        from neardup.index.stored_texts import StoredTexts
+        from neardup.index.query import StoredTexts
 
         return StoredTexts(self._engine, parameter)
 
