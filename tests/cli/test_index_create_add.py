@@ -12,7 +12,7 @@ from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
 
 from neardup._core import MAX_BATCH
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 
 
 def test_create(run, files):
@@ -299,7 +299,7 @@ def test_what_is_read_is_not_overwritten(run, index, files):
 
 @pytest.mark.slow
 def test_a_writer_that_waits_says_so_once(index):
-    holder = Database.open(index, must_exist=True)
+    holder = open_database(index, must_exist=True)
     with holder.writing():
         process = subprocess.Popen(
             [sys.executable, "-m", "neardup", "index", "add", index, "in.jsonl"],

@@ -8,8 +8,7 @@ import pytest
 from tests import needs
 from tests.postgres import NoServer, Server
 
-from neardup.index.backends import sqlite
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database, sqlite
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,7 +65,7 @@ def opened():
     databases = []
 
     def open_one(location, *, tables=True, must_exist=False):
-        database = Database.open(location, must_exist=must_exist)
+        database = open_database(location, must_exist=must_exist)
         databases.append(database)
         if tables:
             database.create_tables()

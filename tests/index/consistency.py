@@ -4,14 +4,14 @@ from collections import Counter
 
 from sqlalchemy import select
 
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import all_keys, counters, documents, meta, recent_keys, texts
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 
 def check_consistent(location):
     """Hold tables against each other; return the documents by id, in order of arrival."""
-    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
 
         def rows(statement):
             return connection.execute(statement).all()
@@ -61,7 +61,7 @@ def verdicts(location):
 
 def entries_of(location):
     """Return the table of keys with ids for numbers, sorted."""
-    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
         columns = (all_keys.c.key, documents.c.id, all_keys.c.share)
         joined = all_keys.join(documents, documents.c.number == all_keys.c.number)
         return sorted(map(tuple, connection.execute(select(*columns).select_from(joined))))

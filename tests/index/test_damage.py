@@ -15,7 +15,7 @@ from neardup import Index
 from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError
 from neardup.index import shingles
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 
 MANY = documents(families(11, 12))
 OPTIONS = {"threshold": 0.3, "workers": 1}
@@ -385,7 +385,7 @@ def test_other_recipes(more, tmp_path):
 
 def test_postgresql(database_url):
     fill(database_url)
-    with Database.open(database_url, must_exist=True) as database, database.writing() as connection:
+    with open_database(database_url, must_exist=True) as database, database.writing() as connection:
         for statement in (
             of("2", "features = features + 1"),
             of(DROPPED, "kept_number = 900000"),

@@ -14,7 +14,7 @@ from tests.postgres import name_in
 from tests.waiting import PATIENCE
 
 from neardup.exceptions import IndexUnavailableError
-from neardup.index.backends.backend import LOCK_SECONDS, Backend
+from neardup.index.backends import Database
 from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, keys, meta
 
 #: These tests are of the settings that users get.
@@ -23,9 +23,9 @@ DURABLE = True
 #: One addition of a child process, told only once it is durable.
 ADD = """
 import sys
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import counters
-with Database.open(sys.argv[1], must_exist=True) as database:
+with open_database(sys.argv[1], must_exist=True) as database:
     for _ in range(int(sys.argv[2])):
         with database.writing() as connection:
             value = connection.execute(counters.select()).one().value
@@ -131,7 +131,7 @@ def test_a_commit_of_sqlite_is_durable(tmp_path, opened):
             }
         full = 2
         expected = {"journal_mode": "wal", "synchronous": full, "fullfsync": 1}
-        assert found == expected | {"busy_timeout": LOCK_SECONDS * 1000}
+        assert found == expected | {"busy_timeout": Database.lock_seconds * 1000}
 
 
 @pytest.mark.parametrize(("given", "expected"), [("off", "on"), ("remote_apply", "remote_apply")])
@@ -306,9 +306,9 @@ def test_any_name_of_a_file(name, tmp_path, opened):
 
 FORK = """
 import os, sys
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import counters
-database = Database.open(sys.argv[1], must_exist=True)
+database = open_database(sys.argv[1], must_exist=True)
 def add():
     with database.writing() as connection:
         connection.execute(counters.update().values(value=counters.c.value + 1))
@@ -351,7 +351,7 @@ def test_a_forked_child_goes_on(location, opened):
 
 def test_no_turn_in_time(location, opened, monkeypatch):
     """Of another process, which a second `Database` stands for, or another thread."""
-    monkeypatch.setattr(Backend, "lock_seconds", 0.2)
+    monkeypatch.setattr(Database, "lock_seconds", 0.2)
     first, second = opened(location), opened(location)
     with first.writing() as connection:
         put(connection, "first", 1)
@@ -375,8 +375,8 @@ def test_a_missing_package_is_named(module, extra, run_python):
         f"sys.modules[{module!r}] = None\n"
         "from neardup.exceptions import MissingDependencyError\n"
         "try:\n"
-        "    from neardup.index.backends.database import Database\n"
-        "    Database.open('postgresql://nowhere/x', must_exist=True)\n"
+        "    from neardup import Index\n"
+        "    Index('postgresql://nowhere/x', must_exist=True)\n"
         "except MissingDependencyError as error:\n"
         "    print(error)\n"
     )

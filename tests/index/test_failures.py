@@ -14,7 +14,7 @@ from tests.index.calls import put, refused, values, write
 from tests.postgres import name_in
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
-from neardup.index.backends.backend import Backend
+from neardup.index.backends import Database
 from neardup.index.schema import keys, meta
 
 ROWS = 20_000
@@ -218,10 +218,10 @@ class TestFullDisks:
         """The system itself refuses, in the middle of the log or at the commit."""
         program = """
 import resource, sys
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import counters
 stored = 0
-with Database.open(sys.argv[1], must_exist=True) as database:
+with open_database(sys.argv[1], must_exist=True) as database:
     resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
     try:
         for n in range(10_000):
@@ -253,11 +253,11 @@ with Database.open(sys.argv[1], must_exist=True) as database:
 #: that is may not be able to read the environment: all is imported before.
 TRY = """
 import os, pwd, sys, tempfile
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import counters
 
 def attempt(path, kind):
-    with Database.open(path, must_exist=kind == "old") as database:
+    with open_database(path, must_exist=kind == "old") as database:
         if kind == "new":
             database.create_tables()
         with database.reading() as connection:
@@ -398,7 +398,7 @@ class TestDamage:
 
 class TestLocks:
     def test_a_file_that_another_program_holds(self, full, opened, monkeypatch):
-        monkeypatch.setattr(Backend, "lock_seconds", 0.2)
+        monkeypatch.setattr(Database, "lock_seconds", 0.2)
         database = opened(full)
         with contextlib.closing(sqlite3.connect(full, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -410,7 +410,7 @@ class TestLocks:
         write(database)
 
     def test_a_table_that_another_program_holds(self, postgres, database_url, opened, monkeypatch):
-        monkeypatch.setattr(Backend, "lock_seconds", 0.2)
+        monkeypatch.setattr(Database, "lock_seconds", 0.2)
         database = opened(database_url)
         with postgres.connect(name_in(database_url)) as other, other.transaction():
             other.execute("LOCK TABLE neardup.counters")

@@ -8,7 +8,7 @@ from tests import hard_texts
 from tests.index.consistency import check_consistent
 
 from neardup import Index
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import counters
 
 
@@ -50,7 +50,7 @@ def test_a_dump_has_the_count(tmp_path):
 
 
 def change(location, statement):
-    with Database.open(location, must_exist=True) as database, database.writing() as connection:
+    with open_database(location, must_exist=True) as database, database.writing() as connection:
         connection.execute(statement)
 
 

@@ -342,7 +342,7 @@ def test_a_commit_after_a_pause_is_moved_into_the_file(tmp_path, opened):
     sizes = []
     for name, last in (("first", -math.inf), ("at once", math.inf), ("later", -math.inf)):
         # When the last commit was, so that nothing has to be waited for.
-        database._backend._committed_at = last
+        database._committed_at = last
         write(database, name)
         shutil.copy(tmp_path / "n.db", tmp_path / "copy.db")
         with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:

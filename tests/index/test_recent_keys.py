@@ -4,9 +4,9 @@ from sqlalchemy import select
 from tests.index.consistency import check_consistent, entries_of, verdicts
 
 import neardup
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import keys, recent_keys
-from neardup.index.store import postings
+from neardup.index.store import session
 
 
 def records(count):
@@ -21,14 +21,14 @@ def records(count):
 
 
 def sizes(location):
-    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
         return [len(connection.execute(select(table)).all()) for table in (keys, recent_keys)]
 
 
 def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
     found = {}
     for most in (1, 60, 500_000):
-        monkeypatch.setattr(postings, "MOST_RECENT", most)
+        monkeypatch.setattr(session, "MOST_RECENT", most)
         place = str(tmp_path / f"{most}.db")
         with neardup.Index(place, workers=1) as index:
             index.add_many(records(20))
@@ -48,7 +48,7 @@ def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
 def test_a_dump_does_not_tell_where_they_stood(tmp_path, monkeypatch):
     dumps = []
     for most in (1, 500_000):
-        monkeypatch.setattr(postings, "MOST_RECENT", most)
+        monkeypatch.setattr(session, "MOST_RECENT", most)
         with neardup.Index(tmp_path / f"{most}.db", workers=1) as index:
             index.add_many(
                 [{**record, "at": "2024-01-01"} for record in records(30)], at_field="at"

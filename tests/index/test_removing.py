@@ -9,7 +9,7 @@ from tests.index.consistency import check_consistent, verdicts
 from tests.index.written import documents, families, letters
 
 from neardup import Index, InputError, load_recipe
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import all_keys
 
 BASE = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
@@ -87,7 +87,7 @@ class TestRemove:
             assert len(index) == 0
             assert all(index.query(one["text"]) == [] for one in many)
             assert index.add_many(many).new == len(many)
-        with Database.open(location, must_exist=True) as database, database.reading() as connection:
+        with open_database(location, must_exist=True) as database, database.reading() as connection:
             count = connection.execute(select(func.count()).select_from(all_keys)).scalar_one()
         assert (count > 0) == (name != "characters")
 

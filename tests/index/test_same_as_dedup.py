@@ -15,7 +15,7 @@ from tests.index.consistency import check_consistent, entries_of
 from tests.index.written import documents, families
 
 from neardup import Index, dedup, load_recipe
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.background import next_count
 from neardup.index.ingest import transaction
 from neardup.index.schema import events
@@ -245,7 +245,7 @@ MOMENTS = [FIRST, 2 * FIRST]
 
 def counts(place):
     """What the index says of its counts."""
-    with Database.open(place, must_exist=True) as database, database.reading() as connection:
+    with open_database(place, must_exist=True) as database, database.reading() as connection:
         found = connection.execute(events.select().order_by(events.c.event)).all()
     assert {row.action for row in found} <= {"recounted"}
     return [json.loads(row.details) for row in found]

@@ -14,7 +14,7 @@ from neardup import (
     ParameterError,
     load_recipe,
 )
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.schema import meta
 
 TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
@@ -33,7 +33,7 @@ def refused(location, kind, *words, **options):
 
 
 def changed(location, statement):
-    with Database.open(location, must_exist=True) as database, database.writing() as connection:
+    with open_database(location, must_exist=True) as database, database.writing() as connection:
         connection.execute(statement)
 
 
@@ -159,7 +159,7 @@ class TestFilesOfTheRecipe:
         Index(location, recipe=name).close()
         now = load_recipe(name).for_single_texts().id
         is_settings = meta.c.name == "settings"
-        with Database.open(location, must_exist=True) as database, database.writing() as connection:
+        with open_database(location, must_exist=True) as database, database.writing() as connection:
             stored = connection.execute(sa.select(meta.c.value).where(is_settings)).scalar_one()
         assert now in stored
         value = stored.replace(now, f"{name}-{earlier}")
@@ -210,7 +210,7 @@ class TestStoreOfSketches:
 
     def values_of(self, location):
         """All values of all tables."""
-        with Database.open(location, must_exist=True) as database, database.reading() as connection:
+        with open_database(location, must_exist=True) as database, database.reading() as connection:
             found = []
             for table in sa.inspect(connection).get_table_names(
                 schema=None if database.dialect == "sqlite" else "neardup"

@@ -11,7 +11,7 @@ from tests.index.written import letters
 
 from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup.base.progress import Progress
-from neardup.index.backends.database import Database
+from neardup.index.backends import open_database
 from neardup.index.dump import dump
 from neardup.index.schema import documents, passages, texts
 from neardup.papers import check_files, library, open_library
@@ -64,7 +64,7 @@ def sources(report):
 
 def stored(location):
     """The ids that have shingles, how these were made, and whether all belong to a text."""
-    with Database.open(location, must_exist=True) as database, database.reading() as connection:
+    with open_database(location, must_exist=True) as database, database.reading() as connection:
         of = documents.c.number == passages.c.number
         rows = connection.execute(
             select(documents.c.id, passages.c.made_by, passages.c.shingles)

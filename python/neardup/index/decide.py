@@ -22,8 +22,8 @@ from neardup.base.arrays import word_count
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index.results import Match
-from neardup.index.store.postings import signed
 from neardup.index.store.rows import damage, damaged
+from neardup.index.store.session import signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
     from neardup.index.settings import Settings
-    from neardup.index.store.postings import Postings
-    from neardup.index.store.session import Session
+    from neardup.index.store.session import Postings, Session
     from neardup.recipe.rule import Rule
 
 __all__ = ["BatchContext", "Decider", "Verdicts", "empty_corpus", "restore"]
@@ -105,10 +104,10 @@ class Decider:
         self.background = background
         self.rule = rule.compiled(settings.expected)
         self.key_scheme = _core.KeyScheme(self.rule, bits=rule.sketch.bits, background=background)
-        self._scanned: Scanned | None = None
+        self._scan: FingerprintScan | None = None
         if not self.key_scheme.has_keys():
-            known = None if like is None else like._scanned
-            self._scanned = Scanned(rule) if known is None else known
+            known = None if like is None else like._scan
+            self._scan = FingerprintScan(rule) if known is None else known
 
     def context(
         self, session: Session, corpus: _core.Corpus, *, not_before: int | None = None
@@ -121,8 +120,8 @@ class Decider:
             corpus.set_background(self.background)
         since = EVER if not_before is None else not_before
         postings = passed = None
-        if self._scanned is not None:
-            offsets, numbers = self._scanned.near(session, corpus)
+        if self._scan is not None:
+            offsets, numbers = self._scan.near(session, corpus)
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
@@ -247,7 +246,7 @@ class BatchContext:
         return found
 
 
-class Scanned:
+class FingerprintScan:
     """Fingerprints of all kept documents, for a distance too large to be found by keys.
 
     They are read from the store on first use; later only new ones are read. Fingerprints of

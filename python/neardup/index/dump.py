@@ -28,7 +28,7 @@ from neardup.exceptions import (
     InputError,
     NeardupError,
 )
-from neardup.index.backends.database import Database
+from neardup.index.backends import Database, open_database
 from neardup.index.decide import Decider
 from neardup.index.schema import (
     SCHEMA,
@@ -45,8 +45,7 @@ from neardup.index.schema import (
 from neardup.index.settings import Settings
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import damaged, sound_event
-from neardup.index.store.session import Session
-from neardup.index.store.transaction import FILED, IDENTITY, packer
+from neardup.index.store.session import FILED, IDENTITY, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
 
@@ -148,7 +147,7 @@ def restore(
     progress: Progress,
 ) -> None:
     """Create an index from its settings and rows, completely or not at all."""
-    with Database.open(location, must_exist=False) as database:
+    with open_database(location, must_exist=False) as database:
         if not database.exists():
 
             def fill(connection: Connection) -> None:

@@ -19,7 +19,7 @@ from neardup.exceptions import (
     NeardupError,
     ParameterError,
 )
-from neardup.index.backends.database import Database
+from neardup.index.backends import Database, open_database
 from neardup.index.background import counted_from
 from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, new_settings
@@ -151,7 +151,7 @@ def open_index(
     `wanted` has the parameters of `Index` that `Settings` are made from; None where the caller
     gave nothing.
     """
-    database = Database.open(location, must_exist=make_new is False)
+    database = open_database(location, must_exist=make_new is False)
     try:
         made = False
         if not database.exists():

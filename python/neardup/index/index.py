@@ -37,6 +37,7 @@ from neardup.recipe.text_inputs import checked_text
 
 if TYPE_CHECKING:
     from neardup.index.engine import Engine
+    from neardup.index.query import StoredTexts
     from neardup.index.results import (
         Added,
         Cluster,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         Removed,
         Stats,
     )
-    from neardup.index.stored_texts import StoredTexts
 
 __all__ = ["Index"]
 
@@ -105,9 +105,14 @@ class Index:
     >>> with neardup.Index(f"{folder.name}/news.db") as index:
     ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
     ...     index.add("a2", "The council will open the new bridge on Sunday morning!").id
-    ...     len(index)
+    ...     [match.id for match in index.query("The council will open the new bridge on Sunday.")]
+    ...     index.keep("a2")
+    ...     index.get("a2").state
+    ...     index.check(full=True)
     'a1'
-    2
+    ['a1']
+    'kept'
+    []
     >>> folder.cleanup()
     """
 
@@ -162,18 +167,6 @@ class Index:
             If the recipe would make different sketches here.
         IndexUnavailableError
             If an index already exists at the location, or cannot be written.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     index.dump(f"{folder.name}/news.jsonl.zst")
-        >>> with neardup.Index.load(f"{folder.name}/b.db", f"{folder.name}/news.jsonl.zst") as copy:
-        ...     "a1" in copy
-        True
-        >>> folder.cleanup()
         """
         require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.dump import load
@@ -383,17 +376,6 @@ class Index:
         -------
         list of Match
             The most similar first; ties in the order of arrival.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     found = index.query("The council will open the new bridge on Sunday evening.")
-        ...     [match.id for match in found]
-        ['a1']
-        >>> folder.cleanup()
         """
         from neardup.index.query import query
 
@@ -551,18 +533,6 @@ class Index:
             If there is no such document, or it is kept already.
         IndexUnavailableError
             If the index cannot be written.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     _ = index.add("a2", "The council will open the new bridge on Sunday morning!")
-        ...     index.keep("a2")
-        ...     index.get("a2").state
-        'kept'
-        >>> folder.cleanup()
         """
         from neardup.index.retention import keep
 
@@ -737,18 +707,6 @@ class Index:
             If the index is in PostgreSQL: use ``pg_dump``.
         OutputError
             If the file exists or cannot be written. No file is left behind then.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     index.backup(f"{folder.name}/copy.db")
-        >>> with neardup.Index(f"{folder.name}/copy.db") as copy:
-        ...     "a1" in copy
-        True
-        >>> folder.cleanup()
         """
         from neardup.writers.sink import FileSink
 
@@ -797,16 +755,6 @@ class Index:
         sketched again and their keys looked up. SQLite also checks all pages of the file. With
         `full` all documents, keys and events are checked, which takes about as long as adding
         them. The check reads one snapshot, so others may write meanwhile.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     index.check(full=True)
-        []
-        >>> folder.cleanup()
         """
         from neardup.index.integrity import check
 
@@ -843,16 +791,6 @@ class Index:
         -----
         The new index appears when it is complete. Shingles of paper checks are not copied: they
         are made again when they are first needed.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     index.add("a1", "The council will open the new bridge on Sunday morning.")
-        ...     index.rebuild(f"{folder.name}/new.db")
-        []
-        >>> folder.cleanup()
         """
         from neardup.index.rebuild import rebuild
 
@@ -874,7 +812,7 @@ class Index:
 
     def _open_stored_texts(self, parameter: str) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""
-        from neardup.index.stored_texts import StoredTexts
+        from neardup.index.query import StoredTexts
 
         return StoredTexts(self._engine, parameter)
 

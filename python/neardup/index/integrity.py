@@ -37,7 +37,7 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
-from neardup.index.store.transaction import FILED, IDENTITY, RECENT
+from neardup.index.store.session import FILED, IDENTITY, RECENT
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
 
 if TYPE_CHECKING:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
+from neardup.exceptions import ParameterError
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
 from neardup.index.results import (
     Cluster,
@@ -18,6 +21,8 @@ from neardup.index.results import (
     NewDocument,
     Stats,
 )
+from neardup.index.schema import documents as documents_table
+from neardup.index.schema import documents_with_texts
 from neardup.index.store.rows import (
     UNLISTED,
     damaged,
@@ -35,16 +40,21 @@ from neardup.index.values import (
     plain_text,
     stamp,
 )
+from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
+    from neardup.base.progress import Progress
     from neardup.index.engine import Engine
     from neardup.index.store.session import Session
 
 T = TypeVar("T")
 
-__all__ = ["all_documents", "clusters", "explain", "get_many", "query", "stats"]
+#: Documents that `StoredTexts` fetches together.
+_TEXTS = 1000
+
+__all__ = ["StoredTexts", "all_documents", "clusters", "explain", "get_many", "query", "stats"]
 
 
 def query(
@@ -218,3 +228,54 @@ def _created(meta: dict[str, str], location: str) -> datetime:
     except ValueError as error:
         row, must = Message("'created' in 'meta'"), Message("a time")
         raise damaged(location, row, "value", must, found) from error
+
+
+class StoredTexts:
+    """The documents that an index keeps, read as often as wanted like the sources of a run.
+
+    Each pass reads one snapshot: what is added meanwhile is not in it.
+    """
+
+    def __init__(self, engine: Engine, parameter: str) -> None:
+        self._engine = engine
+        if engine.settings.store != "text":
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be an index that stores texts. Got {index}, "
+                    "which stores no texts, instead.",
+                    code="no_texts_stored",
+                    parameter=parameter,
+                    index=engine.location,
+                )
+            )
+
+    def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
+        """Read the documents in the order in which they were added; see `Sources.batches`."""
+        return regroup(self._chunks(bool(titles)), BATCH_BYTES, BATCH_RECORDS)
+
+    def _chunks(self, titles: bool) -> Iterator[Batch]:
+        kept = documents_with_texts.where(documents_table.c.state == KEPT)
+        kept = kept.order_by(documents_table.c.number)
+        with self._engine.reading() as session:
+            for part in session.stream(kept, _TEXTS):
+                rows = session.sound(part)
+                texts = pa.array([session.text(row) for row in rows], pa.large_string())
+                named = pa.array([row["title"] for row in rows], pa.large_string())
+                yield Batch(
+                    texts=texts,
+                    ids=pa.array([row["id"] for row in rows], pa.large_string()),
+                    titles=named if titles else None,
+                    bytes_read=texts.nbytes,
+                )
+
+    def found(self) -> dict[str, Any]:
+        """Return what a resumed run needs to know; nothing."""
+        return {}
+
+    def recall(self, found: dict[str, Any]) -> None:
+        """Take what an earlier run `found`."""
+
+    def report_to(self, progress: Progress) -> int:
+        """Report no problems: a damaged document ends the run."""
+        del progress
+        return 0

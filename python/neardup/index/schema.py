@@ -13,33 +13,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
-from neardup.index.values import FREED, KEPT
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    inspect,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy.dialects import postgresql
 
-try:
-    from sqlalchemy import (
-        BigInteger,
-        Column,
-        Double,
-        Identity,
-        Index,
-        Integer,
-        LargeBinary,
-        MetaData,
-        SmallInteger,
-        Table,
-        Text,
-        inspect,
-        select,
-        union_all,
-        update,
-    )
-    from sqlalchemy.dialects import postgresql
-except ImportError as missing:
-    raise MissingDependencyError(
-        Message("An index needs SQLAlchemy 2. Install it with: pip install 'neardup[index]'")
-    ) from missing
+from neardup.base.messages import Message
+from neardup.index.values import FREED, KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -18,7 +18,7 @@ from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SavedSketches, is_sketch_file
 
 if TYPE_CHECKING:
-    from neardup.index.stored_texts import StoredTexts
+    from neardup.index.query import StoredTexts
     from neardup.readers import Sources
     from neardup.run.collected import Collected
     from neardup.run.summary import Summary

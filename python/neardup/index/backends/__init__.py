@@ -1,1 +1,64 @@
-"""The databases that can hold an index: SQLite and PostgreSQL."""
+"""Connections and transactions of SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from neardup.base.messages import Message
+from neardup.base.validation import bad
+from neardup.exceptions import ParameterError
+from neardup.index.backends.database import Database
+
+__all__ = ["Database", "open_database"]
+
+
+def open_database(location: str | Path, *, must_exist: bool) -> Database:
+    """Connect to a file or a ``postgresql://`` address, without creating a file or a table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from neardup.index.schema import counters
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with open_database(f"{folder.name}/news.db", must_exist=False) as database:
+    ...     _ = database.create_tables()
+    ...     with database.writing() as connection:
+    ...         _ = connection.execute(counters.insert().values(name="next", value=1))
+    ...     with database.reading() as connection:
+    ...         connection.execute(counters.select()).all()
+    [('next', 1)]
+    >>> folder.cleanup()
+    """
+    database = _database(location)
+    try:
+        database.find(must_exist=must_exist)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _database(location: str | Path) -> Database:
+    if isinstance(location, str):
+        scheme, separator, rest = location.partition("://")
+        if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+            from neardup.index.backends.postgresql import PostgreSQLSchema
+
+            return PostgreSQLSchema(f"postgresql://{rest}")
+        if separator and scheme.replace("+", "").isalnum():
+            raise ParameterError(
+                Message(
+                    "{named[location]} must be the path of a file, or begin with "
+                    "postgresql://. Got {scheme}:// instead.",
+                    scheme=scheme,
+                )
+            )
+    if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
+        raise bad("location", "a path or the URL of a PostgreSQL database", location)
+    path = os.fspath(location)
+    if path in ("", ":memory:") or "\0" in path:
+        raise bad("location", "the path of a file: an index is kept on disk", path)
+    from neardup.index.backends.sqlite import SQLiteFile
+
+    return SQLiteFile(path)

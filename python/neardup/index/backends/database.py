@@ -18,13 +18,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from neardup.base.messages import N_, Message
-from neardup.base.validation import bad
 from neardup.exceptions import (
     IndexFormatError,
     IndexUnavailableError,
@@ -40,8 +40,6 @@ from neardup.readers.streams import printable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from neardup.index.backends.backend import Backend
-
 __all__ = ["Database"]
 
 #: Tables that every version of the schema has.
@@ -53,32 +51,25 @@ _LONG_WAIT = 2.0
 _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
-class Database:
+class Database(ABC):
     """The database of an existing or future index: read and write transactions.
 
-    Made by `Database.open`. It is a context manager, and closes at the end of the block.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from neardup.index.backends.database import Database
-    >>> from neardup.index.schema import counters
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with Database.open(f"{folder.name}/news.db", must_exist=False) as database:
-    ...     _ = database.create_tables()
-    ...     with database.writing() as connection:
-    ...         _ = connection.execute(counters.insert().values(name="next", value=1))
-    ...     with database.reading() as connection:
-    ...         connection.execute(counters.select()).all()
-    [('next', 1)]
-    >>> folder.cleanup()
+    A context manager, which closes at the end of the block; made by `open_database`.
     """
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self.location = backend.location
-        self.dialect = backend.dialect
-        self._pool: Engine = backend.engine()
+    dialect: ClassVar[str]
+    #: The longest wait of a writer for its turn. A turn takes some milliseconds; only an oversized
+    #: batch or a hanging process takes this long.
+    lock_seconds: ClassVar[float] = 60.0
+    #: Advice for a location that holds no index.
+    _elsewhere: ClassVar[str]
+    #: Base class of the driver's errors that SQLAlchemy does not wrap.
+    _driver_error: type[Exception]
+
+    def __init__(self, location: str) -> None:
+        #: The location as shown to users.
+        self.location = location
+        self._pool = self._new_pool()
         # Writers of one process queue on this lock. It is fairer and faster than polling SQLite,
         # and a thread that waits in it needs no connection.
         self._turn = threading.Lock()
@@ -92,48 +83,43 @@ class Database:
         self.upgraded_from: str | None = None
         _OPEN.add(self)
 
-    @classmethod
-    def open(cls, location: str | Path, *, must_exist: bool) -> Database:
-        """Connect to a file or a ``postgresql://`` address, without creating a file or a table."""
-        database = cls(_backend_of(location))
-        try:
-            backend = database._backend
-            has_place = backend.is_there()
-            if has_place:
-                backend.check_log()
-            if database.exists():
-                with database._upkeep() as connection:
-                    backend.prepare(connection)
-            elif must_exist and not has_place:
-                raise IndexUnavailableError(
-                    Message(
-                        "{location}: no such file. Create an index first, in a shell with: "
-                        "neardup index create {location}",
-                        code="index_missing",
-                        location=database.location,
-                    )
+    def find(self, *, must_exist: bool) -> None:
+        """Check what is at the location, without creating a file or a table."""
+        has_place = self._is_there()
+        if self.exists():
+            with self._upkeep() as connection:
+                self._prepare(connection)
+        elif must_exist and not has_place:
+            raise self.unavailable(
+                N_(
+                    "{location}: no such file. Create an index first, in a shell with: "
+                    "neardup index create {location}"
+                ),
+                code="index_missing",
+            )
+        elif must_exist:
+            raise self._no_index(
+                N_(
+                    "{location}: must hold an index. Got an empty database instead. "
+                    "{elsewhere} Or create one, in a shell with: neardup index create"
                 )
-            elif must_exist:
-                raise database._no_index(
-                    N_(
-                        "{location}: must hold an index. Got an empty database instead. "
-                        "{elsewhere} Or create one, in a shell with: neardup index create"
-                    )
-                )
-        except BaseException:
-            database.close()
-            raise
-        return database
+            )
 
     def _no_index(self, template: str, **values: object) -> IndexFormatError:
-        elsewhere = Message(self._backend.elsewhere)
+        elsewhere = Message(self._elsewhere)
         return IndexFormatError(
             Message(template, location=self.location, elsewhere=elsewhere, **values)
         )
 
+    def unavailable(
+        self, template: str, code: str | None = None, **values: object
+    ) -> IndexUnavailableError:
+        """Return the error that the index cannot be used, with its location."""
+        return IndexUnavailableError(Message(template, code=code, location=self.location, **values))
+
     def files(self) -> list[Path]:
-        """Return the file of the index and those beside it; none on a server."""
-        return self._backend.files()
+        """Return the files that only the index may write; none on a server."""
+        return []
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
@@ -155,12 +141,12 @@ class Database:
 
     def exists(self) -> bool:
         """Return whether there is an index; False for an empty file or schema, or none at all."""
-        if not self._backend.is_there():
+        if not self._is_there():
             return False
         with self.reading() as connection:
-            names = self._backend.tables(connection)
+            names = self._tables(connection)
             if not names:
-                self._backend.check_empty(connection)
+                self._check_empty(connection)
                 return False
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
@@ -186,18 +172,17 @@ class Database:
         `fill` writes the first rows in the same transaction, so that no other process ever sees an
         index without them. If two processes create an index at once, only one of them calls `fill`.
         """
-        self._backend.create()
         with self.writing() as connection:
-            made = not self._backend.tables(connection)
+            made = not self._tables(connection)
             if made:
-                self._backend.make_room(connection)
+                self._make_room(connection)
                 METADATA.create_all(connection, checkfirst=False)
                 connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
                 if fill is not None:
                     fill(connection)
         # WAL is turned on last: a file in WAL mode always has its tables.
         with self._upkeep() as connection:
-            self._backend.prepare(connection)
+            self._prepare(connection)
         return made
 
     def check_schema(self) -> None:
@@ -205,7 +190,7 @@ class Database:
         with self.reading() as connection:
             found = self._version(connection)
             by = self._version(connection, "neardup")
-            of_tables = version_of(self._backend.tables(connection))
+            of_tables = version_of(self._tables(connection))
         is_known = found in [str(version) for version in (SCHEMA, *UPGRADED)]
         if is_known and found != of_tables:
             raise IndexFormatError(
@@ -285,9 +270,9 @@ class Database:
 
     @contextmanager
     def _taking_turn(self) -> Iterator[None]:
-        turn, seconds = self._turn, self._backend.lock_seconds
+        turn, seconds = self._turn, self.lock_seconds
         if not turn.acquire(timeout=seconds):
-            raise self._backend.unavailable(
+            raise self.unavailable(
                 N_(
                     "{location}: locked by another thread for more than {seconds:g} "
                     "seconds. Nothing of this change was stored. Try again, or add fewer "
@@ -306,18 +291,14 @@ class Database:
         with self._connected(moment) as connection:
             try:
                 with self._explained(moment):
-                    self._backend.begin(connection, write=write)
+                    self._begin(connection, write=write)
                     yield connection
                     if not write:
                         connection.rollback()
                         return
-                if not self._backend.can_commit(connection):
+                if not self._can_commit(connection):
                     raise RuntimeError("A statement failed and was passed over; nothing is stored")
-                with self._explained(moment):
-                    self._backend.before_commit(connection)
-                with self._explained(Moment.COMMITTING):
-                    connection.commit()
-                self._backend.after_commit(connection)
+                self._commit(connection)
             except BaseException:
                 # The first error is the one to report; discard a connection that cannot roll back.
                 try:
@@ -327,6 +308,10 @@ class Database:
                         connection.invalidate()
                 raise
 
+    def _commit(self, connection: Connection) -> None:
+        with self._explained(Moment.COMMITTING):
+            connection.commit()
+
     @contextmanager
     def _connected(self, moment: Moment) -> Iterator[Connection]:
         use = object()
@@ -334,8 +319,8 @@ class Database:
         self._in_use.add(use)
         try:
             if self._closed:
-                raise self._backend.unavailable(N_("{location}: is closed. Open it again."))
-            self._backend.check_use()
+                raise self.unavailable(N_("{location}: is closed. Open it again."))
+            self._check_use()
             with self._explained(moment, connected=False):
                 connection = self._pool.connect()
             with connection:
@@ -349,43 +334,33 @@ class Database:
 
         try:
             yield
-        except (DBAPIError, self._backend.driver_error) as error:
+        except (DBAPIError, self._driver_error) as error:
             meant = explained(error, self.location, moment, connected=connected)
             if meant is None:
                 raise
             raise meant from error
 
+    @abstractmethod
     def size(self) -> int:
         """Return how many bytes the index takes: file and log, or all tables with indexes."""
-        if not self._backend.is_there():
-            return 0
-        with self._upkeep() as connection:
-            return self._backend.size(connection)
 
+    @abstractmethod
     def compact(self) -> None:
-        """Reclaim the space of removed rows.
+        """Reclaim the space of removed rows."""
 
-        SQLite rewrites the file: writers wait meanwhile, and as much space again must be free.
-        PostgreSQL makes the space available for new rows.
-        """
-        with self._taking_turn(), self._upkeep() as connection:
-            self._backend.compact(connection)
-
-    def backup(self, path: str) -> None:
-        """Copy a snapshot of the index into a file."""
-        with self.reading() as connection:
-            self._backend.backup(connection, path)
+    def backup(self, path: str) -> None:  # noqa: ARG002
+        """Copy a snapshot of the index into a file; a server has its own programs for that."""
+        raise ParameterError(
+            Message(
+                "{location}: must be a file. An index in PostgreSQL is backed up with "
+                "pg_dump --schema=SCHEMA DATABASE.",
+                location=self.location,
+            )
+        )
 
     def check(self) -> list[str]:
-        """Return one line for each fault; empty if the file is intact.
-
-        SQLite reads the whole file. PostgreSQL checks pages as it reads them, so nothing is done.
-        """
-        try:
-            with self._upkeep() as connection:
-                return self._backend.check(connection)
-        except IndexFormatError as error:
-            return [error.args[0]]
+        """Return one line for each fault; a server checks its pages as it reads them."""
+        return []
 
     @contextmanager
     def _upkeep(self) -> Iterator[Connection]:
@@ -394,14 +369,51 @@ class Database:
         with self._connected(moment) as connection, self._explained(moment):
             yield connection
 
+    # What the two databases do differently. What is not abstract suits a server.
+
+    @abstractmethod
+    def _new_pool(self) -> Engine:
+        """Return a new connection pool without open connections."""
+
+    def _is_there(self) -> bool:
+        """Return whether there is anything to connect to, and remember its identity."""
+        return True
+
+    def _check_use(self) -> None:  # noqa: B027
+        """Raise if this is no longer the file or schema that was opened."""
+
+    @abstractmethod
+    def _begin(self, connection: Connection, *, write: bool) -> None:
+        """Begin a transaction; a writer waits for its turn."""
+
+    @abstractmethod
+    def _can_commit(self, connection: Connection) -> bool:
+        """Return whether a commit would still store the transaction's changes."""
+
+    @abstractmethod
+    def _tables(self, connection: Connection) -> list[str]:
+        """Return the names of the tables, sorted."""
+
+    def _check_empty(self, connection: Connection) -> None:  # noqa: B027
+        """Raise if a database without tables is the remains of an index."""
+
+    @abstractmethod
+    def _prepare(self, connection: Connection) -> None:
+        """Bring the database into the state that writers rely on, or raise.
+
+        Call it only if the database is empty or holds an index: it would also change the file of
+        another program.
+        """
+
+    @abstractmethod
+    def _make_room(self, connection: Connection) -> None:
+        """Create what the tables need around them, such as a schema, in a write transaction."""
+
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
-        was_open = not self._closed
         self._closed = True
         _OPEN.discard(self)
         self._pool.dispose()
-        if was_open:
-            self._backend.after_close()
 
     def __enter__(self) -> Database:
         return self
@@ -416,8 +428,6 @@ class Database:
     def _after_fork(self) -> None:
         self._turn = threading.Lock()
         self._pool.dispose(close=False)
-        if self._in_use:
-            self._backend.abandon()
         if self.on_fork is not None:
             self.on_fork()
 
@@ -428,31 +438,6 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _backend_of(location: str | Path) -> Backend:
-    if isinstance(location, str):
-        scheme, separator, rest = location.partition("://")
-        if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            from neardup.index.backends.postgresql import PostgreSQLSchema
-
-            return PostgreSQLSchema(f"postgresql://{rest}")
-        if separator and scheme.replace("+", "").isalnum():
-            raise ParameterError(
-                Message(
-                    "{named[location]} must be the path of a file, or begin with "
-                    "postgresql://. Got {scheme}:// instead.",
-                    scheme=scheme,
-                )
-            )
-    if not isinstance(location, str | os.PathLike) or not isinstance(os.fspath(location), str):
-        raise bad("location", "a path or the URL of a PostgreSQL database", location)
-    path = os.fspath(location)
-    if path in ("", ":memory:") or "\0" in path:
-        raise bad("location", "the path of a file: an index is kept on disk", path)
-    from neardup.index.backends.sqlite import SQLiteFile
-
-    return SQLiteFile(path)
 
 
 def _before_fork() -> None:

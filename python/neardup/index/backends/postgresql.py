@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
-from neardup.index.backends.backend import Backend
+from neardup.index.backends.database import Database
 from neardup.index.schema import METADATA
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class PostgreSQLSchema(Backend):
+class PostgreSQLSchema(Database):
     """A schema of a PostgreSQL database, accessed with psycopg 3."""
 
     dialect: ClassVar[str] = "postgresql"
-    elsewhere: ClassVar[str] = N_(
+    _elsewhere: ClassVar[str] = N_(
         "Give the address of a database with an index, or choose an empty schema with ?schema=NAME."
     )
 
@@ -116,9 +116,9 @@ class PostgreSQLSchema(Backend):
                     "'neardup[postgres]'"
                 )
             ) from error
-        self.driver_error = psycopg.Error
+        self._driver_error = psycopg.Error
         self._url, self.schema = _url(location)
-        self.location = _shown(self._url, self.schema)
+        location = _shown(self._url, self.schema)
         try:
             options = {k: v for k, v in self._url.query.items() if isinstance(v, str)}
             psycopg.conninfo.make_conninfo("", **options)
@@ -127,15 +127,16 @@ class PostgreSQLSchema(Backend):
                 Message(
                     "{location}: must have options that PostgreSQL knows, or schema. Got: "
                     "{reason}.",
-                    location=self.location,
+                    location=location,
                     reason=str(error).strip(),
                 )
             ) from None
         # Advisory locks belong to the whole database, so the lock's number includes the schema.
         digest = hashlib.blake2b(f"neardup {self.schema}".encode(), digest_size=8).digest()
         self._lock = int.from_bytes(digest, "little", signed=True)
+        super().__init__(location)
 
-    def engine(self) -> Engine:
+    def _new_pool(self) -> Engine:
         """Return a new pool that tests a connection before it hands it out."""
         # Behind a pooler, the next transaction may use another server connection, where the
         # statements prepared here do not exist.
@@ -156,7 +157,7 @@ class PostgreSQLSchema(Backend):
             hide_parameters=True,
         )
 
-    def begin(self, connection: Connection, *, write: bool) -> None:
+    def _begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits in the server's queue for the lock."""
         connection.execution_options(
             isolation_level="READ COMMITTED" if write else "REPEATABLE READ",
@@ -167,7 +168,7 @@ class PostgreSQLSchema(Backend):
         if write:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": self._lock})
 
-    def can_commit(self, connection: Connection) -> bool:
+    def _can_commit(self, connection: Connection) -> bool:
         """Return False after a failed statement: the server would turn a commit into a rollback.
 
         It would report no error, so this must be checked before the commit.
@@ -177,7 +178,7 @@ class PostgreSQLSchema(Backend):
         driver: Any = connection.connection.driver_connection
         return bool(driver.info.transaction_status != TransactionStatus.INERROR)
 
-    def tables(self, connection: Connection) -> list[str]:
+    def _tables(self, connection: Connection) -> list[str]:
         """Return the names of the schema's tables; empty if the schema does not exist."""
         rows = connection.execute(
             text("SELECT tablename FROM pg_tables WHERE schemaname = :schema"),
@@ -185,7 +186,7 @@ class PostgreSQLSchema(Backend):
         )
         return sorted(name for (name,) in rows)
 
-    def prepare(self, connection: Connection) -> None:
+    def _prepare(self, connection: Connection) -> None:
         """Check that the database's encoding can hold any text."""
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
@@ -199,7 +200,7 @@ class PostgreSQLSchema(Backend):
                 )
             )
 
-    def make_room(self, connection: Connection) -> None:
+    def _make_room(self, connection: Connection) -> None:
         """Create the schema if it is missing; only then is the right to create one needed."""
         there = connection.execute(
             text("SELECT count(*) FROM pg_namespace WHERE nspname = :schema"),
@@ -208,20 +209,20 @@ class PostgreSQLSchema(Backend):
         if not there:
             connection.exec_driver_sql(f"CREATE SCHEMA {_quoted(self.schema)}".replace("%", "%%"))
 
-    def size(self, connection: Connection) -> int:
+    def size(self) -> int:
         """Return the bytes of all tables and their indexes, without the server's log."""
-        found = connection.execute(
-            text(
-                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
-                " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                " WHERE n.nspname = :schema AND c.relkind = 'r' AND c.relname = ANY(:names)"
-            ),
-            {"schema": self.schema, "names": list(METADATA.tables)},
-        ).scalar_one()
-        return int(found)
+        query = text(
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = :schema AND c.relkind = 'r' AND c.relname = ANY(:names)"
+        )
+        names = {"schema": self.schema, "names": list(METADATA.tables)}
+        with self._upkeep() as connection:
+            return int(connection.execute(query, names).scalar_one())
 
-    def compact(self, connection: Connection) -> None:
+    def compact(self) -> None:
         """Make the space of removed rows reusable, and update the planner's statistics."""
         names = ", ".join(f"{_quoted(self.schema)}.{_quoted(name)}" for name in METADATA.tables)
-        connection.execution_options(isolation_level="AUTOCOMMIT")
-        connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))
+        with self._taking_turn(), self._upkeep() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            connection.exec_driver_sql(f"VACUUM (ANALYZE) {names}".replace("%", "%%"))

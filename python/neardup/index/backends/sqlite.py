@@ -26,7 +26,8 @@ from sqlalchemy.exc import OperationalError
 from neardup.base.messages import N_, Message, system_words
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
-from neardup.index.backends.backend import Backend
+from neardup.index.backends.database import Database
+from neardup.index.backends.failures import Moment
 from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
@@ -90,30 +91,29 @@ class _Connection(sqlite3.Connection):
         super().close()
 
 
-class SQLiteFile(Backend):
+class SQLiteFile(Database):
     """A file on a local disk. Network file systems lack the locks that WAL needs."""
 
     dialect: ClassVar[str] = "sqlite"
-    elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
+    _elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
+    _driver_error = sqlite3.Error
     #: Files to which this process must open no connection.
     _abandoned: ClassVar[set[Path]] = set()
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = os.fspath(path)
-        self.location = printable(given)
-        self.driver_error = sqlite3.Error
         # The working directory may change while the index is open.
         self.path = Path(os.path.abspath(given))
         self._identity: tuple[int, int] | None = None
         # State of the current writer.
         self._changes = 0
-        self._counted: acknowledged.Acknowledged | None = None
         self._committed_at = float("-inf")
         self._has_written = False
         self._had_log = False
         self._is_checked = False
+        super().__init__(printable(given))
 
-    def engine(self) -> Engine:
+    def _new_pool(self) -> Engine:
         """Return a new pool; no connection creates the file."""
         return create_engine(
             "sqlite+pysqlite://",
@@ -155,7 +155,7 @@ class SQLiteFile(Backend):
             raise
         return connection
 
-    def is_there(self) -> bool:
+    def _is_there(self) -> bool:
         """Return whether the file exists; raise if the path is something else."""
         kind = stat.S_IFREG
         with suppress(OSError):
@@ -166,16 +166,16 @@ class SQLiteFile(Backend):
                 N_("{location}: must be {expected}. Got {found} instead. {elsewhere}"),
                 expected=Message(wanted),
                 found=Message(_KINDS.get(kind, N_("something else"))),
-                elsewhere=Message(self.elsewhere),
+                elsewhere=Message(self._elsewhere),
             )
         found = self._found()
         if self._identity is None:
             self._identity = found
         return found is not None
 
-    def create(self) -> None:
-        """Create an empty file if there is none."""
-        self.check_use()
+    def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
+        """Create the file if there is none, and all tables; False if they already exist."""
+        self._check_use()
         self._is_checked = True
         if not self.path.parent.is_dir():
             raise self.unavailable(
@@ -192,7 +192,8 @@ class SQLiteFile(Backend):
                 N_("{location}: cannot be created: {reason}. The folder must be writable."),
                 reason=self._why_not() or str(refused),
             ) from refused
-        self.is_there()
+        self._is_there()
+        return super().create_tables(fill)
 
     def _why_not(self) -> str | None:
         """Return why the file cannot be created, which SQLite does not report."""
@@ -209,7 +210,7 @@ class SQLiteFile(Backend):
             return None
         return found.st_dev, found.st_ino
 
-    def check_use(self) -> None:
+    def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
             raise self.unavailable(
@@ -227,36 +228,33 @@ class SQLiteFile(Backend):
     def _is_other(self) -> bool:
         return self._identity is not None and self._found() != self._identity
 
-    def abandon(self) -> None:
-        """Forbid this process any further connection to the file.
+    def _after_fork(self) -> None:
+        # SQLite keeps in memory which locks a process has. A child inherits that memory but not
+        # the locks, and so would write without a lock: it may not connect to the file again.
+        if self._in_use:
+            self._abandoned.add(self.path)
+        super()._after_fork()
 
-        SQLite keeps in memory which locks a process has. A child inherits that memory but not the
-        locks, and so would write without a lock.
-        """
-        self._abandoned.add(self.path)
-
-    def begin(self, connection: Connection, *, write: bool) -> None:
+    def _begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits while SQLite polls for the lock."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
         if write:
             self._changes = _driver(connection).total_changes
 
-    def can_commit(self, connection: Connection) -> bool:
+    def _can_commit(self, connection: Connection) -> bool:
         """Return False if SQLite rolled back by itself, as on a full disk."""
         return _driver(connection).in_transaction
 
-    def before_commit(self, connection: Connection) -> None:
-        """Count the change if the transaction made one."""
-        driver = _driver(connection)
-        self._counted = None
+    def _commit(self, connection: Connection) -> None:
+        """Commit with a count of the change; checkpoint unless another commit just preceded it."""
+        driver, counted = _driver(connection), None
         if driver.total_changes != self._changes:
-            self._counted = acknowledged.count_commit(driver)
-
-    def after_commit(self, connection: Connection) -> None:
-        """Record that the change is stored; checkpoint unless another commit just preceded it."""
-        if self._counted is None:
+            with self._explained(Moment.WRITING):
+                counted = acknowledged.count_commit(driver)
+        super()._commit(connection)
+        if counted is None:
             return
-        acknowledged.record(self.files()[-1], self._counted)
+        acknowledged.record(self.files()[-1], counted)
         self._has_written = True
         if not self.files()[1].exists():
             # The tables were created, before WAL is turned on.
@@ -264,7 +262,7 @@ class SQLiteFile(Backend):
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
-            self._without_waiting(_driver(connection), self._checkpoint_marked)
+            self._without_waiting(driver, self._checkpoint_marked)
 
     def _without_waiting(
         self, connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], None]
@@ -287,18 +285,23 @@ class SQLiteFile(Backend):
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def check_log(self) -> None:
-        """Raise if the log is missing, truncated, or of another index."""
-        file, log, *_, record = self.files()
-        if file.exists():
-            acknowledged.check_log(file, record, log, self.location)
-            self._had_log = log.exists() and log.stat().st_size > 0
-        self._is_checked = True
+    def find(self, *, must_exist: bool) -> None:
+        """Also raise if the log is missing, truncated, or of another index."""
+        if self._is_there():
+            file, log, *_, record = self.files()
+            if file.exists():
+                acknowledged.check_log(file, record, log, self.location)
+                self._had_log = log.exists() and log.stat().st_size > 0
+            self._is_checked = True
+        super().find(must_exist=must_exist)
 
-    def after_close(self) -> None:
-        """Empty the log; SQLite does so itself only if nobody else has the file open."""
+    def close(self) -> None:
+        """Also empty the log; SQLite does so itself only if nobody else has the file open."""
+        was_open = not self._closed
+        super().close()
         file, log, *_, record = self.files()
-        if self.path in self._abandoned or not self._is_checked or self._is_other():
+        is_other = self.path in self._abandoned or self._is_other()
+        if not was_open or not self._is_checked or is_other:
             return
         if self._has_written and log.exists():
             with suppress(sqlite3.Error):
@@ -308,7 +311,7 @@ class SQLiteFile(Backend):
         if file.exists():
             acknowledged.remove_record(record, log)
 
-    def tables(self, connection: Connection) -> list[str]:
+    def _tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, except SQLite's own."""
         rows = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -316,7 +319,7 @@ class SQLiteFile(Backend):
         )
         return [name for (name,) in rows]
 
-    def prepare(self, connection: Connection) -> None:
+    def _prepare(self, connection: Connection) -> None:
         """Turn on WAL, which is a permanent property of the file."""
         until = time.monotonic() + self.lock_seconds
         while True:
@@ -340,11 +343,11 @@ class SQLiteFile(Backend):
             # A process may have been killed between a checkpoint and the commit after it.
             self._without_waiting(_driver(connection), acknowledged.clear_mark)
 
-    def make_room(self, connection: Connection) -> None:
+    def _make_room(self, connection: Connection) -> None:
         """Write the application id into the header of the file."""
         connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
 
-    def check_empty(self, connection: Connection) -> None:
+    def _check_empty(self, connection: Connection) -> None:
         """Raise if a file without tables is the remains of an index."""
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
@@ -360,31 +363,42 @@ class SQLiteFile(Backend):
                 )
             )
 
-    def size(self, connection: Connection) -> int:  # noqa: ARG002
+    def size(self) -> int:
         """Return the bytes of the file and its log."""
-        return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
+        if not self._is_there():
+            return 0
+        with self._upkeep():
+            return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
 
-    def compact(self, connection: Connection) -> None:
-        """Rewrite the file without gaps, and empty the log."""
-        connection.exec_driver_sql("VACUUM")
-        # Pages that a reader still needs stay in the log; that is no error.
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    def compact(self) -> None:
+        """Rewrite the file without gaps, and empty the log.
 
-    def backup(self, connection: Connection, path: str) -> None:
-        """Copy the snapshot of a read transaction, with what is in the log, into a file."""
-        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-            # Every step of the copy sees the snapshot that this begins.
-            connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
-            _driver(connection).backup(copy, pages=_BACKUP_PAGES)
-            # Not in WAL mode, so that the file is complete by itself.
-            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+        Writers wait meanwhile, and as much space again must be free.
+        """
+        with self._taking_turn(), self._upkeep() as connection:
+            connection.exec_driver_sql("VACUUM")
+            # Pages that a reader still needs stay in the log; that is no error.
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def check(self, connection: Connection) -> list[str]:
+    def backup(self, path: str) -> None:
+        """Copy a snapshot, with what is in the log, into a file."""
+        with self.reading() as connection:
+            copy = sqlite3.connect(path, isolation_level=None)
+            with closing(copy):
+                # Every step of the copy sees the snapshot that this begins.
+                connection.exec_driver_sql("SELECT count(*) FROM meta").scalar_one()
+                _driver(connection).backup(copy, pages=_BACKUP_PAGES)
+                # Not in WAL mode, so that the file is complete by itself.
+                copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+    def check(self) -> list[str]:
         """Return at most a hundred faults that SQLite finds; reads the whole file."""
-        lines = [line for (line,) in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
-        if lines == ["ok"]:
-            return []
-        return [Message("{reason}", reason=line) for line in lines]
+        try:
+            with self._upkeep() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
+        except IndexFormatError as error:
+            return [error.args[0]]
+        return [Message("{reason}", reason=line) for line in found if line != "ok"]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

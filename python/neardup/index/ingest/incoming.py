@@ -13,7 +13,7 @@ import pyarrow as pa
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
-from neardup.index.store.transaction import packer
+from neardup.index.store.session import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
 from neardup.readers.fields import Fields

@@ -29,11 +29,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Select, Table
+    from sqlalchemy import ColumnElement, Connection, Select, Table
     from sqlalchemy.sql.selectable import FromClause
     from sqlalchemy.types import TypeEngine
 
-__all__ = ["insert_rows", "joined", "run_compiled", "values_of", "values_table"]
+__all__ = ["insert_rows", "joined", "values_of", "values_table"]
 
 
 #: PostgreSQL's types. A subclass comes before its base class (SmallInteger before Integer).
@@ -53,9 +53,9 @@ _PARAMETERS = 999
 def values_table(dialect: str, of: str = "numbers") -> FromClause:
     """Return a table with one column, ``value``, filled from the parameter ``values``.
 
-    Bind the list with :func:`values_of`. ``of`` is numbers or text, or with PostgreSQL bytes.
+    Bind the list with :func:`values_of`. ``of`` is numbers or text.
     """
-    kind: TypeEngine[Any] = {"numbers": BigInteger, "text": Text, "bytes": LargeBinary}[of]()
+    kind: TypeEngine[Any] = BigInteger() if of == "numbers" else Text()
     if dialect == "sqlite":
         return func.json_each(bindparam("values", type_=Text())).table_valued(column("value", kind))
     given = bindparam("values", type_=Text() if of == "numbers" else ARRAY(kind))
@@ -98,16 +98,6 @@ def joined(
     # The offset keeps PostgreSQL from flattening the subquery into a plain join.
     each = wanted.offset(literal_column("0")).lateral("each")
     return select(*each.c).select_from(given.join(each, true()))
-
-
-def run_compiled(
-    connection: Connection, statement: str, values: Sequence[Any], **more: Any
-) -> CursorResult[Any]:
-    """Run a compiled statement with the parameter ``values``, then the other parameters."""
-    parameters = {**values_of(connection.dialect.name, values), **more}
-    if connection.dialect.positional:
-        return connection.exec_driver_sql(statement, tuple(parameters.values()))
-    return connection.exec_driver_sql(statement, parameters)
 
 
 def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:

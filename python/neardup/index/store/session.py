@@ -1,4 +1,4 @@
-"""One transaction with all statements of an index.
+"""One transaction with all statements on the rows of an index.
 
 A `Session` knows the tables but not how decisions are made. Numbers of documents ascend in the
 order of their decisions.
@@ -6,24 +6,610 @@ order of their decisions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import delete
+import numpy as np
+import pyarrow as pa
+import zstandard
+from sqlalchemy import (
+    BigInteger,
+    and_,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
-from neardup.base.messages import N_
-from neardup.index.schema import documents, passages, texts
-from neardup.index.store.bulk import insert_rows
-from neardup.index.store.documents import DocumentStatements
-from neardup.index.store.postings import PostingStatements
-from neardup.index.store.rows import damage
+from neardup.base.messages import N_, Message
+from neardup.exceptions import IndexFormatError, IndexUnavailableError
+from neardup.index.backends.acknowledged import COMMITS
+from neardup.index.results import Match
+from neardup.index.schema import (
+    background,
+    counters,
+    documents,
+    documents_with_texts,
+    events,
+    keys,
+    meta,
+    passages,
+    recent_keys,
+    texts,
+)
+from neardup.index.store.bulk import insert_rows, joined, values_of, values_table
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damage, damaged, sound
+from neardup.index.values import DROPPED, EVER, FREED, IDENTICAL, KEPT, id_fault, stamp
 
-__all__ = ["Session"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import (
+        ColumnElement,
+        Connection,
+        CursorResult,
+        Executable,
+        RowMapping,
+        Table,
+    )
+
+__all__ = ["FILED", "IDENTITY", "RECENT", "Postings", "Session", "packer", "signed"]
+
+#: Rows read or removed at once where there may be many.
+_TOGETHER = 1000
+
+#: Not a count: a random number that tells this index from one created in its place.
+IDENTITY = "identity"
+
+#: Number of postings in the table of recent keys.
+RECENT = "recent"
+
+#: Number of postings in both tables, so that a missing one is noticed. Indexes created before
+#: this counter existed do not have it.
+FILED = "filed"
+
+#: Documents read at once with their texts, which may be long.
+_TEXTS = 100
+
+#: The most postings in the table of recent keys.
+#:
+#: Keys are random numbers, so each insert into a large table writes another page, in SQLite's
+#: log and again in the file. New postings therefore go into a small table, and from there all
+#: at once and in order into the large one. At a million documents this saves three quarters of
+#: the writing. PostgreSQL gains nothing, because readers would have to wait for the move.
+MOST_RECENT = 500_000
+
+#: A literal, not a parameter: otherwise the indexes on kept documents are not used.
+_KEPT: ColumnElement[int] = literal_column(str(KEPT))
+
+#: What candidates are compared by and named with.
+_SKETCHED = ("number", "id", "identity", "features", "sketch")
 
 
-class Session(DocumentStatements, PostingStatements):
-    """The statements of one transaction."""
+# SQLAlchemy renders a statement once, and finds it again if it is the same object. Building one
+# takes longer than SQLite takes to run it, so those that every addition needs are built once.
+
+_ARRIVED = documents.c.at >= bindparam("not_before", type_=BigInteger())
+_COUNTERS = select(counters)
+_CHANGE = (
+    update(counters)
+    .where(counters.c.name == bindparam("of"))
+    .values(value=counters.c.value + bindparam("change"))
+)
+_KEPT_WITH = select(documents.c.number).where(
+    documents.c.identity.in_(bindparam("identities", expanding=True)),
+    documents.c.state == _KEPT,
+    _ARRIVED,
+)
+
+
+@cache
+def _by_ids(dialect: str) -> Executable:
+    ids = values_table(dialect, "text")
+    return joined(dialect, ids, documents, documents.c.id == ids.c.value, list(documents.c))
+
+
+@cache
+def _kept(dialect: str, with_texts: bool) -> Executable:
+    number, given = documents.c.number, values_table(dialect)
+    is_wanted = and_(number == given.c.value, documents.c.state == _KEPT, _ARRIVED)
+    columns: list[Any] = [documents.c[name] for name in _SKETCHED]
+    beside = None
+    if with_texts:
+        columns.append(texts.c.text)
+        beside = (texts, texts.c.number == number)
+    return joined(dialect, given, documents, is_wanted, columns, beside=beside)
+
+
+@cache
+def _postings(dialect: str, dated: bool) -> list[Executable]:
+    """Return the statements that read the postings of keys; `dated` adds the arrival times."""
+    found: list[Executable] = []
+    for table in _key_tables(dialect):
+        # Joined with the values as they are parsed: a table of them, to be read for both tables
+        # of postings, would take longer to fill than parsing them twice.
+        given = values_table(dialect)
+        columns: list[Any] = [table.c.key, table.c.number, table.c.share]
+        beside = None
+        if dated:
+            columns.append(documents.c.at)
+            beside = (documents, documents.c.number == table.c.number)
+        is_wanted = table.c.key == given.c.value
+        found.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
+    return found
+
+
+def _key_tables(dialect: str) -> list[Table]:
+    return [keys, recent_keys] if dialect == "sqlite" else [keys]
+
+
+def packer() -> zstandard.ZstdCompressor:
+    """Return a compressor for texts and background statistics; not shared between threads."""
+    return zstandard.ZstdCompressor(level=3)
+
+
+def signed(keys: Sequence[int]) -> list[int]:
+    """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
+    found: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
+    return found
+
+
+@dataclass(frozen=True)
+class Postings:
+    """Rows of the table of keys, by column; keys are signed as in the store."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    shares: NDArray[np.int64]
+
+
+class Session:
+    """One transaction on an index; `identity` is that of the index when it was opened."""
+
+    def __init__(self, connection: Connection, location: str, identity: int | None = None) -> None:
+        self.connection = connection
+        self.dialect = connection.dialect.name
+        self.location = location
+        self._identity = identity
+        #: Rows in the table of recent keys; set when the counters are read.
+        self._recent = 0
+
+    def is_one_of(self, column: ColumnElement[Any], kind: str = "numbers") -> ColumnElement[bool]:
+        """Return the condition that a column has one of the values passed to `run`."""
+        return column.in_(select(values_table(self.dialect, kind).c.value))
+
+    def run(
+        self, statement: Executable, values: Sequence[Any], **more: Any
+    ) -> CursorResult[*tuple[Any, ...]]:
+        """Run a statement with these values of its `values_table` or `is_one_of`."""
+        return self.connection.execute(statement, values_of(self.dialect, values) | more)
+
+    def stream(self, query: Executable, rows: int) -> Iterator[Sequence[RowMapping]]:
+        """Yield the rows of a query; at most `rows` of them are in memory at once."""
+        result = self.connection.execute(query, execution_options={"yield_per": rows})
+        with closing(result):
+            yield from result.mappings().partitions()
+
+    def sound(self, rows: Iterable[RowMapping]) -> list[RowMapping]:
+        """Return rows of documents, or raise if one is invalid."""
+        return sound(rows, self.location)
+
+    def damaged_document(
+        self, number: int, column: str, must: Message, value: Any
+    ) -> IndexFormatError:
+        """Return the error for a damaged column of a document."""
+        document = Message("document {number}", number=number)
+        return damaged(self.location, document, column, must, value)
+
+    def meta(self) -> dict[str, str]:
+        """Return recipe and other settings, by name."""
+        return {row.name: row.value for row in self.connection.execute(select(meta))}
+
+    def set_meta(self, rows: dict[str, str]) -> None:
+        """Store recipe and other settings, by name."""
+        insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
+
+    def counters(self) -> dict[str, int]:
+        """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name."""
+        found = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
+        if self._identity is not None and found.get(IDENTITY) != self._identity:
+            raise IndexUnavailableError(
+                Message(
+                    "{location}: must be the index that was opened. Got another index in "
+                    "its place instead. Nothing of this call was stored. Open it again.",
+                    code="index_replaced",
+                    location=self.location,
+                )
+            )
+        self._recent = found.get(RECENT, 0)
+        own = {RECENT: self._recent, FILED: found.get(FILED, 0)}
+        own[UNLISTED] = found.get(UNLISTED, 0)
+        known = {name: found.get(name) for name in COUNTERS}
+        for name, value in {**known, **own}.items():
+            fault = counter_fault(name, value)
+            if fault is not None:
+                raise self._damaged_counter(name, fault, value)
+        return {name: found[name] for name in (*COUNTERS, UNLISTED) if name in found}
+
+    def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
+        return damaged(self.location, Message("counter '{name}'", name=name), "value", must, value)
+
+    def identity(self) -> int:
+        """Return the number that tells this index from one created in its place."""
+        query = select(counters.c.value).where(counters.c.name == IDENTITY)
+        found = self.connection.execute(query).scalar_one_or_none()
+        if not isinstance(found, int):
+            raise self._damaged_counter(IDENTITY, Message("a whole number"), found)
+        return found
+
+    def make_counters(self, values: Mapping[str, int]) -> None:
+        """Create the counters, and give the index its identity."""
+        identity = secrets.randbits(62)
+        # Also in `meta`, which later changes leave alone: see `index.backends.acknowledged`.
+        self.set_meta({IDENTITY: str(identity)})
+        values = {UNLISTED: 0, **values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
+        columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
+        insert_rows(self.connection, counters, columns)
+
+    def add_to_counters(self, changes: dict[str, int]) -> None:
+        """Add the changes to the counters."""
+        for name, change in changes.items():
+            if change:
+                self.connection.execute(_CHANGE, {"change": change, "of": name})
+
+    def background(self, version: int) -> bytes:
+        """Return stored background statistics, decompressed."""
+        query = select(background.c.data).where(background.c.version == version)
+        packed = self.connection.execute(query).scalar_one_or_none()
+        try:
+            return zstandard.decompress(packed or b"")
+        except (zstandard.ZstdError, TypeError, MemoryError) as error:
+            values = {"number": version, "reason": str(error)}
+            raise damage(
+                N_("{location}: background {number} is damaged: {reason}. {remedy}"),
+                self.location,
+                **values,
+            ) from error
+
+    def set_background(self, version: int, data: bytes, at: datetime) -> None:
+        """Store background statistics, replacing all earlier versions."""
+        self.connection.execute(delete(background))
+        row = {"version": version, "at": stamp(at), "data": packer().compress(data)}
+        self.connection.execute(background.insert(), row)
+
+    def log(
+        self,
+        action: Literal["removed", "expired", "freed", "reconsidered", "kept", "recounted"],
+        happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
+    ) -> None:
+        """Log events that happen now, each with number and id of a document, and details."""
+        count = len(happened)
+        columns: dict[str, Sequence[Any]] = {
+            "at": [stamp(datetime.now(UTC))] * count,
+            "action": [action] * count,
+            "document": [number for number, _, _ in happened],
+            "id": [id for _, id, _ in happened],
+            "details": [json.dumps(details, ensure_ascii=False) for _, _, details in happened],
+        }
+        insert_rows(self.connection, events, columns)
+
+    def events_of(self, id: str) -> list[RowMapping]:
+        """Return the events of documents with this id, oldest first."""
+        if id_fault(id) is not None:
+            return []
+        query = select(events).where(events.c.id == id).order_by(events.c.event)
+        return list(self.connection.execute(query).mappings())
+
+    # Documents
+
+    @cached_property
+    def _unpacker(self) -> zstandard.ZstdDecompressor:
+        return zstandard.ZstdDecompressor()
+
+    def by_ids(self, ids: Sequence[str]) -> dict[str, RowMapping]:
+        """Return the existing documents with these ids, without texts."""
+        if not ids:
+            return {}
+        ids = [id for id in ids if id_fault(id) is None]
+        rows = self.sound(self.run(_by_ids(self.dialect), ids).mappings())
+        return {row["id"]: row for row in rows}
+
+    def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
+        """Return what some documents repeat, by number; None for kept and freed documents."""
+        dropped = [row for row in rows if row["state"] == DROPPED]
+        wanted = sorted({row["kept_number"] for row in dropped})
+        ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
+        found: dict[int, Match | None] = {row["number"]: None for row in rows}
+        for row in dropped:
+            kept = row["kept_number"]
+            if kept not in ids:
+                must = Message("the number of a kept document")
+                raise self.damaged_document(row["number"], "kept_number", must, kept)
+            found[row["number"]] = _match(row, ids[kept], measure)
+        return found
+
+    def kept(
+        self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
+    ) -> list[RowMapping]:
+        """Return those of some documents that are kept, by number; texts are compressed."""
+        if not numbers:
+            return []
+        rows = self.run(_kept(self.dialect, with_texts), numbers, not_before=not_before)
+        return sorted(self.sound(rows.mappings()), key=itemgetter("number"))
+
+    def kept_with(self, identities: Sequence[bytes], *, not_before: int = EVER) -> list[int]:
+        """Return the numbers of kept documents with these identities."""
+        numbers: list[int] = []
+        for begin in range(0, len(identities), _TOGETHER):
+            part = identities[begin : begin + _TOGETHER]
+            values = {"identities": part, "not_before": not_before}
+            numbers.extend(self.connection.scalars(_KEPT_WITH, values))
+        return numbers
+
+    def text(self, row: RowMapping) -> str | None:
+        """Return the text of a document, fetched if the row lacks it; None if it is not stored."""
+        number = row["number"]
+        if "text" in row:
+            packed = row["text"]
+        else:
+            query = select(texts.c.text).where(texts.c.number == number)
+            packed = self.connection.execute(query).scalar_one_or_none()
+        return None if packed is None else self.unpacked(packed, number)
+
+    def unpacked(self, packed: bytes | None, number: int) -> str:
+        """Return a stored text, decompressed."""
+        if packed is None:
+            raise damage(
+                N_(
+                    "{location}: must have the text of each document. Got none of "
+                    "document {number} instead. {remedy}"
+                ),
+                self.location,
+                number=number,
+            )
+        try:
+            return self._unpacker.decompress(packed).decode()
+        except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
+            values = {"number": number, "reason": str(error)}
+            raise damage(
+                N_("{location}: the text of document {number} is damaged: {reason}. {remedy}"),
+                self.location,
+                **values,
+            ) from error
+
+    def unpacked_all(
+        self, packed: Sequence[bytes | None], numbers: Sequence[int]
+    ) -> pa.LargeStringArray:
+        """Return the stored texts of the documents with these numbers, decompressed."""
+        unpack: Any = self._unpacker.decompress
+        try:
+            # Strings of Python would be decoded here, only to be encoded again.
+            texts: Any = pa.array(map(unpack, packed), pa.large_binary()).cast(pa.large_string())
+            return texts  # type: ignore[no-any-return]
+        except (zstandard.ZstdError, pa.ArrowInvalid, TypeError, MemoryError):
+            # Again one by one: the error names the document.
+            found = [self.unpacked(one, at) for one, at in zip(packed, numbers, strict=True)]
+            return pa.array(found, pa.large_string())
+
+    def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
+        """Free the documents dropped for some; return number, id, and the other's number."""
+        columns = documents.c
+        is_meant = and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
+        query = select(columns.number, columns.id, columns.kept_number).where(is_meant)
+        rows = self.run(query.order_by(columns.number), numbers)
+        freed = [(row[0], row[1], row[2]) for row in rows]
+        if freed:
+            self.run(update(documents).where(is_meant).values(state=FREED), numbers)
+        return freed
+
+    def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
+        """Return the first documents that arrived before a stamp, without texts."""
+        # Ordered as in the index; ordering by number would read all documents each time.
+        query = select(documents).where(documents.c.at < at)
+        query = query.order_by(documents.c.at, documents.c.number).limit(limit)
+        return self.sound(self.connection.execute(query).mappings())
+
+    def dropped_for(
+        self, kept_ids: Mapping[int, str], measure: str
+    ) -> Iterator[tuple[int, str, Match]]:
+        """Yield documents dropped for some: the number of the kept one, id and match."""
+        columns = documents.c
+        query = select(
+            columns.number,
+            columns.id,
+            columns.kept_number,
+            columns.similarity,
+            columns.distance,
+            columns.reason,
+        ).where(self.is_one_of(columns.kept_number), columns.state == DROPPED)
+        rows = self.run(query.order_by(columns.number), list(kept_ids))
+        for row in self.sound(rows.mappings()):
+            kept = row["kept_number"]
+            yield kept, row["id"], _match(row, kept_ids[kept], measure)
+
+    def page(
+        self,
+        after: int,
+        *,
+        state: int | None = None,
+        with_texts: bool = False,
+        clusters_only: bool = False,
+        search: str | None = None,
+    ) -> list[RowMapping]:
+        """Return the next documents in the order of numbers."""
+        query = documents_with_texts if with_texts else select(documents)
+        query = query.where(documents.c.number > after)
+        if state is not None:
+            query = query.where(documents.c.state == state)
+        if clusters_only:
+            other = documents.alias()
+            dropped = select(other.c.number).where(
+                other.c.kept_number == documents.c.number, other.c.state == DROPPED
+            )
+            is_found: Any = dropped.exists()
+            if search is not None:
+                named = dropped.where(_contains(other, search)).exists()
+                is_found = and_(is_found, or_(_contains(documents, search), named))
+            query = query.where(is_found)
+        query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
+        return self.sound(self.connection.execute(query).mappings())
+
+    def newest_texts(self, limit: int) -> Iterator[pa.LargeStringArray]:
+        """Yield the texts of the newest documents that have features, many together."""
+        query = (
+            select(texts.c.text, texts.c.number)
+            .select_from(documents.join(texts, texts.c.number == documents.c.number))
+            .where(documents.c.features > 0)
+            .order_by(documents.c.number.desc())
+            .limit(limit)
+        )
+        rows = self.connection.execute(query, execution_options={"yield_per": _TOGETHER})
+        for some in rows.partitions():
+            packed, numbers = zip(*some, strict=True)
+            yield self.unpacked_all(packed, numbers)
+
+    def newest_sketches(self, limit: int) -> list[RowMapping]:
+        """Return the newest documents that have features."""
+        query = select(documents).where(documents.c.features > 0)
+        query = query.order_by(documents.c.number.desc()).limit(limit)
+        return self.sound(self.connection.execute(query).mappings())
+
+    def numbers_not_kept(self, ids: Sequence[str] | None, *, dropped: bool) -> list[int]:
+        """Return the numbers of all freed, and on request dropped, documents, or those of `ids`."""
+        query = select(documents.c.number).order_by(documents.c.number)
+        if ids is None:
+            wanted = documents.c.state != KEPT if dropped else documents.c.state == FREED
+            return list(self.connection.scalars(query.where(wanted)))
+        query = query.where(self.is_one_of(documents.c.id, "text"), documents.c.state != KEPT)
+        return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
+
+    def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
+        """Return those of some documents that are not kept, with texts, in the order of numbers."""
+        query = documents_with_texts.order_by(documents.c.number)
+        query = query.where(self.is_one_of(documents.c.number), documents.c.state != KEPT)
+        return self.sound(self.run(query, numbers).mappings())
+
+    def arrivals(self) -> tuple[int | None, int | None]:
+        """Return the times of the first and the last arrival."""
+        # Two statements: each takes one lookup in a database index.
+        first, last = (
+            self.connection.execute(select(edge(documents.c.at))).scalar_one()
+            for edge in (func.min, func.max)
+        )
+        return first, last
+
+    def fingerprints(self, after: int, least: int, size: int) -> list[tuple[int, bytes]]:
+        """Return number and sketch of kept documents with later numbers and enough features.
+
+        A sketch has `size` bytes.
+        """
+        query = select(documents.c.number, documents.c.sketch).where(
+            documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
+        )
+        rows = self.connection.execute(query.order_by(documents.c.number))
+        found = [(number, sketch) for number, sketch in rows]
+        for number, sketch in found:
+            if not isinstance(sketch, bytes) or len(sketch) != size:
+                must = Message("{size} bytes", size=size)
+                raise self.damaged_document(number, "sketch", must, sketch)
+        return found
+
+    # Postings
+
+    def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
+        """Return the postings of some keys."""
+        return Postings(*self._posting_columns(looked_up, dated=False))
+
+    def postings_since(
+        self, looked_up: NDArray[np.uint64], not_before: int
+    ) -> tuple[Postings, Postings]:
+        """Return two parts of the postings: documents since a stamp, and older ones."""
+        *columns, at = self._posting_columns(looked_up, dated=True)
+        is_since = at >= not_before
+        return (
+            Postings(*(column[is_since] for column in columns)),
+            Postings(*(column[~is_since] for column in columns)),
+        )
+
+    def _posting_columns(
+        self, looked_up: NDArray[np.uint64], *, dated: bool
+    ) -> list[NDArray[np.int64]]:
+        values = looked_up.view(np.int64).tolist()
+        width = 4 if dated else 3
+        rows: list[Any] = []
+        for statement in _postings(self.dialect, dated):
+            result = self.run(statement, values)
+            # There are tens of thousands of rows: the driver's plain tuples are fastest.
+            if result.cursor is not None:
+                rows += result.cursor.fetchall()
+            result.close()
+        try:
+            flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._posting_fault(rows) from error
+        shares = flat[2::width]
+        if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
+            raise self._posting_fault(rows)
+        return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
+
+    def check_postings(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Raise if any of the postings is damaged."""
+        for row in rows:
+            if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
+                raise self._posting_fault([row])
+
+    def _posting_fault(self, rows: Sequence[Sequence[Any]]) -> IndexFormatError:
+        for key, number, share, *at in rows:
+            for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
+                if not isinstance(value, int):
+                    row = Message("a key of document {number}", number=f"{number!r:.40}")
+                    return damaged(self.location, row, name, Message("a whole number"), value)
+            if not isinstance(share, int) or not 0 <= share < 1 << 16:
+                row = Message("a key of document {number}", number=number)
+                return damaged(self.location, row, "share", Message("from 0 to 65,535"), share)
+        return damage(N_("{location}: keys are damaged. {remedy}"), self.location)
+
+    def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
+        """Store postings given as columns of the table; the counters must have been read before."""
+        change = len(postings["key"])
+        self.add_to_counters({FILED: change})
+        # Neighbours in the table follow each other, which finds their page in the cache.
+        order = np.argsort(np.array(postings["key"], np.int64), kind="stable").tolist()
+        postings = {name: [values[at] for at in order] for name, values in postings.items()}
+        if self.dialect != "sqlite":
+            insert_rows(self.connection, keys, postings)
+            return
+        insert_rows(self.connection, recent_keys, postings)
+        if self._recent + change >= MOST_RECENT:
+            ordered = select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
+            names = list(recent_keys.c)
+            self.connection.execute(keys.insert().from_select(names, ordered))
+            self.connection.execute(delete(recent_keys))
+            change = -self._recent
+        self.add_to_counters({RECENT: change})
+
+    def delete_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
+        """Delete postings given as columns ``key`` and ``number``."""
+        if not postings["key"]:
+            return
+        pairs = zip(postings["key"], postings["number"], strict=True)
+        rows = [{"key_": key, "number_": number} for key, number in pairs]
+        for table in _key_tables(self.dialect):
+            statement = delete(table).where(
+                table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
+            )
+            self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
 
     def insert(
         self,
@@ -62,3 +648,14 @@ class Session(DocumentStatements, PostingStatements):
         if numbers:
             for table in (documents, texts, passages):
                 self.run(delete(table).where(self.is_one_of(table.c.number)), numbers)
+
+
+def _contains(table: Any, text: str) -> Any:
+    """Return the condition that the id or the title of a document contains a text."""
+    columns = (table.c.id, table.c.title)
+    return or_(*(column.icontains(text, autoescape=True) for column in columns))
+
+
+def _match(row: RowMapping, kept_id: str, measure: str) -> Match:
+    """Return the match that the row of a dropped document holds."""
+    return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)
