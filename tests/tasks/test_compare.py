@@ -37,7 +37,7 @@ def test_numbers_that_are_replaced():
         "replaced by others, which lowers the similarity from 0.5732."
     )
     assert in_language(found.verdict, "zh") == (
-        "不重复：按 content(5) 计算的相似度为 0.0000，应不低于 0.45；3 处数字换成了别的，"
+        "不重复：内容相似度 content(5) 为 0.0000，应不低于 0.45；3 处数字换成了别的，"
         "相似度因此由 0.5732 降低。"
     )
 
