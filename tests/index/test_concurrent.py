@@ -187,7 +187,8 @@ def test_making_an_index_takes_no_lock_away(kept_open, tmp_path):
     with Index(place, **options) as index:
         index.add("mine", "before")
         # As where two threads or processes find that there is no index yet.
-        SQLiteFile(place).create()
+        with SQLiteFile(place) as other:
+            assert not other.create_tables()
         if kept_open:
             Index(place).close()
         assert Child(add_all, place, many, 0, options).end() == 0
