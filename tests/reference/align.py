@@ -6,11 +6,11 @@ another one 1. A shingle is the shortest run of letters that weighs 10.
 """
 
 import unicodedata
-from functools import cache
 
 from . import verify
+from .characters import is_letter
 from .normalize import WHITE_SPACE, normalize
-from .segment import ENCLOSED_LETTERS, is_within, kind_of
+from .segment import kind_of
 
 SHINGLE = 10
 WINDOW = 8
@@ -49,12 +49,6 @@ def clusters(text):
     )
     cuts = [at for at, (before, after) in enumerate(parts, 1) if before + after == whole]
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
-
-
-@cache
-def is_letter(character):
-    """Tell whether a character is a letter or a digit; a mark is none here."""
-    return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)
 
 
 def weight(letter):

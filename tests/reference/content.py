@@ -10,7 +10,6 @@ bits) and so is the text that is read first where an alignment has a choice.
 """
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from functools import cache, lru_cache
@@ -19,8 +18,8 @@ from math import isqrt
 
 import xxhash
 
-from .normalize import is_within
-from .segment import ENCLOSED_LETTERS, shingles
+from .characters import is_alphabetic, is_letter
+from .segment import shingles
 from .sketch import xxh3
 
 # In collections of fewer than 40,000 texts, as all are here.
@@ -162,15 +161,9 @@ def value(number):
 
 
 @cache
-def is_letter(character):
-    """Tell whether a character is a letter or a digit."""
-    return unicodedata.category(character)[0] in "LN" or is_within(character, ENCLOSED_LETTERS)
-
-
-@cache
 def is_of_word(character):
     """Tell whether a character is a letter of a script with spaces between words."""
-    return character < "\u0e00" and unicodedata.category(character)[0] == "L"
+    return character < "\u0e00" and is_alphabetic(character)
 
 
 def named(text, seed=0, *, number=False):

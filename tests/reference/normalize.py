@@ -20,34 +20,13 @@ import itertools
 import unicodedata
 from functools import cache
 
-from .scripts_table import LINE_SCRIPTS
+from .characters import is_ignorable, is_of_line_script
 
 # Unicode property White_Space. Not str.isspace(): that one also takes the
 # information separators U+001C to U+001F, which are control characters.
 WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-
-# Unicode property Default_Ignorable_Code_Point, as of version 13 and later.
-DEFAULT_IGNORABLE = (
-    (0x00AD, 0x00AD),  # soft hyphen
-    (0x034F, 0x034F),  # combining grapheme joiner
-    (0x061C, 0x061C),  # Arabic letter mark
-    (0x115F, 0x1160),  # Hangul fillers
-    (0x17B4, 0x17B5),  # Khmer inherent vowels
-    (0x180B, 0x180F),  # Mongolian variation selectors and vowel separator
-    (0x200B, 0x200F),  # zero width space, joiners, direction marks
-    (0x202A, 0x202E),  # direction embeddings
-    (0x2060, 0x206F),  # word joiner, invisible operators, direction isolates
-    (0x3164, 0x3164),  # Hangul filler
-    (0xFE00, 0xFE0F),  # variation selectors
-    (0xFEFF, 0xFEFF),  # byte order mark
-    (0xFFA0, 0xFFA0),  # half-width Hangul filler
-    (0xFFF0, 0xFFF8),  # unassigned specials
-    (0x1BCA0, 0x1BCA3),  # shorthand format controls
-    (0x1D173, 0x1D17A),  # musical format controls
-    (0xE0000, 0xE0FFF),  # tags and supplementary variation selectors
 )
 
 # Punctuation that is written only with Han, Hiragana, Katakana and Bopomofo.
@@ -87,7 +66,7 @@ def is_invisible(character):
     """Tell whether a character is one to drop."""
     if unicodedata.category(character) == "Cc":
         return character not in WHITE_SPACE
-    return is_within(character, DEFAULT_IGNORABLE)
+    return is_ignorable(character)
 
 
 def join_words(text, *, by_script):
@@ -110,9 +89,6 @@ def split_at_white_space(text):
 @cache
 def is_unspaced(character):
     """Tell whether white space next to this character means nothing."""
-    return is_within(character, LINE_SCRIPTS) or is_within(character, UNSPACED_PUNCTUATION)
-
-
-def is_within(character, ranges):
-    """Tell whether a character lies in one of the inclusive ranges."""
-    return any(first <= ord(character) <= last for first, last in ranges)
+    return is_of_line_script(character) or any(
+        first <= ord(character) <= last for first, last in UNSPACED_PUNCTUATION
+    )

@@ -7,6 +7,7 @@ has is the segmenter's answer, and what becomes of them is ours.
 from . import minhash as signing
 from . import sample as sampling
 from . import segment, sketch, weigh
+from .characters import is_letter
 from .content import letters
 from .normalize import normalize
 
@@ -73,11 +74,7 @@ def bkdr(text, bits=32):
 
 def content(words, stop_words):
     """Return the words that are neither stop words nor punctuation."""
-    return [
-        word
-        for word in words
-        if word not in stop_words and any(character.isalnum() for character in word)
-    ]
+    return [word for word in words if word not in stop_words and any(map(is_letter, word))]
 
 
 def content_or_marked(tagged, markers, stop_words):

@@ -5,14 +5,10 @@ speech. Every function yields the units in the order of the text, each as often
 as it occurs. Counting is the next stage's work.
 """
 
-import unicodedata
 from functools import cache
 
-from .normalize import is_within, split_at_white_space
-from .scripts_table import DENSE_SCRIPTS, SHARED_DENSE
-
-# Alphabetic without being of a letter category: letters in circles and squares.
-ENCLOSED_LETTERS = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+from .characters import is_letter, is_mark, is_of_dense_script, is_of_dense_scripts_only
+from .normalize import split_at_white_space
 
 
 def shingles(text, k):
@@ -55,12 +51,10 @@ def runs(text):
 @cache
 def kind_of(character):
     """Return "dense", "wordy", "attached" or "separating"."""
-    category = unicodedata.category(character)[0]
-    letter = category in "LN" or is_within(character, ENCLOSED_LETTERS)
-    mark = category == "M"
-    if not letter and not mark:
+    mark = is_mark(character)
+    if not mark and not is_letter(character):
         return "separating"
-    if is_within(character, DENSE_SCRIPTS) or (letter and is_within(character, SHARED_DENSE)):
+    if is_of_dense_script(character) or is_of_dense_scripts_only(character):
         return "dense"
     return "attached" if mark else "wordy"
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
@@ -83,14 +82,7 @@ def test_sentences_are_those_of_the_twin(seed, documents):
 
 
 # Lines that end as sentences do, so that none goes on with the next.
-def is_plain(text):
-    """Whether the twin knows what a letter is, and the text is of one line."""
-    every = text + unicodedata.normalize("NFKC", text)
-    has_marks = any(unicodedata.category(c)[0] == "M" for c in every)
-    return not has_marks and not set(text) & set(twin.LINE_ENDS)
-
-
-line = texts().filter(is_plain).map("{}。".format)
+line = texts().filter(lambda text: not set(text) & set(twin.LINE_ENDS)).map("{}。".format)
 
 
 @given(st.lists(st.lists(line, max_size=4).map("\n".join), max_size=6), st.integers(1, 8))
@@ -174,8 +166,7 @@ def test_texts_that_break_programs(made, unit):
     for row in found.places.to_pylist():
         text = documents[int(row["id"])]
         inside = text[row["begin"] : row["end"]]
-        # A mark alone is a letter to the engine, if it is Alphabetic, and none to the twin.
-        assert twin.plain(inside) or not is_plain(inside)
+        assert twin.plain(inside)
         assert inside == inside.strip("".join(twin.WHITE_SPACE))
         unit = set(range(row["begin"], row["end"]))
         cut = {at for span in _core.cuts(text, [(min(unit), max(unit) + 1)]) for at in range(*span)}
