@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Clock, check_progress, peak_memory
-from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
     from neardup.base.messages import Message
@@ -32,6 +31,8 @@ class Run:
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
         """Count and report problems, and remember the first 10,000."""
+        from neardup.readers.batch import REMEMBERED  # imported late, for the command's help
+
         for problem in problems:
             self.problem_count += problem.count
             self.progress.problem(problem)
