@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
 from neardup.base.messages import Message
-from neardup.base.progress import Progress, check_progress, share_of
+from neardup.base.progress import Progress, share_of
 from neardup.base.reprs import ReprMixin
 from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.run.text_pass import TextPass
+from neardup.run.run import Run
+from neardup.run.summary import Costs
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.readers import Problem, Sources
-    from neardup.writers import Output
+    from neardup.readers import Problem
     from neardup.writers.edits import Cuts, Span
 
 #: Replaces an item in a document where it is masked.
@@ -44,8 +44,8 @@ Action = Literal["report", "drop", "mask"]
 
 
 @dataclass
-class ContaminationSummary:
-    """Counts and costs of a search for test items.
+class ContaminationSummary(Costs):
+    """Counts of a search for test items, and its :class:`neardup.run.summary.Costs`.
 
     Parameters
     ----------
@@ -69,13 +69,6 @@ class ContaminationSummary:
         Documents that are kept.
     problems : int
         Problems in the documents and in the tests.
-    bytes_read : int
-        Uncompressed bytes of the documents.
-    seconds : float
-    peak_memory : int
-        Largest resident size of the process so far, in bytes.
-    stages : dict of str to float
-        Seconds of each part of the run.
     """
 
     read: int = 0
@@ -88,10 +81,6 @@ class ContaminationSummary:
     findings: int = 0
     kept: int = 0
     problems: int = 0
-    bytes_read: int = 0
-    seconds: float = 0.0
-    peak_memory: int = 0
-    stages: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,9 +113,9 @@ class ContaminationResult(ReprMixin):
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "tests", "findings", "contaminated", "kept"):
             yield name, getattr(self.summary, name)
-        for at, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):
-            told = f"{row['cover']:.2f} of {row['test_id']} in {row['id']}: {row['text']}"
-            yield "" if at else "first findings", told
+        for number, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):
+            line = f"{row['cover']:.2f} of {row['test_id']} in {row['id']}: {row['text']}"
+            yield "" if number else "first findings", line
 
 
 @takes_options
@@ -184,9 +173,7 @@ def contamination(
     names, of_tests = _fields(given)
     source = open_table(data, **names)
     items = open_table(tests, parameter="tests", **of_tests)
-    search = _Search(items, given, check_progress(None))
-    search.look_through(source)
-    return search.result(source.kept)
+    return _Search(items, given, None).search(source, source.kept)
 
 
 @takes_options
@@ -230,6 +217,8 @@ def contamination_files(
     -----
     The documents are read twice if there is an output, and never held in memory.
     """
+    import numpy as np
+
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
@@ -255,7 +244,7 @@ def contamination_files(
         names, of_tests = _fields(given)
         sources = open_sources(paths["inputs"], **names, **of_files)
         items = open_sources(paths["tests"], **of_tests, **of_files)
-        search = _Search(items, given, check_progress(given["progress"]))
+        search = _Search(items, given, given["progress"])
         for name in sources.shared_with(items):
             search.progress.note(
                 Message(
@@ -264,18 +253,19 @@ def contamination_files(
                     file=name,
                 )
             )
-        search.look_through(sources)
-        result = search.result()
+        result = search.search(sources)
         summary = result.summary
-        summary.problems += sources.report_to(search.progress) + items.report_to(search.progress)
+        search.report_sources(sources, items)
         if action != "drop":
             summary.kept = summary.read
         if "output" in outputs:
-            search.write(sources, outputs["output"], given["text_field"], masks=action == "mask")
+            masks = search.masks(given["text_field"]) if action == "mask" else None
+            keep = result.keep if masks is None else np.ones_like(result.keep)
+            summary.kept -= search.write_kept(sources, keep, outputs["output"], masks)
         if "report" in outputs:
             write_rows(outputs["report"], result.findings, result.findings.schema)
         search.clock.lap("write")
-        search.measure()
+        search.measure(summary)
     return result
 
 
@@ -319,38 +309,35 @@ def _fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return documents, tests
 
 
-class _Search(TextPass):
+class _Search(Run):
     """A search for items: they are read first, then the documents."""
 
-    summary: ContaminationSummary
-
-    def __init__(self, tests: Any, given: dict[str, Any], progress: Progress) -> None:
+    def __init__(self, tests: Any, given: dict[str, Any], progress: Progress | None) -> None:
         import pyarrow as pa
 
         from neardup import _core
         from neardup.papers.align import aligner
 
-        super().__init__(ContaminationSummary(), progress)
+        super().__init__(progress)
+        self.summary = ContaminationSummary()
         self._given = given
-        self._found: list[_Finding] = []
-        self._ids: list[str] = []
+        self._findings: list[_Finding] = []
+        self._ids: list[Any] = []
         texts: list[Any] = []
-        progress.stage("read tests", None)
-        for batch in tests.batches():
+        self.progress.stage("read tests", None)
+        for batch in self.prefetch(tests.batches()):
             self.note_problems(batch.problems)
             texts.append(batch.texts)
             self._ids += batch.ids.to_pylist()
-            progress.advance(len(batch), batch.bytes_read)
         core, _ = aligner()
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         self._items = _core.Items(core, array, workers=given["workers"])
         decidable = self._items.are_decidable()
         self.summary.tests = len(decidable)
         self.summary.short = decidable.count(False)
+        if not decidable:
+            raise InputError(Message("{named[tests]} must have items. Got none."))
         if not any(decidable):
-            least = _core.SHORTEST_ITEM
-            if not decidable:
-                raise InputError(Message("{named[tests]} must have items. Got none."))
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
@@ -360,108 +347,95 @@ class _Search(TextPass):
                     "{letters} letters. Got {count:,} items, all of which are shorter. Name the "
                     "field of the text with {given[test_text_field]}.",
                     count=len(decidable),
-                    least=least,
-                    letters=2 * least,
+                    least=_core.SHORTEST_ITEM,
+                    letters=2 * _core.SHORTEST_ITEM,
                 )
             )
         self.clock.lap("read tests")
 
-    def look_through(self, documents: Any) -> None:
-        """Look for the items in all documents."""
-        given = self._given
-        self.progress.stage("find tests", None, share_of(documents))
-        for batch in self.documents(documents):
-            texts = batch.texts
-            rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
-            for at, item, _, places in rows:
-                begin, end = _span(places, 0)
-                text = texts[at].as_py()[begin : min(end, begin + _SHOWN)]
-                self._found.append(
-                    _Finding(self.summary.read + at, batch.ids[at].as_py(), item, places, text)
-                )
-        self.clock.lap("find tests")
-
-    def result(self, kept: Callable[[Any], Any] | None = None) -> ContaminationResult:
-        """Judge the findings, now that it is known what many documents share."""
+    def search(
+        self, source: Any, kept: Callable[[Any], Any] = lambda _: None
+    ) -> ContaminationResult:
+        """Look for the items in all documents, and judge when it is known what many share."""
         import numpy as np
 
         given, summary = self._given, self.summary
+        self.progress.stage("find tests", None, share_of(source))
+        for batch in self.documents(source, summary):
+            texts = batch.texts
+            rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
+            for row, item, _, places in rows:
+                begin, end = _span(places, 0)
+                text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
+                self._findings.append(
+                    _Finding(summary.read + row, batch.ids[row].as_py(), item, places, text)
+                )
+        self.clock.lap("find tests")
         most = given["common"]
         if most is None:
             most = max(_FEW, summary.read // _MANY)
-        covers = self._items.covers(most)
-        judged = list(zip(self._found, covers, strict=True))
-        is_found = [cover is not None and cover >= given["cover"] for cover in covers]
-        self._found = [one for one, is_one in zip(self._found, is_found, strict=True) if is_one]
-        items = {one.item for one in self._found}
-        common = {one.item for one, _ in judged} - items
-        if common:
-            count = len(common)
-            shown = ", ".join(self._ids[item] for item in sorted(common)[:3])
-            shown += ", ..." if count > 3 else ""
+        covers = [cover or 0.0 for cover in self._items.covers(most)]
+        mentioned = {finding.item for finding in self._findings}
+        accepted = [index for index, cover in enumerate(covers) if cover >= given["cover"]]
+        self._findings = [self._findings[index] for index in accepted]
+        items = {finding.item for finding in self._findings}
+        self._note_common(mentioned - items, most)
+        contaminated = sorted({finding.document for finding in self._findings})
+        keep = np.ones(summary.read, np.bool_)
+        keep[contaminated] = False
+        summary.common, summary.tests_found = len(mentioned - items), len(items)
+        summary.findings, summary.contaminated = len(self._findings), len(contaminated)
+        summary.kept = summary.read - len(contaminated)
+        self.measure(summary)
+        table = self._table([covers[index] for index in accepted])
+        return ContaminationResult(table, keep, kept(keep), summary, self.problems)
+
+    def _note_common(self, items: set[int], most: int) -> None:
+        if items:
+            shown = ", ".join(self._ids[item] for item in sorted(items)[:3])
             self.progress.note(
                 Message.counted(
                     "{count:,} test item occurs only as wording that more than {most:,} "
                     "documents have, which does not count ({given[common]}): {ids}.",
                     "{count:,} test items occur only as wording that more than {most:,} "
                     "documents have, which does not count ({given[common]}): {ids}.",
-                    count=count,
+                    count=len(items),
                     most=most,
-                    ids=shown,
+                    ids=shown + (", ..." if len(items) > 3 else ""),
                 )
             )
-        contaminated = sorted({one.document for one in self._found})
-        keep = np.ones(summary.read, np.bool_)
-        keep[contaminated] = False
-        summary.common, summary.tests_found = len(common), len(items)
-        summary.findings, summary.contaminated = len(self._found), len(contaminated)
-        summary.kept = summary.read - len(contaminated)
-        self.measure()
-        self._keep = keep
-        shares = [cover for cover, is_one in zip(covers, is_found, strict=True) if is_one]
-        return ContaminationResult(
-            self._table(shares), keep, None if kept is None else kept(keep), summary, self.problems
-        )
 
-    def _table(self, covers: list[float | None]) -> pa.Table:
+    def _table(self, covers: list[float]) -> pa.Table:
         import pyarrow as pa
 
-        here = [_span(one.places, 0) for one in self._found]
-        there = [_span(one.places, 2) for one in self._found]
+        findings = self._findings
+        spans = [(*_span(finding.places, 0), *_span(finding.places, 2)) for finding in findings]
+        names = ("begin", "end", "test_begin", "test_end")
         return pa.table(
             {
-                "id": pa.array([one.id for one in self._found], pa.string()),
-                "test_id": pa.array([self._ids[one.item] for one in self._found], pa.string()),
+                "id": pa.array([finding.id for finding in findings], pa.string()),
+                "test_id": pa.array([self._ids[finding.item] for finding in findings], pa.string()),
                 "cover": pa.array(covers, pa.float64()),
-                "begin": pa.array([begin for begin, _ in here], pa.int64()),
-                "end": pa.array([end for _, end in here], pa.int64()),
-                "test_begin": pa.array([begin for begin, _ in there], pa.int64()),
-                "test_end": pa.array([end for _, end in there], pa.int64()),
-                "text": pa.array([one.text for one in self._found], pa.string()),
+                **{
+                    name: pa.array([span[side] for span in spans], pa.int64())
+                    for side, name in enumerate(names)
+                },
+                "text": pa.array([finding.text for finding in findings], pa.string()),
             }
         )
 
-    def write(
-        self, sources: Sources, output: Output, text_field: str | None, *, masks: bool
-    ) -> None:
-        """Write the documents: those without items, or all with the items masked."""
-        import numpy as np
-
-        keep = np.ones_like(self._keep) if masks else self._keep
-        cuts = self._cuts(text_field) if masks else None
-        self.summary.kept -= self.write_records(sources, keep, output, cuts)
-
-    def _cuts(self, text_field: str | None) -> Cuts:
+    def masks(self, text_field: str | None) -> Cuts:
+        """Return what to replace in each document."""
         from neardup.writers.edits import Cuts, joined_spans
 
         spans: dict[int, list[Span]] = {}
-        for one in self._found:
-            spans.setdefault(one.document, []).extend(place[:2] for place in one.places)
-        joined = {document: joined_spans(some) for document, some in spans.items()}
+        for finding in self._findings:
+            spans.setdefault(finding.document, []).extend(place[:2] for place in finding.places)
+        joined = {document: joined_spans(places) for document, places in spans.items()}
         of_each = (joined.get(document, ()) for document in range(self.summary.read))
         return Cuts(of_each, MASK, text_field)
 
 
 def _span(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:
     """Return the span from the first to the last passage, in the document (0) or the item (2)."""
-    return min(one[side] for one in places), max(one[side + 1] for one in places)
+    return min(place[side] for place in places), max(place[side + 1] for place in places)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyarrow.dataset import Dataset
 
+    from neardup import _core
     from neardup.readers import Problem
     from neardup.review import Review
     from neardup.run.collected import Collected
@@ -287,7 +288,7 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup.run.file_run import FileRun
-    from neardup.writers import KeptReport, removed_schema, write_kept, write_rows
+    from neardup.writers import removed_schema, write_rows
     from neardup.writers.edits import FIELDS, check_free
 
     given = completed(dedup_files, options)
@@ -301,25 +302,16 @@ def dedup_files(
     with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
         check_free(run.sources.sources, fields)
         result, collected, decided = _decided(run.pipeline, run.sources, run.against)
-        progress, summary = run.pipeline.progress, result.summary
-        mask, more = result.keep, None
+        mask, edits = result.keep, None
         if given["annotate"]:
-            is_dropped = decided.kept_for[collected.against :] >= 0
-            mask = mask | is_dropped
+            mask = mask | (decided.kept_for[collected.against :] >= 0)
         if fields:
-            more = _annotations(fields, run.pipeline, collected, decided, mask)
-        written = KeptReport()
+            edits = _annotations(fields, run.pipeline, collected, decided, mask)
+        run.report_sources()
         if not given["dry_run"]:
-            written = write_kept(run.sources, mask, run.outputs["output"], more, progress)
-        summary.kept -= written.unwritable
-        summary.left_out = written.unwritable
-        summary.problems += written.unwritable + run.sources.report_to(progress)
-        for problem in written.problems:
-            progress.problem(problem)
-        for note in written.notes:
-            progress.note(note)
-        if run.against is not None:
-            summary.problems += run.against.report_to(progress)
+            left_out = run.pipeline.write_kept(run.sources, mask, run.outputs["output"], edits)
+            result.summary.kept -= left_out
+            result.summary.left_out = left_out
         if "removed" in run.outputs:
             write_rows(run.outputs["removed"], result.removed, removed_schema(result.removed))
         if review is not None:
@@ -327,8 +319,7 @@ def dedup_files(
             run.outputs["review"].write(page.to_html().encode())
             result = replace(result, _reviewed=lambda: page)
         run.pipeline.clock.lap("write")
-        run.report(summary, collected, result.plan, problems=written.problems, notes=written.notes)
-        result.problems.extend(written.problems)
+        run.report(result.summary, collected, result.plan)
     return result
 
 
@@ -339,11 +330,11 @@ def _reviewer(
     from neardup.review import pick, texts_of
     from neardup.run.sketch_file import SavedSketches
 
-    picks = pick(decided, collected.id_column(), collected.against)
+    picks = pick(decided, collected.ids.column(), collected.against)
     others: Callable[[list[int]], dict[int, str]] = partial(texts_of, against)
     if isinstance(against, SavedSketches):
         # A file of sketches has normalized texts only.
-        others = collected.texts
+        others = partial(_normalized, collected.corpus)
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
@@ -354,6 +345,10 @@ def _reviewer(
         return Review(evidence, result.summary, plan.measure, plan.threshold, plan.max_distance)
 
     return made
+
+
+def _normalized(corpus: _core.Corpus, documents: list[int]) -> dict[int, str]:
+    return {number: corpus.texts(number, number + 1)[0].as_py() for number in documents}
 
 
 def _without_against() -> ParameterError:
@@ -382,7 +377,7 @@ def _decided(
     own = slice(collected.against, None)
     keep = decided.kept_for[own] < 0
     if options.on_error == "drop":
-        keep &= collected.features()[own] >= 0
+        keep &= collected.corpus.features()[own] >= 0
     dropped = np.flatnonzero(decided.kept_for >= 0)
     exact = int(decided.identical[dropped].sum())
     repeats = np.unique(decided.kept_for[dropped], return_counts=True)[1]
@@ -403,7 +398,7 @@ def _decided(
         keep=keep,
         summary=summary,
         plan=plan_of(options.recipe, pipeline.rule, len(decided.kept_for), look_ups=True),
-        problems=collected.problems,
+        problems=pipeline.problems,
     )
     return result, collected, decided
 
@@ -423,12 +418,12 @@ def _annotations(
     documents = collected.against + np.flatnonzero(mask)
     return Annotations(
         names,
-        ids=collected.id_column(),
+        ids=collected.ids.column(),
         kept_for=decided.kept_for,
         similarity=decided.similarity,
         measure=pipeline.rule.measure,
         documents=documents,
-        readable=collected.features()[documents] >= 0,
+        readable=collected.corpus.features()[documents] >= 0,
     )
 
 
@@ -446,7 +441,7 @@ def _removed_table(
     from neardup.base.arrays import numbers_array, rows_of
     from neardup.writers.rows import removed_table
 
-    ids, against = collected.id_column(), collected.against
+    ids, against = collected.ids.column(), collected.against
     repeated = 0
     if len(dropped):
         for part in (ids.slice(0, against), ids.slice(against)):

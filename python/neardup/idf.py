@@ -45,7 +45,9 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     (2, {'bridge': 1, 'harbour': 1, 'stone': 2})
     """
     from neardup.readers import Sources, open_table
-    from neardup.run.ingest import collect
+    from neardup.run.collected import Collected
+    from neardup.run.pipeline import Pipeline
+    from neardup.run.run_options import RunOptions
 
     given = completed(count_idf, options)
     chosen = load_recipe(given["recipe"])
@@ -61,8 +63,12 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     chosen = chosen.replace(weigh={"idf": CORPUS})
     fields = {name: given[name] for name in ("text_field", "max_text")}
     source = data if isinstance(data, Sources) else open_table(data, **fields)
-    run = {name: given[name] for name in ("workers", "progress")}
-    collected = collect(source.batches(), chosen, sketch=False, share=share_of(source), **run)
+    run_options = RunOptions.of({**given, "recipe": chosen}, compares=False)
+    pipeline = Pipeline(run_options, given["progress"])
+    collected = Collected(chosen, pipeline.corpus(chosen))
+    pipeline.progress.stage("read and sketch", None, share_of(source))
+    for _ in pipeline.push(source.batches(), collected):
+        pass
     counted = collected.corpus.frequencies()
     assert counted is not None, "the recipe counts its corpus"
     documents, words = counted

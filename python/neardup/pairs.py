@@ -155,9 +155,7 @@ def pairs_files(
     outputs, others = {"output": output}, ("with_", with_)
     with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
-        result.summary.problems += run.sources.report_to(run.pipeline.progress)
-        if run.against is not None:
-            result.summary.problems += run.against.report_to(run.pipeline.progress)
+        run.report_sources()
         write_rows(run.outputs["output"], result.table, PAIRS)
         run.pipeline.clock.lap("write")
         run.report(result.summary, collected, result.plan)
@@ -173,7 +171,7 @@ def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsRe
     options = pipeline.options
     collected = pipeline.read(source, others)
     (a, b, similarity, distance), counts = pipeline.pairs(collected, across=others is not None)
-    ids = collected.id_column()
+    ids = collected.ids.column()
     table = pa.table(
         {
             "id_a": rows_of(ids, a),
@@ -187,4 +185,4 @@ def _found(pipeline: Pipeline, source: Any, others: Any = None) -> tuple[PairsRe
     kept = len(ids) - collected.against
     summary = pipeline.summary("pairs", collected, pairs=len(a), kept=kept, **counts)
     plan = plan_of(options.recipe, pipeline.rule, len(ids), look_ups=False)
-    return PairsResult(table, summary, plan, collected.problems), collected
+    return PairsResult(table, summary, plan, pipeline.problems), collected

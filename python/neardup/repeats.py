@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from neardup.base.messages import Message
-from neardup.base.progress import Progress, check_progress, share_of
+from neardup.base.progress import Progress, share_of
 from neardup.base.reprs import ReprMixin
 from neardup.base.validation import check_choice, check_path, paths_of
 from neardup.exceptions import ParameterError
 from neardup.options.groups import RepeatsFilesParameters, RepeatsParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.run.text_pass import TextPass, read_ahead
+from neardup.run.run import Run
+from neardup.run.summary import Costs
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.readers import Batch, Problem, Sources
-    from neardup.writers import Output
+    from neardup.readers import Batch, Problem
     from neardup.writers.edits import Span
 
 KeptPlaces = Literal["first", "none"]
@@ -36,8 +36,8 @@ _NAMED, _SHOWN = 5, 60
 
 
 @dataclass
-class RepeatsSummary:
-    """Counts and costs of a search for repeats.
+class RepeatsSummary(Costs):
+    """Counts of a search for repeats, and its :class:`neardup.run.summary.Costs`.
 
     Parameters
     ----------
@@ -59,13 +59,6 @@ class RepeatsSummary:
         Documents of whose text nothing is left.
     problems : int
         Problems in the documents.
-    bytes_read : int
-        Uncompressed bytes of the documents.
-    seconds : float
-    peak_memory : int
-        Largest resident size of the process so far, in bytes.
-    stages : dict of str to float
-        Seconds of each part of the run.
     frequent : list of (int, str)
         The five with the most places: their number, and the beginning of the text.
     """
@@ -79,10 +72,6 @@ class RepeatsSummary:
     removed: int = 0
     emptied: int = 0
     problems: int = 0
-    bytes_read: int = 0
-    seconds: float = 0.0
-    peak_memory: int = 0
-    stages: dict[str, float] = field(default_factory=dict)
     frequent: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -113,8 +102,8 @@ class RepeatsResult(ReprMixin):
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for name in ("read", "repeats", "places", "documents"):
             yield name, getattr(self.summary, name)
-        for at, (count, text) in enumerate(self.summary.frequent):
-            yield "" if at else "most frequent", f"{count:,} {text}"
+        for number, (count, text) in enumerate(self.summary.frequent):
+            yield "" if number else "most frequent", f"{count:,} {text}"
 
 
 @takes_options
@@ -168,14 +157,14 @@ def repeats(data: Any, **options: Unpack[RepeatsParameters]) -> RepeatsResult:
 
     given = completed(repeats, options)
     source = open_table(data, **_fields(given))
-    search = _Search(given, check_progress(None))
+    search = _Search(given, None)
     search.collect(source)
-    found = list(search.found(source))
+    pairs = list(search.batches(source))
     tables = [
-        pa.Table.from_batches([pair[side] for pair in found], schema)
+        pa.Table.from_batches([pair[side] for pair in pairs], schema)
         for side, schema in enumerate(_schemas())
     ]
-    search.measure()
+    search.measure(search.summary)
     return RepeatsResult(tables[0], tables[1], search.summary, search.problems)
 
 
@@ -218,8 +207,11 @@ def repeats_files(
     -----
     The documents are read twice, or three times with `remove`, and never held in memory.
     """
+    import numpy as np
+
     from neardup.readers import open_sources
     from neardup.writers import OutputSet
+    from neardup.writers.edits import Cuts
 
     given = completed(repeats_files, options)
     if keep is None:
@@ -242,7 +234,7 @@ def repeats_files(
         sources = open_sources(
             paths, **_fields(given), format=given["format"], output_paths=list(names.values())
         )
-        search = _Search(given, check_progress(given["progress"]))
+        search = _Search(given, given["progress"])
         search.collect(sources)
         tables = [outputs.get("output"), outputs.get("places")]
         for table, schema in zip(tables, _schemas(), strict=True):
@@ -250,15 +242,17 @@ def repeats_files(
                 table.begin(schema)
         with _StoredSpans() as spans:
             cut = None if remove is None else spans
-            for pair in search.found(sources, cut, keeps_first=keep == "first"):
+            for pair in search.batches(sources, cut, keeps_first=keep == "first"):
                 for table, batch in zip(tables, pair, strict=True):
                     if table is not None:
                         table.write_batch(batch)
             if cut is not None:
-                search.write(sources, outputs["remove"], cut, given["text_field"])
-        search.summary.problems += sources.report_to(search.progress)
+                everything = np.ones(search.summary.read, np.bool_)
+                cuts = Cuts(iter(cut), "", given["text_field"])
+                search.write_kept(sources, everything, outputs["remove"], cuts)
+        search.report_sources(sources)
         search.clock.lap("write")
-        search.measure()
+        search.measure(search.summary)
     return search.summary
 
 
@@ -267,15 +261,14 @@ def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("text_field", "id_field", "max_text")}
 
 
-class _Search(TextPass):
+class _Search(Run):
     """A search for repeats: units are collected first, then their places are found."""
 
-    summary: RepeatsSummary
-
-    def __init__(self, given: dict[str, Any], progress: Progress) -> None:
+    def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
         from neardup import _core
 
-        super().__init__(RepeatsSummary(), progress)
+        super().__init__(progress)
+        self.summary = RepeatsSummary()
         self._documents = given["documents"]
         self._repeats = _core.Repeats(
             unit=given["unit"],
@@ -288,12 +281,12 @@ class _Search(TextPass):
     def collect(self, source: Any) -> None:
         """Take the units of all documents."""
         self.progress.stage("read units", None, share_of(source))
-        for batch in self.documents(source):
+        for batch in self.documents(source, self.summary):
             self._repeats.push(batch.texts)
         self.summary.units = self._repeats.finish(self._documents)
         self.clock.lap("read units")
 
-    def found(
+    def batches(
         self, source: Any, spans: _StoredSpans | None = None, *, keeps_first: bool = True
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """Yield the repeats and the places of each batch, and store what to cut in `spans`."""
@@ -301,7 +294,7 @@ class _Search(TextPass):
 
         self.progress.stage("find repeats", None, share_of(source))
         begin = 0
-        for batch in read_ahead(source):
+        for batch in self.prefetch(source.batches()):
             end = begin + len(batch)
             columns = self._repeats.before(end)
             documents = columns[0]
@@ -313,7 +306,6 @@ class _Search(TextPass):
             pair = self._tables(batch, columns, documents.astype(np.int64) - begin, first)
             if spans is not None:
                 spans.append(self._cuts(batch, columns, begin, keeps_first=keeps_first))
-            self.progress.advance(len(batch), batch.bytes_read)
             yield pair
             begin = end
         self.clock.lap("find repeats")
@@ -327,17 +319,17 @@ class _Search(TextPass):
         _, begins, ends, hashes, counts, documents = columns
         hashes = pa.array(hashes).cast(pa.string())
         texts = []
-        for at, row in zip(first.tolist(), rows[first].tolist(), strict=True):
-            text = batch.texts[row].as_py()[int(begins[at]) : int(ends[at])]
+        for place, row in zip(first.tolist(), rows[first].tolist(), strict=True):
+            text = batch.texts[row].as_py()[int(begins[place]) : int(ends[place])]
             texts.append(text)
-            self._count(int(counts[at]), text)
+            self._count(int(counts[place]), text)
         ids = batch.ids.cast(pa.string())
-        spans = [pa.array(one.astype(np.int64)) for one in (begins, ends)]
+        spans = [pa.array(column.astype(np.int64)) for column in (begins, ends)]
         table, places = _schemas()
         whole = [hashes, ids.take(pa.array(rows, pa.int64())), *spans]
         at_first = pa.array(first, pa.int64())
         of_first = [column.take(at_first) for column in whole]
-        numbers = [pa.array(one[first].astype(np.int64)) for one in (counts, documents)]
+        numbers = [pa.array(column[first].astype(np.int64)) for column in (counts, documents)]
         columns_of_table = [of_first[0], pa.array(texts, pa.string()), *numbers, *of_first[1:]]
         return (
             pa.RecordBatch.from_arrays(columns_of_table, schema=table),
@@ -350,7 +342,7 @@ class _Search(TextPass):
         if len(frequent) < _NAMED or count > frequent[-1][0]:
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
             frequent.append((count, shown))
-            frequent.sort(key=lambda one: -one[0])
+            frequent.sort(key=lambda repeat: -repeat[0])
             del frequent[_NAMED:]
 
     def _cuts(
@@ -360,30 +352,17 @@ class _Search(TextPass):
         from neardup import _core
 
         units: dict[int, list[Span]] = {}
-        documents, begins, ends, _, counts, _ = (
-            column if at == 3 else column.tolist() for at, column in enumerate(columns)
-        )
+        documents, begins, ends, counts = (columns[side].tolist() for side in (0, 1, 2, 4))
         for document, first, last, count in zip(documents, begins, ends, counts, strict=True):
             if not (keeps_first and count):
                 units.setdefault(document - begin, []).append((first, last))
-        found: list[list[Span]] = [[] for _ in range(len(batch))]
+        cuts: list[list[Span]] = [[] for _ in range(len(batch))]
         for row, dropped in units.items():
             text = batch.texts[row].as_py()
-            found[row] = _core.cuts(text, dropped)
+            cuts[row] = _core.cuts(text, dropped)
             self.summary.removed += len(dropped)
-            self.summary.emptied += found[row] == [(0, len(text))]
-        return found
-
-    def write(
-        self, sources: Sources, output: Output, spans: _StoredSpans, text_field: str | None
-    ) -> None:
-        """Write all records without what `spans` says."""
-        import numpy as np
-
-        from neardup.writers.edits import Cuts
-
-        keep = np.ones(self.summary.read, np.bool_)
-        self.write_records(sources, keep, output, Cuts(iter(spans), "", text_field))
+            self.summary.emptied += cuts[row] == [(0, len(text))]
+        return cuts
 
 
 def _schemas() -> tuple[pa.Schema, pa.Schema]:
@@ -412,8 +391,8 @@ class _StoredSpans:
         """Add the spans of the next documents."""
         import numpy as np
 
-        counts = [len(one) for one in spans]
-        flat = [number for one in spans for span in one for number in span]
+        counts = list(map(len, spans))
+        flat = [number for document in spans for span in document for number in span]
         numbers = [len(counts), len(flat), *counts, *flat]
         self._file.write(np.array(numbers, np.uint32).tobytes())
 

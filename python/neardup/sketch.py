@@ -464,7 +464,8 @@ def fingerprint_files(
         collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
         write_rows(run.outputs["output"], rows, _schema(form, blocks))
-        return collected.problem_count + run.sources.report_to(run.pipeline.progress)
+        run.report_sources()
+    return run.pipeline.problem_count
 
 
 @takes_options
@@ -531,7 +532,8 @@ def sketch_files(
         write_sketches(file.arrow_file, collected, collected.counted, chosen.rule.counted_shingle)
         pipeline.clock.lap("write")
         summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
-        summary.problems += sources.report_to(pipeline.progress)
+        pipeline.report_sources(sources)
+        pipeline.measure(summary)
     return summary
 
 
@@ -543,9 +545,9 @@ def _rows(
     bits = options.recipe.sketch.bits
     names = [] if blocks is None else _block_names(blocks)
     rows = zip(
-        collected.id_column().to_pylist(),
+        collected.ids.column().to_pylist(),
         collected.corpus.fingerprints().tolist(),
-        collected.features().tolist(),
+        collected.corpus.features().tolist(),
         strict=True,
     )
     for name, words, count in rows:

@@ -9,7 +9,8 @@ import pytest
 from neardup import _core, load_recipe, pairs, plan
 from neardup.readers import open_table
 from neardup.recipe.rule import rule
-from neardup.run.ingest import collect
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +39,8 @@ def pairs_of(resemblance, rng, union=UNION):
 def found_share(texts, found):
     """Return the share of neighbours that become candidates by the plan's bands."""
     wanted = rule(RECIPE, threshold=found.threshold)
-    collected = collect(open_table(texts).batches(), RECIPE, workers=1)
+    options = RunOptions(recipe=RECIPE, rule=wanted, max_text=1 << 20, workers=1)
+    collected = Pipeline(options).read(open_table(texts))
     # A threshold that all candidates pass: which pairs meet is the question.
     search = _core.PairSearch(
         collected.corpus,

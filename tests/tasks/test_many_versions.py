@@ -12,7 +12,8 @@ from neardup import _core, dedup, load_recipe, pairs
 from neardup.readers import open_table
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import rule
-from neardup.run.ingest import collect
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 from neardup.run.summary import template_notes
 
 RECIPE = load_recipe("general")
@@ -46,9 +47,8 @@ def versions(of, count, length, seed=3):
 def truth(texts):
     """Return all similar pairs and their similarities, from a comparison of each with each."""
     wanted = rule(RECIPE)
-    corpus = collect(
-        open_table(texts).batches(), RECIPE, counted_shingle=wanted.counted_shingle, workers=1
-    ).corpus
+    options = RunOptions(recipe=RECIPE, rule=wanted, max_text=1 << 20, workers=1)
+    corpus = Pipeline(options).read(open_table(texts)).corpus
     b, a = np.tril_indices(len(texts), -1)
     similarity, _ = _core.judge_pairs(
         wanted.compiled(len(texts)),

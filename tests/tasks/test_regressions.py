@@ -14,7 +14,9 @@ from neardup import (
 )
 from neardup.base.priority import priority_order
 from neardup.readers import open_table
-from neardup.run.ingest import collect
+from neardup.run.collected import Collected
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 
 BODY = "城市公园\n今天的天气非常好，我们去公园散步，然后去图书馆读书。"
 IMPROVED = load_recipe("improved").replace(weigh={"idf": "bundled"})
@@ -28,7 +30,11 @@ def kept_of(rows, **options):
 def test_first_lines_are_taken_record_by_record(batch_records):
     rows = [{"text": BODY}, {"text": BODY, "title": "别的"}, {"text": BODY}]
     batches = open_table(rows).batches(titles=True, batch_records=batch_records)
-    collected = collect(batches, IMPROVED, title_from_first_line=True)
+    options = RunOptions(recipe=IMPROVED, max_text=1 << 20, title_from_first_line=True)
+    pipeline = Pipeline(options)
+    collected = Collected(IMPROVED, pipeline.corpus(IMPROVED))
+    assert sum(map(len, pipeline.push(batches, collected))) == len(rows)
+    collected.corpus.finish()
     words = collected.corpus.fingerprints().ravel().tolist()
     assert words[0] == words[2] != words[1]
 

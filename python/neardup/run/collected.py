@@ -1,4 +1,4 @@
-"""What a run holds of the documents that it read: a corpus, their ids and problems."""
+"""What a run holds of the documents that it read: a corpus and their ids."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup.readers import Problem
 
 
 class Ids:
@@ -83,32 +80,15 @@ class Collected:
     #: Documents of another collection, which come first and are kept in any case.
     against: int = 0
     ids: Ids = field(default_factory=Ids)
-    lengths: list[NDArray[np.int64]] = field(default_factory=list)
-    values: dict[str, list[Any]] = field(default_factory=dict)
     #: Readable documents, in priority order.
     order: Any = None
-    problems: list[Problem] = field(default_factory=list)
-    problem_count: int = 0
-    bytes_read: int = 0
     #: The counts of all shingles, if they are kept.
     counted: bytes | None = None
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.
     frequencies: int | None = None
-
-    def id_column(self) -> pa.ChunkedArray[Any]:
-        """All ids, in input order."""
-        return self.ids.column()
 
     def recipe_id(self) -> str:
         """The recipe's id, with a digest of the frequencies that the corpus gave."""
         if self.frequencies is None:
             return self.recipe.id
         return f"{self.recipe.id}-{self.frequencies:016x}"
-
-    def texts(self, documents: list[int]) -> dict[int, str]:
-        """Return the normalized texts of documents, as far as they are kept."""
-        return {number: self.corpus.texts(number, number + 1)[0].as_py() for number in documents}
-
-    def features(self) -> NDArray[np.int64]:
-        """Number of features of each document; -1 if it could not be read."""
-        return self.corpus.features()

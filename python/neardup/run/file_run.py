@@ -163,6 +163,11 @@ class FileRun:
         format = self._files["format"]
         return open_sources(others, format=format, **fields, output_paths=places)
 
+    def report_sources(self) -> None:
+        """Count and report problems and notes of both collections that are not of records."""
+        sides = [side for side in (self.sources, self.against) if side is not None]
+        self.pipeline.report_sources(*sides)
+
     def _state(self) -> dict[str, Any]:
         """The settings and inputs that the stages in a work folder depend on."""
         format = self._files["format"]
@@ -185,15 +190,7 @@ class FileRun:
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
-    def report(
-        self,
-        summary: Summary,
-        collected: Collected,
-        plan: Any,
-        *,
-        problems: Sequence[Any] = (),
-        notes: Sequence[Any] = (),
-    ) -> None:
+    def report(self, summary: Summary, collected: Collected, plan: Any) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if self._report is None:
@@ -203,8 +200,8 @@ class FileRun:
             recipe=options.recipe,
             recipe_id=collected.recipe_id(),
             plan=plan,
-            problems=[*collected.problems, *problems, *self.sources.problem_lines],
-            notes=[*self.sources.notes, *notes],
+            problems=[*self.pipeline.problems, *self.sources.problem_lines],
+            notes=[*self.sources.notes, *self.pipeline.notes],
             inputs=self._inputs,
             against=self._against,
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},

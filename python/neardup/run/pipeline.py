@@ -7,19 +7,20 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.memory import memory_of
+from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import Message, system_words
 from neardup.base.priority import fields_of, priority_order
-from neardup.base.progress import Clock, Progress, check_progress, peak_memory, share_of
+from neardup.base.progress import Progress, share_of
 from neardup.base.validation import check_workers
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import stopped
 from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable, with_first_lines
 from neardup.recipe.rule import Rule
 from neardup.recipe.stages import CORPUS, Weigh
 from neardup.run.checkpoint import Work, damaged
 from neardup.run.collected import Collected, Ids
-from neardup.run.ingest import collect
+from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SavedSketches, adopt_sketches, write_sketches
 from neardup.run.summary import Summary, template_notes
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup.readers import Batch
+    from neardup.recipe import Recipe
 
 #: Documents that a clusterer decides together; Ctrl-C is checked between them.
 _STEP = 1024
@@ -49,16 +51,15 @@ _COUNTS = (
 )
 
 
-class Pipeline:
+class Pipeline(Run):
     """The stages of one run, in memory or in a work folder, from which they are resumed."""
 
     def __init__(
         self, options: RunOptions, progress: Progress | None = None, work: Work | None = None
     ) -> None:
+        super().__init__(progress)
         self.options = options
-        self.progress = check_progress(progress)
         self.work = work
-        self.clock = Clock()
 
     @property
     def rule(self) -> Rule:
@@ -80,55 +81,91 @@ class Pipeline:
         self, source: Any, against: Any = None, *, looks_up: bool = False, saves: bool = False
     ) -> Collected:
         """Read, normalize, segment, weigh and sketch all documents, or restore them from a run."""
-        options, work, rule = self.options, self.work, self.options.rule
-        memory = memory_of(
-            options.memory,
-            None if work is None else work.folder,
-            sketches=looks_up and rule is not None and rule.leaves_memory,
-        )
         with self._out_of_room():
-            collected = self._load_sketches(source, against, memory)
+            collected = self._load_sketches(source, against, looks_up=looks_up)
             if collected is None:
-                collected = collect(
-                    source.batches(titles=options.reads_titles),
-                    options.recipe,
-                    against=self._batches(against),
-                    keeps_texts=saves
-                    or work is not None
-                    or (rule is not None and rule.keeps_texts),
-                    keeps_counts=saves,
-                    counted_shingle=None if rule is None else rule.counted_shingle,
-                    workers=options.workers,
-                    value_fields=fields_of(options.priority),
-                    lengths="longest" in options.priority.split(","),
-                    title_from_first_line=options.title_from_first_line,
-                    stop_on_error=options.on_error == "stop",
-                    memory=memory,
-                    ids=Ids(options.memory // 32, None if work is None else work.ids),
-                    progress=self.progress,
-                    share=share_of(against, source),
-                )
-                collected.order = _order(options.priority, collected)
-                # These were collected only for the order.
-                collected.lengths, collected.values = [], {}
-                self._save_sketches(source, against, collected)
+                collected = self._collect(source, against, looks_up=looks_up, saves=saves)
+                if self.work is not None:
+                    self._save_sketches(self.work, source, against, collected)
         self.clock.lap("read and sketch")
         return collected
 
-    def _batches(self, against: Any) -> Iterable[Batch] | SavedSketches:
-        """Return the documents of another collection, as `collect` takes them."""
-        if against is None or isinstance(against, SavedSketches):
-            return against or ()
-        batches: Iterable[Batch] = against.batches(titles=self.options.reads_titles)
-        return batches
+    def corpus(
+        self, recipe: Recipe, *, keeps_texts: bool = True, looks_up: bool = False
+    ) -> _core.Corpus:
+        """Return an empty corpus with the memory of this run."""
+        from neardup import _core
 
-    def _save_sketches(self, source: Any, against: Any, collected: Collected) -> None:
-        """Store the documents in the work folder, if there is one."""
+        options, rule = self.options, self.options.rule
+        memory = None
+        if options.memory is not None:
+            memory = memory_of(
+                options.memory,
+                None if self.work is None else self.work.folder,
+                sketches=looks_up and rule is not None and rule.leaves_memory,
+            )
+        return _core.Corpus(
+            compiled(recipe),
+            keeps_texts=keeps_texts,
+            shingle=None if rule is None else rule.counted_shingle,
+            workers=check_workers(options.workers),
+            memory=memory,
+        )
+
+    def _collect(self, source: Any, against: Any, *, looks_up: bool, saves: bool) -> Collected:
+        """Read and sketch all documents, those of another collection first."""
+        options, work, rule = self.options, self.work, self.options.rule
+        keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
+        corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
+        budget = None if options.memory is None else options.memory // 32
+        ids = Ids(budget, None if work is None else work.ids)
+        collected = Collected(options.recipe, corpus, ids=ids)
+        self.progress.stage("read and sketch", None, share_of(against, source))
+        if isinstance(against, SavedSketches):
+            against.put_into(collected, self.progress)
+        elif against is not None:
+            for _ in self.push(against.batches(titles=options.reads_titles), collected):
+                pass
+        collected.against = len(corpus)
+        lengths: list[NDArray[np.int64]] = []
+        values: dict[str, list[Any]] = {name: [] for name in fields_of(options.priority)}
+        for batch in self.push(source.batches(titles=options.reads_titles), collected):
+            if "longest" in options.priority.split(","):
+                import pyarrow.compute as pc  # slow to import
+
+                characters: Any = pc.utf8_length(batch.texts)
+                lengths.append(characters.fill_null(0).to_numpy(zero_copy_only=False))
+            for name, column in values.items():
+                column.extend(batch.extra[name])
+        if saves:
+            # A finished corpus has the counts of common shingles only.
+            collected.counted = corpus.counted_shingles()
+        corpus.finish()
+        collected.frequencies = corpus.frequencies_digest()
+        collected.order = _order(options.priority, collected, lengths, values)
+        return collected
+
+    def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
+        """Add documents to a corpus, and yield each batch."""
+        options, core = self.options, compiled(self.options.recipe)
+        for batch in self.prefetch(batches):
+            texts, units, problems = readable(batch, options.recipe, core)
+            if problems and options.on_error == "stop":
+                raise stopped(problems[0])
+            self.note_problems(problems)
+            titles = batch.titles if options.reads_titles else None
+            if options.reads_titles and options.title_from_first_line:
+                titles = with_first_lines(titles, texts)
+            collected.corpus.push(texts, titles=titles, units=units)
+            collected.ids.append(batch.ids)
+            self.bytes_read += batch.bytes_read
+            yield batch
+
+    def _save_sketches(self, work: Work, source: Any, against: Any, collected: Collected) -> None:
+        """Store the documents in the work folder."""
         import pyarrow as pa
 
-        work, rule = self.work, self.options.rule
-        if work is None:
-            return
+        rule = self.options.rule
         write_sketches(
             lambda schema: pa.ipc.new_file(str(work.sketches), schema),
             collected,
@@ -138,21 +175,20 @@ class Pipeline:
         )
         facts = {
             "frequencies": collected.frequencies,
-            "problems": [problem.to_dict() for problem in collected.problems],
-            "problem_count": collected.problem_count,
-            "bytes_read": collected.bytes_read,
+            "problems": [problem.to_dict() for problem in self.problems],
+            "problem_count": self.problem_count,
+            "bytes_read": self.bytes_read,
             "against": collected.against,
             "sources": [side.found() for side in (source, against) if side is not None],
         }
         work.save_stage(facts)
         collected.ids = Ids.stored(work.sketches)
 
-    def _load_sketches(self, source: Any, against: Any, memory: _core.Memory) -> Collected | None:
+    def _load_sketches(self, source: Any, against: Any, *, looks_up: bool) -> Collected | None:
         """Return the documents that an earlier run stored in the work folder, if one did."""
         import numpy as np
         import pyarrow as pa
 
-        from neardup import _core
         from neardup.readers import Problem
 
         options, work = self.options, self.work
@@ -165,13 +201,7 @@ class Pipeline:
             recipe = dataclasses.replace(recipe, weigh=Weigh())
         order, readable, begin = [], [], 0
         try:
-            corpus = _core.Corpus(
-                compiled(recipe),
-                keeps_texts=True,
-                shingle=None if options.rule is None else options.rule.counted_shingle,
-                workers=check_workers(options.workers),
-                memory=memory,
-            )
+            corpus = self.corpus(recipe, keeps_texts=True, looks_up=looks_up)
             # Pages of a memory map would stay in memory as far as there is any.
             with pa.OSFile(str(work.sketches), "r") as file:
                 for batch in adopt_sketches(file, corpus):
@@ -187,17 +217,16 @@ class Pipeline:
             corpus,
             against=facts["against"],
             ids=Ids.stored(work.sketches),
-            problems=[Problem.from_dict(problem) for problem in facts["problems"]],
-            problem_count=facts["problem_count"],
-            bytes_read=facts["bytes_read"],
             frequencies=facts["frequencies"],
         )
+        self.problems = [Problem.from_dict(problem) for problem in facts["problems"]]
+        self.problem_count, self.bytes_read = facts["problem_count"], facts["bytes_read"]
         empty = [np.zeros(0, np.uint32)]
         places = np.argsort(np.concatenate([*empty, *order]))
         collected.order = np.concatenate([*empty, *readable])[places]
-        if options.on_error == "stop" and collected.problems:
+        if options.on_error == "stop" and self.problems:
             # The earlier run continued after problems.
-            raise stopped(collected.problems[0])
+            raise stopped(self.problems[0])
         sides = [side for side in (source, against) if side is not None]
         for side, state in zip(sides, facts["sources"], strict=True):
             side.recall(state)
@@ -209,7 +238,7 @@ class Pipeline:
                 count=len(corpus),
             )
         )
-        for problem in collected.problems:
+        for problem in self.problems:
             self.progress.problem(problem)
         return collected
 
@@ -281,7 +310,7 @@ class Pipeline:
                 corpus,
                 self.rule.compiled(len(corpus)),
                 others=others,
-                max_pairs=self.options.memory // _PAIR_BYTES,
+                max_pairs=check_memory(self.options.memory) // _PAIR_BYTES,
             )
             # In pieces, so that Ctrl-C is checked between them.
             pieces = [empty, *iter(lambda: search.next_piece(corpus), None)]
@@ -294,15 +323,13 @@ class Pipeline:
 
     def summary(self, task: str, collected: Collected, **counts: Any) -> Summary:
         """Return the summary so far, with the counts of the task."""
-        features = collected.features()[collected.against :]
+        features = collected.corpus.features()[collected.against :]
         summary = Summary(
             task=task,
             read=len(features),
             against=collected.against,
             unreadable=int((features < 0).sum()),
-            problems=collected.problem_count,
             without_features=int((features == 0).sum()),
-            bytes_read=collected.bytes_read,
             **counts,
         )
         self.measure(summary)
@@ -310,22 +337,20 @@ class Pipeline:
             self.progress.note(note)
         return summary
 
-    def measure(self, summary: Summary) -> None:
-        """Set the time and the memory used so far in a summary."""
-        summary.seconds, summary.peak_memory = self.clock.seconds(), peak_memory()
-        summary.stages = self.clock.stages
 
-
-def _order(priority: str, collected: Collected) -> NDArray[np.uint32]:
+def _order(
+    priority: str,
+    collected: Collected,
+    lengths: list[NDArray[np.int64]],
+    values: dict[str, list[Any]],
+) -> NDArray[np.uint32]:
     """Return the readable documents in the order in which they are decided."""
     import numpy as np
 
-    readable, against = collected.features() >= 0, collected.against
-    own = priority_order(priority, readable[against:], collected.lengths, collected.values)
-    if not against:
-        return own
-    first = np.flatnonzero(readable[:against]).astype(np.uint32)
-    return np.concatenate([first, own + np.uint32(against)])
+    is_readable, against = collected.corpus.features() >= 0, collected.against
+    order = priority_order(priority, is_readable[against:], lengths, values)
+    first = np.flatnonzero(is_readable[:against]).astype(np.uint32)
+    return np.concatenate([first, order + np.uint32(against)])
 
 
 def _no_room(error: OSError, work: Work | None) -> OutputError:

@@ -58,7 +58,7 @@ def write_sketches(
     import numpy as np
     import pyarrow as pa
 
-    ids, corpus, order = collected.id_column(), collected.corpus, collected.order
+    ids, corpus, order = collected.ids.column(), collected.corpus, collected.order
     fields: dict[str, pa.DataType] = {
         "id": pa.large_string(),
         "identity": pa.binary(16),

@@ -13,9 +13,30 @@ from neardup.base.messages import Message
 _WORTH_TELLING = 10_000
 
 
+@dataclass(kw_only=True)
+class Costs:
+    """What a run over documents took.
+
+    Parameters
+    ----------
+    bytes_read : int
+        Uncompressed bytes of the documents.
+    seconds : float
+    peak_memory : int
+        Largest resident size of the process so far, in bytes.
+    stages : dict of str to float
+        Seconds of each part of the run.
+    """
+
+    bytes_read: int = 0
+    seconds: float = 0.0
+    peak_memory: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+
+
 @dataclass
-class Summary:
-    """Counts and costs of one run.
+class Summary(Costs):
+    """Counts of one run, and its `Costs`.
 
     Parameters
     ----------
@@ -56,13 +77,6 @@ class Summary:
         if they share other keys.
     largest_form : int
         Documents with the most frequent key of a sample: how many share a template.
-    bytes_read : int
-        Uncompressed bytes of input.
-    seconds : float
-    peak_memory : int
-        Largest resident size of the process so far, in bytes.
-    stages : dict of str to float
-        Seconds of each part of the run.
     """
 
     task: str
@@ -84,10 +98,6 @@ class Summary:
     unlisted: int = 0
     unlisted_pairs: int = 0
     largest_form: int = 0
-    bytes_read: int = 0
-    seconds: float = 0.0
-    peak_memory: int = 0
-    stages: dict[str, float] = field(default_factory=dict)
 
     def report(
         self,
@@ -102,9 +112,12 @@ class Summary:
         """Return the run as JSON: counts, settings, recipe, plan, versions."""
         import json
 
+        summary = dataclasses.asdict(self)
+        for cost in dataclasses.fields(Costs):
+            summary[cost.name] = summary.pop(cost.name)
         return json.dumps(
             {
-                "summary": dataclasses.asdict(self),
+                "summary": summary,
                 "settings": settings,
                 "recipe": {"id": recipe_id, **dataclasses.asdict(recipe)},
                 "plan": dataclasses.asdict(plan),

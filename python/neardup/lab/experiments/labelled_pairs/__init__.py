@@ -95,7 +95,7 @@ def evaluate_pairs(
         Threads; 0 means one for each processor. Changes no result.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup.run.ingest.Progress or None, default=None
+    progress : neardup.base.progress.Progress or None, default=None
         Progress callbacks; None ignores them.
 
     Returns

@@ -108,7 +108,7 @@ def published(
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
         Replace results in the folder.
-    progress : neardup.run.ingest.Progress or None, default=None
+    progress : neardup.base.progress.Progress or None, default=None
         Progress callbacks; None ignores them.
 
     Returns
