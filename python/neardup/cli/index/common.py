@@ -44,7 +44,6 @@ def opened(
     A file that exists and is no index is never turned into one.
     """
     from neardup import Index
-    from neardup.index.schema import SCHEMA
 
     makes = may_make and ("://" in location or is_missing(location))
     index = Index(location, must_exist=None if makes else True, workers=workers)
@@ -67,6 +66,8 @@ def opened(
 
         database.on_wait = say_once
         if database.upgraded_from is not None:
+            from neardup.index.schema import SCHEMA
+
             before = database.upgraded_from
             tell_note(
                 Message(
