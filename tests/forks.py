@@ -36,6 +36,7 @@ context.set_forkserver_preload(
         "neardup.server.jobs.renderer_process",
         "pandas",
         "psycopg",
+        "pytest",
         "sqlalchemy.dialects.sqlite",
     ]
 )

@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,18 +84,11 @@ class Faults:
         self._library.fault_note(text.encode())
 
 
-def failing_calls(
-    folder: Path,
-    *,
-    most: int,
-    operations: Sequence[str] = ("add", "add_many", "checkpoint", "compact", "close", "reopen"),
-    kinds: Sequence[str] = tuple(KINDS),
-) -> dict[str, Any]:
-    """Let calls of operations fail, one after the other; return counts and breaches of the law."""
-    wanted = {"operations": operations, "kinds": kinds, "most": most}
+def failing_calls(folder: Path, *, most: int) -> dict[str, Any]:
+    """Let calls of all operations fail, one after the other; return counts and breaches."""
     index = folder / "failing.db"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.failing_calls", json.dumps(wanted)],
+        [sys.executable, "-m", "tests.faults.failing_calls", str(most)],
         cwd=Path(__file__).resolve().parents[2],
         env=environment(compiled(folder), folder, index, is_logged=False),
         capture_output=True,

@@ -43,7 +43,7 @@ def test_dedup_against_is_the_twin(many, share, threshold, priority, alone):
     result = dedup(
         own, against=[{"text": one["text"]} for one in others], against_only=alone, **options
     )
-    judge = Judge(many, GENERAL, threshold, result.plan.max_distance)
+    judge = Judge(many, GENERAL, threshold, plan=result.plan)
 
     def similarity(a, b):
         return -1.0 if alone and b >= first else judge.similarity(a, b)
@@ -68,7 +68,7 @@ def test_by_distance_too(many, max_distance):
         return
     options = {"max_distance": max_distance, "recipe": BY_BITS}
     result = dedup(many[half:], against=many[:half], **options)
-    judge = Judge(many, BY_BITS, None, max_distance)
+    judge = Judge(many, BY_BITS, None, plan=result.plan)
     kept, _ = twin.dedup(len(many), judge.similarity, 0.0, range(half, len(many)), range(half))
     assert (half + np.flatnonzero(result.keep)).tolist() == kept[half:]
 
@@ -81,16 +81,15 @@ def test_pairs_across_are_all_of_them(many, share, threshold, bits):
     if first == len(many):
         return
     options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
-    judge = Judge(many, GENERAL, threshold, 128)
     if bits:
         options = {"max_distance": 20, "recipe": BY_BITS}
-        judge = Judge(many, BY_BITS, None, 20)
     found = pairs(many[first:], with_=many[:first], **options)
+    judge = Judge(many, options["recipe"], options.get("threshold"), plan=found.plan)
     expected = [
         (a - first, b, judge.similarity(a, b))
         for a in range(first, len(many))
         for b in range(first)
-        if judge.similarity(a, b) >= judge.least
+        if judge.similarity(a, b) >= (judge.threshold or 0)
     ]
     rows = found.table.to_pylist()
     assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows] == expected

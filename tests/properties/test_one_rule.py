@@ -1,20 +1,34 @@
-"""Stages cluster and keep, the one rule: dedup against its twin, and its laws."""
+"""Stages candidates to keep, the one rule: dedup and pairs against their twins, and their laws."""
+
+import random
+from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.hostile import corpora, texts
+from tests.hostile import LONG_BASES, corpora, texts
+from tests.reference import content, minhash, postings, recipes, sample, verify
 from tests.reference import dedup as twin
-from tests.reference import verify
+from tests.reference.sketch import xxh3
 
-from neardup import dedup, fingerprint, load_recipe, near_pairs, pairs
+from neardup import compare, dedup, fingerprint, fingerprint_many, load_recipe, near_pairs, pairs
 from neardup.recipe.assets import compiled
 
+SETS = ("shingle", "general", "minhash", "shingle-sample", "containment", "aligned")
+#: Shorter shingles, so that short texts too have enough of them.
+SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
 GENERAL = load_recipe("characters").replace(decide={"shingle": 3, "min_features": 5})
 #: By distance alone, and of few bits, so that something is within it.
 BY_BITS = load_recipe("characters").replace(sketch={"bits": 64}, decide={"threshold": None})
-THRESHOLDS = (0.2, 0.5, 0.55, 2 / 3, 0.8, 1.0)
+RECIPES = {name: load_recipe(name).replace(**SHORT) for name in SETS}
+RECIPES |= {"characters": GENERAL, "bits": BY_BITS}
+THRESHOLDS = (0.2, 0.4, 0.5, 0.55, 2 / 3, 0.8, 1.0)
+DISTANCES = (0, 3, 10, 25, 64)
 PRIORITIES = ("first", "last", "longest", "field:date", "field:date:desc")
+#: Kept documents that close a list of keys, and documents where `pairs` files all.
+LONGEST, LONGEST_OF_ALL = 32, 10_000
 
 
 def order_of(priority, documents):
@@ -30,40 +44,135 @@ def order_of(priority, documents):
 
 
 class Judge:
-    """Similarity of two documents by the twins, given the project's own sketches."""
+    """Similarity of two documents by the twins; fingerprints are the project's own.
 
-    def __init__(self, many, recipe, threshold, max_distance):
+    With `searched`, documents are compared that the recipe's search brings
+    together, as the twins say; without, all are. Lists of keys are closed at
+    `longest` documents.
+    """
+
+    def __init__(self, many, recipe, threshold, *, plan, searched=True, longest=LONGEST):
         core = compiled(recipe)
-        self.raw = many
+        self.raw, self.recipe, self.threshold = many, recipe, threshold
+        self.plan, self.searched = plan, searched
         self.texts = [core.normalize(text) for text in many]
-        self.prints = [fingerprint(text, recipe=recipe) for text in many]
-        self.features = [core.sketch(text, None)[0] for text in self.texts]
-        self.recipe, self.threshold, self.max_distance = recipe, threshold, max_distance
+        filters = (recipe.segment.k, recipe.weigh.drop_punctuation)
+        self.is_print = recipe.sketch.kind == "simhash"
+        if self.is_print:
+            self.features = [range(core.sketch(text, None)[0]) for text in self.texts]
+            self.sketches = [fingerprint(text, recipe=recipe) for text in many]
+        else:
+            self.features = [recipes.shingles(text, *filters) for text in many]
+            self.sketches = [self.sketch(units) for units in self.features]
+        #: The first document of the same text, which is searched for all of them.
+        self.first_of = []
+        first = {}
+        for at in range(len(many)):
+            self.first_of.append(first.setdefault(self.identity(at), at))
+        # Each text counts once, however often it comes.
+        self.counted = [text for text, _ in first]
+        self.table = content.commonness(self.counted, recipe.decide.shingle, 8_000_000)
+        self.known = {}
+        self.postings = None
+        if recipe.sketch.kind == "sample" and recipe.sketch.size:
+            samples = [keys for _, keys in self.sketches]
+            self.postings = postings.Postings(
+                samples, self.least(threshold), longest, takes_all=longest == LONGEST_OF_ALL
+            )
+
+    def least(self, threshold):
+        """Return the least resemblance that the threshold implies."""
+        decide = self.recipe.decide
+        if decide.measure == "containment":
+            return 0
+        if decide.measure == "aligned":
+            least = threshold**decide.shingle / (2 - threshold**decide.shingle)
+            return least if least >= 0.15 else 0
+        return threshold
+
+    def sketch(self, units):
+        settings = self.recipe.sketch
+        if settings.kind == "minhash":
+            return minhash.signature(units, settings.num_perm)
+        return sample.sample(units, settings.size)
+
+    def identity(self, document):
+        """Texts without features are compared as they came."""
+        return self.texts[document], None if self.features[document] else self.raw[document]
 
     def has_sketch(self, document):
-        return self.features[document] >= self.recipe.decide.min_features
+        return len(self.features[document]) >= self.recipe.decide.min_features
 
-    def is_identical(self, a, b):
-        if self.features[a] and self.features[b]:
-            return self.texts[a] == self.texts[b]
-        return self.raw[a] == self.raw[b]
+    def is_candidate(self, asking, other):
+        one, another = self.sketches[asking], self.sketches[other]
+        if self.is_print:
+            return one.distance(another) <= self.plan.max_distance
+        if self.recipe.sketch.kind == "minhash":
+            return minhash.share_a_band(one, another, self.plan.bands, self.plan.rows)
+        if self.postings:
+            self.file(other)
+            return self.postings.is_near(asking, other)
+        return True
 
-    def distance(self, a, b):
-        return self.prints[a].distance(self.prints[b])
+    def file(self, document):
+        """The rule asks for the kept documents in order, so they are filed in order."""
+        if document not in self.postings.filed:
+            self.postings.insert(document)
 
-    def similarity(self, a, b):
-        """-1 for no candidate: no threshold takes that."""
-        if not (self.has_sketch(a) and self.has_sketch(b)):
-            return 1.0 if self.is_identical(a, b) else -1.0
-        if self.distance(a, b) > self.max_distance:
-            return -1.0
+    def measured(self, a, b):
+        decide = self.recipe.decide
         if self.threshold is None:
-            return 1 - self.distance(a, b) / self.recipe.sketch.bits
-        return verify.resemblance(self.texts[a], self.texts[b], self.recipe.decide.shingle)
+            return 1 - self.sketches[a].distance(self.sketches[b]) / self.recipe.sketch.bits
+        if decide.measure == "resemblance":
+            return verify.resemblance(self.texts[a], self.texts[b], decide.shingle)
+        if decide.measure == "sketch":
+            return sample.resemblance(self.sketches[a], self.sketches[b])
+        with patch.object(content, "commonness", lambda *_: self.table):
+            found = content.content(self.texts[a], self.texts[b], decide.shingle)
+        if decide.measure == "aligned":
+            # Each of these texts has a letter.
+            return found["aligned"]["similarity"]
+        if decide.measure == "containment":
+            return max(0.0, found["containment"]["a_in_b"] - found["penalty"])
+        return found["similarity"]
 
-    @property
-    def least(self):
-        return 0.0 if self.threshold is None else self.threshold
+    def similarity(self, asking, other):
+        """-1 for what is no candidate: no threshold takes that."""
+        if self.postings and self.has_sketch(other):
+            self.file(other)
+        if self.first_of[asking] == self.first_of[other]:
+            return 1.0
+        if not (self.has_sketch(asking) and self.has_sketch(other)):
+            return -1.0
+        if self.searched and not self.is_candidate(asking, other):
+            return -1.0
+        # Asked for again and again, and symmetric but for containment.
+        pair = asking, other
+        if pair not in self.known:
+            self.known[pair] = self.measured(*pair)
+        return self.known[pair]
+
+    def is_filed_whole(self, document):
+        """In collections so small that no key is common."""
+        return not self.postings or len(self.sketches[document][1]) <= postings.RARE
+
+    def candidates(self):
+        """The number of pairs that the search brings together, of equal texts the first."""
+        searched = sorted(at for at in set(self.first_of) if self.has_sketch(at))
+        return sum(self.is_candidate(b, a) for b in searched for a in searched if a < b)
+
+    def pairs(self):
+        """Every pair that is similar; the later document asks."""
+        found = []
+        for a in range(len(self.raw)):
+            for b in range(a + 1, len(self.raw)):
+                asked, asking = sorted((self.first_of[a], self.first_of[b]))
+                similarity = self.similarity(asking, asked)
+                if self.recipe.decide.measure == "containment" and similarity >= 0:
+                    similarity = max(similarity, self.measured(asked, asking))
+                if similarity >= (self.threshold or 0):
+                    found.append((a, b, similarity))
+        return found
 
 
 def removed_of(result):
@@ -71,106 +180,103 @@ def removed_of(result):
     return [twin.Removal(int(r["id"]), int(r["kept_id"]), r["similarity"]) for r in rows]
 
 
+def pairs_of(result):
+    rows = result.table.to_pylist()
+    return [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows]
+
+
+collections = st.one_of(corpora(), corpora(known=LONG_BASES))
+
+
+def rule_of(name, threshold, max_distance):
+    """Return the bounds that a recipe takes: of fingerprints a distance too, or alone."""
+    if name == "bits":
+        return {"max_distance": max_distance or 0}
+    return {"threshold": threshold} | (
+        {"max_distance": max_distance} if name == "characters" else {}
+    )
+
+
+def judge_of(many, name, result, **options):
+    recipe = RECIPES[name]
+    return Judge(many, recipe, result.plan.threshold, plan=result.plan, **options)
+
+
+every_recipe = pytest.mark.parametrize(
+    "name", ["characters", "bits", *(pytest.param(name, marks=pytest.mark.slow) for name in SETS)]
+)
+
+
+@every_recipe
 @given(
-    many=corpora(),
+    many=collections,
     threshold=st.sampled_from(THRESHOLDS),
-    max_distance=st.sampled_from((None, 0, 10, 40, 128)),
+    max_distance=st.sampled_from((None, *DISTANCES)),
     priority=st.sampled_from(PRIORITIES),
-    data=st.data(),
 )
-def test_dedup_is_the_twin_by_threshold(many, threshold, max_distance, priority, data):
-    dates = st.lists(st.integers(1, 4), min_size=len(many), max_size=len(many))
-    documents = [{"text": t, "date": d} for t, d in zip(many, data.draw(dates), strict=True)]
-    options = {"threshold": threshold, "max_distance": max_distance, "recipe": GENERAL}
+def test_dedup_is_the_twin(name, many, threshold, max_distance, priority):
+    documents = [{"text": text, "date": len(text) % 4} for text in many]
+    options = rule_of(name, threshold, max_distance)
     if not documents:
-        assert dedup([], **options).kept == []
+        assert dedup([], recipe=RECIPES[name], **options).kept == []
         return
-    result = dedup(documents, priority=priority, **options)
-    judge = Judge(many, GENERAL, threshold, result.plan.max_distance)
-    kept, removals = twin.dedup(
-        len(many), judge.similarity, threshold, order_of(priority, documents)
-    )
-    assert np.flatnonzero(result.keep).tolist() == kept
-    assert removed_of(result) == removals
-
-
-@given(
-    many=corpora(),
-    max_distance=st.sampled_from((0, 1, 3, 10, 25, 64)),
-    priority=st.sampled_from(("first", "last", "longest")),
-)
-def test_dedup_is_the_twin_by_distance(many, max_distance, priority):
-    documents = [{"text": text} for text in many]
-    result = dedup(
-        documents, max_distance=max_distance, recipe=BY_BITS, priority=priority, text_field="text"
-    )
-    judge = Judge(many, BY_BITS, None, max_distance)
-    kept, removals = twin.dedup(len(many), judge.similarity, 0.0, order_of(priority, documents))
+    result = dedup(documents, priority=priority, recipe=RECIPES[name], **options)
+    judge = judge_of(many, name, result)
+    order = order_of(priority, documents)
+    kept, removals = twin.dedup(len(many), judge.similarity, judge.threshold or 0.0, order)
     assert np.flatnonzero(result.keep).tolist() == kept
     assert removed_of(result) == removals
     for row in result.removed.to_pylist():
-        assert row["measure"] == "equal_bits"
-        a, b = int(row["id"]), int(row["kept_id"])
-        both = judge.has_sketch(a) and judge.has_sketch(b)
-        assert row["distance"] == (judge.distance(a, b) if both else None)
+        assert row["measure"] == result.plan.measure
+        if judge.is_print:
+            a, b = int(row["id"]), int(row["kept_id"])
+            both = judge.has_sketch(a) and judge.has_sketch(b)
+            prints = judge.sketches
+            assert row["distance"] == (prints[a].distance(prints[b]) if both else None)
+    # Each points at a kept document before it.
+    for one in removals:
+        assert order.index(one.kept) < order.index(one.document)
+        assert result.keep[one.kept]
 
 
-@given(many=corpora(), threshold=st.sampled_from(THRESHOLDS))
-def test_pairs_are_all_pairs(many, threshold):
-    """With every pair a candidate nothing can be missed."""
-    found = pairs(many, threshold=threshold, max_distance=128, recipe=GENERAL).table.to_pylist()
-    judge = Judge(many, GENERAL, threshold, 128)
-    expected = [
-        (a, b, judge.similarity(a, b))
-        for a in range(len(many))
-        for b in range(a + 1, len(many))
-        if judge.similarity(a, b) >= threshold
-    ]
-    assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in found] == expected
-
-
-@given(many=corpora(), max_distance=st.sampled_from((0, 3, 20, 64)))
-def test_pairs_by_distance_are_all_pairs(many, max_distance):
-    found = pairs(many, max_distance=max_distance, recipe=BY_BITS).table.to_pylist()
-    judge = Judge(many, BY_BITS, None, max_distance)
-    expected = [
-        (a, b, judge.similarity(a, b))
-        for a in range(len(many))
-        for b in range(a + 1, len(many))
-        if judge.similarity(a, b) >= 0
-    ]
-    assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in found] == expected
-
-
+@every_recipe
 @given(
-    many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3])
+    many=collections,
+    threshold=st.sampled_from(THRESHOLDS),
+    max_distance=st.sampled_from(DISTANCES),
+    data=st.data(),
 )
-def test_laws_of_the_rule(many, threshold, priority):
-    result = dedup(many, threshold=threshold, recipe=GENERAL, priority=priority)
-    judge = Judge(many, GENERAL, threshold, result.plan.max_distance)
-    order = order_of(priority, [{"text": text} for text in many])
-    place = {document: at for at, document in enumerate(order)}
-    dropped = {int(row["id"]): row for row in result.removed.to_pylist()}
-    assert sorted(dropped) == np.flatnonzero(~result.keep).tolist()
-    for document, row in dropped.items():
-        keeper = int(row["kept_id"])
-        assert result.keep[keeper]
-        assert place[keeper] < place[document]
-        assert row["similarity"] >= threshold
-        assert judge.similarity(document, keeper) == row["similarity"]
-    kept = np.flatnonzero(result.keep).tolist()
-    for a in kept:
-        for b in kept:
-            assert a == b or judge.similarity(a, b) < threshold
+def test_pairs_are_all_pairs_in_any_order(name, many, threshold, max_distance, data):
+    """By postings in any order if both are filed under all of their keys, else by the twin."""
+    recipe, options = RECIPES[name], rule_of(name, threshold, max_distance)
+    found = pairs(many, recipe=recipe, **options)
+    judge = judge_of(many, name, found, longest=LONGEST_OF_ALL)
+    assert pairs_of(found) == judge.pairs()
+    if name == "shingle":
+        assert found.summary.candidates <= judge.candidates()
+    elif name != "bits":
+        assert found.summary.candidates == judge.candidates()
+    order = data.draw(st.permutations(range(len(many))))
+    mixed = pairs([many[at] for at in order], recipe=recipe, **options)
+    there = [(*sorted((order[a], order[b])), s) for a, b, s in pairs_of(mixed)]
+    whole = {at for at in range(len(many)) if judge.is_filed_whole(at)}
+    promised = [pair for pair in pairs_of(found) if whole.issuperset(pair[:2])]
+    assert sorted(pair for pair in there if whole.issuperset(pair[:2])) == promised
 
 
+@every_recipe
 @given(
-    many=corpora(), threshold=st.sampled_from(THRESHOLDS), priority=st.sampled_from(PRIORITIES[:3])
+    many=collections,
+    threshold=st.sampled_from(THRESHOLDS),
+    priority=st.sampled_from(PRIORITIES[:3]),
 )
-def test_dedup_of_its_own_output_drops_nothing(many, threshold, priority):
-    options = {"threshold": threshold, "recipe": GENERAL, "priority": priority}
-    once = dedup(many, **options)
-    again = dedup(once.kept, **options)
+def test_dedup_of_its_own_output_drops_nothing(name, many, threshold, priority):
+    """What is common is counted anew, so for content only without that."""
+    recipe, options = RECIPES[name], rule_of(name, threshold, None) | {"priority": priority}
+    if recipe.decide.measure in ("content", "containment"):
+        recipe = recipe.replace(decide={"common": "none"})
+    once = dedup(many, recipe=recipe, **options)
+    again = dedup(once.kept, recipe=recipe, **options)
     assert again.kept == once.kept
     assert again.removed.num_rows == 0
 
@@ -203,11 +309,202 @@ def test_a_chain_drops_nothing_that_no_kept_document_resembles():
 
 @given(many=corpora(), max_distance=st.sampled_from((0, 3, 12, 30)))
 def test_the_distance_of_pairs_is_the_one_that_near_pairs_tells(many, max_distance):
-    from neardup import fingerprint_many
-
     long = [text for text in many if len(text) > 20]
     rows = fingerprint_many(long, recipe=BY_BITS)
     found = near_pairs(rows, max_distance=max_distance, bits=64)
     table = pairs(long, max_distance=max_distance, recipe=BY_BITS).table.to_pylist()
     expected = set(zip(found.a.tolist(), found.b.tolist(), found.distance.tolist(), strict=True))
     assert {(int(r["id_a"]), int(r["id_b"]), r["distance"]) for r in table} == expected
+
+
+def test_the_order_of_texts_does_not_change_the_pairs():
+    """Two texts of the same letters, of which one has more shingles than the other."""
+    plain, pointed = "停航通知：渡口明日停航一天", "停航通知:【渡口】明日,停,航,一,天"
+    assert compare(plain, pointed).similarity == 1.0
+    one, other = (pairs(many).table.num_rows for many in ([plain, pointed], [pointed, plain]))
+    assert one == other
+
+
+def written(rng, length):
+    return "".join(chr(rng.randrange(0x4E00, 0x9000)) for _ in range(length))
+
+
+def families(seed, count=16):
+    """Return some 80 short texts: of each of `count` up to nine versions, mixed.
+
+    A version differs from the one before it in some characters, so some of a
+    family are far apart; members of two families have nothing in common.
+    """
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        text = written(rng, rng.randint(45, 62))
+        for _ in range(rng.randint(1, 9)):
+            made.append(text)
+            for _ in range(rng.randint(0, 3)):
+                at = rng.randrange(len(text))
+                text = text[:at] + written(rng, 1) + text[at + 1 :]
+    rng.shuffle(made)
+    return made
+
+
+def check_whole(many, recipe, threshold, judge):
+    """Hold dedup and pairs to a loop over all earlier kept documents, and over all pairs."""
+    kept, removals = twin.dedup(len(many), judge.similarity, threshold)
+    similar = judge.pairs()
+    for workers in (1, 2):
+        options = {"threshold": threshold, "recipe": recipe, "workers": workers}
+        result = dedup(many, **options)
+        assert np.flatnonzero(result.keep).tolist() == kept
+        assert removed_of(result) == removals
+        assert pairs_of(pairs(many, **options)) == similar
+    assert 20 < len(removals) < len(many) - 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "threshold"), [(1, 0.3), (2, 0.55), (3, 0.8)])
+def test_shingle_is_a_loop_over_all(seed, threshold):
+    many = families(seed)
+    recipe = load_recipe("shingle")
+    check_whole(many, recipe, threshold, Judge(many, recipe, threshold, plan=None, searched=False))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "threshold"), [(3, 0.4), (4, 0.7)])
+def test_general_is_a_loop_over_all_where_nothing_can_be_missed(seed, threshold):
+    """Texts of less than 64 shingles keep them all, no shingle stands in more than 32
+    documents, and what is similar shares more than is asked for."""
+    many = families(seed)
+    recipe = load_recipe("general")
+    judge = Judge(many, recipe, threshold, plan=None, searched=False)
+    assert {rate for rate, _ in judge.sketches} == {1}
+    assert max(Counter(u for units in judge.features for u in units).values()) <= LONGEST
+    for a, b, _ in judge.pairs():
+        if judge.identity(a) != judge.identity(b):
+            assert judge.is_candidate(a, b)
+            assert judge.is_candidate(b, a)
+    check_whole(many, recipe, threshold, judge)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [5, 6])
+def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
+    """What is similar resembles each other with .75 at least: the bands for .55 miss
+    less than one in 100,000 of such pairs."""
+    rng = random.Random(seed)
+    many = []
+    for _ in range(30):
+        text = written(rng, 100)
+        for _ in range(rng.randint(1, 6)):
+            at = rng.randrange(100)
+            many.append(text[:at] + written(rng, 1) + text[at + 1 :])
+    rng.shuffle(many)
+    recipe, threshold = load_recipe("minhash"), 0.55
+    plan = dedup(many, recipe=recipe).plan
+    judge = Judge(many, recipe, threshold, plan=plan, searched=False)
+    least = min(similarity for _, _, similarity in judge.pairs())
+    assert least > 0.75
+    assert (1 - least**plan.rows) ** plan.bands < 1e-5
+    check_whole(many, recipe, threshold, judge)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["general", "shingle-sample"])
+@pytest.mark.parametrize("threshold", [0.2, 0.4, 0.9])
+@pytest.mark.parametrize("keys", [5, 16, 20, 60])
+def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
+    """Of the sixteen smallest keys of the document that is filed; the others do not count."""
+    recipe = load_recipe(name).replace(segment={"k": 1})
+    letters = [chr(0x4E10 + at) for at in range(2 * 60)]
+    filed = sorted(letters[:keys], key=lambda letter: xxh3(letter, 32))
+    few, others = filed[: postings.RARE], filed[postings.RARE :]
+    enough = max(1, int(len(few) * threshold / 3))
+    for shared in (enough - 1, enough):
+        asking = [*few[:shared], *others, *letters[60 + shared : 120 - len(others)]]
+        found = dedup(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
+        assert found.summary.candidates == (shared >= enough)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["general", "shingle-sample"])
+@pytest.mark.parametrize(("letters", "enough"), [(5, 1), (9, 2), (12, 3), (16, 4), (40, 4)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_texts_that_counts_which_asks_for_less(name, letters, enough, turned):
+    """The long one asks for four of its sixteen keys at .9, a short one for less."""
+    recipe = load_recipe(name).replace(segment={"k": 1})
+    known = sorted((chr(0x4E10 + at) for at in range(120)), key=lambda letter: xxh3(letter, 32))
+    # The shared letters have the smallest keys, so both are filed under them.
+    for shared in (enough - 1, enough):
+        short = known[:shared] + known[60 : 60 + letters - shared]
+        many = ["".join(known[:60]), "".join(short)]
+        found = dedup(many[::-1] if turned else many, threshold=0.9, recipe=recipe)
+        assert found.summary.candidates == (shared >= enough)
+
+
+def forms(rng, count=70):
+    """Return texts of letters that stand for shingles: most of one form, some copies.
+
+    A form is filled with letters that few or many texts have, and what the form
+    itself is wavers: so keys stand in any number of documents, from 1 to all.
+    """
+    own, often = written(rng, 5000), written(rng, 60)
+    form = written(rng, rng.randint(0, 40))
+    made = []
+    for _ in range(count):
+        if made and rng.random() < 0.4:
+            text = rng.choice(made)
+        else:
+            text = "".join(letter for letter in form if rng.random() < 0.8)
+            text += "".join(rng.choices(own, k=rng.randint(3, 40)))
+        for _ in range(rng.randint(0, 8)):
+            at = rng.randint(0, len(text))
+            text = text[:at] + rng.choice(rng.choice((own, often))) + text[at + 1 :]
+        made.append(text)
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [8, 32])
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), threshold=st.sampled_from(THRESHOLDS), last=st.booleans())
+def test_postings_are_the_twin_where_lists_are_closed(size, seed, threshold, last):
+    """Also where keys are common, and where samples have several rates."""
+    recipe = load_recipe("general").replace(
+        segment={"k": 1}, sketch={"size": size}, decide={"measure": "sketch", "min_features": 3}
+    )
+    many = forms(random.Random(seed))
+    options = {"threshold": threshold, "recipe": recipe}
+    for longest, task in ((LONGEST, dedup), (LONGEST_OF_ALL, pairs)):
+        judge = Judge(many, recipe, threshold, plan=None, longest=longest)
+        if task is pairs:
+            assert pairs_of(pairs(many, **options)) == judge.pairs()
+            continue
+        order = list(range(len(many)))[:: -1 if last else 1]
+        kept, removals = twin.dedup(len(many), judge.similarity, threshold, order)
+        result = dedup(many, priority="last" if last else "first", **options)
+        assert np.flatnonzero(result.keep).tolist() == kept
+        assert removed_of(result) == removals
+
+
+def test_forms_close_lists_and_have_common_keys():
+    """Otherwise the test above would not be about them."""
+    many = forms(random.Random(1))
+    samples = [sample.sample(set(text), 32)[1] for text in many]
+    filed = postings.Postings(samples, 0.4, LONGEST)
+    for document in range(len(many)):
+        filed.insert(document)
+    assert max(filed.documents.values()) > postings.FEW
+    assert max(map(len, filed.lists.values())) == LONGEST
+    unclosed = postings.Postings(samples, 0.4, LONGEST_OF_ALL)
+    for document in range(len(many)):
+        unclosed.insert(document)
+    assert any(filed.near(at) != unclosed.near(at) for at in range(len(many)))
+
+
+def test_shingle_is_exact_where_signs_are_all_that_is_shared():
+    """A shingle of signs counts in the resemblance, so the search must know it."""
+    signs = "".join(chr(0x2190 + at) for at in range(60))
+    many = [signs + "北山镇的旧粮站改成了书店", signs + "渡轮公司的新船下月试航了"]
+    assert verify.resemblance(*many, 5) > 0.55
+    assert len(dedup(many, recipe="shingle").kept) == 1
+    assert pairs(many, recipe="shingle").table.num_rows == 1

@@ -148,6 +148,8 @@ def test_lone_surrogates_in_titles_are_named_by_compare():
         ("word " * 2_000_000, "word"),
         ("A" * 10_000_000, "a" * 10_000_000),
     ],
+    # Or each worker reports the line as the name of the test.
+    ids=["dense", "words", "one word"],
 )
 def test_a_line_of_ten_megabytes(line, feature):
     """One feature decides all bits, however often it occurs or long it is."""

@@ -36,17 +36,3 @@ def dedup(count, similarity, threshold, order=None, against=()):
         else:
             kept.append(document)
     return sorted(kept), sorted(removals, key=lambda removal: removal.document)
-
-
-def with_exact_fallback(similarity, has_features, is_identical):
-    """Return a similarity for documents of which some have no features.
-
-    A text without features equals an identical text, and no other.
-    """
-
-    def compare(a, b):
-        if has_features(a) and has_features(b):
-            return similarity(a, b)
-        return 1.0 if is_identical(a, b) else 0.0
-
-    return compare

@@ -339,44 +339,8 @@ def test_edit_distance_by_columns_is_the_textbook_one():
 
 # dedup
 
-CHAIN = {(0, 1): 0.9, (1, 2): 0.9, (0, 2): 0.5}
-
-
-def chain(a, b):
-    """A resembles B and B resembles C, but A does not resemble C."""
-    return CHAIN[min(a, b), max(a, b)]
-
-
-def test_a_chain_drops_only_what_resembles_a_kept_document():
-    kept, removals = dedup.dedup(3, chain, 0.8)
-    assert kept == [0, 2]
-    assert removals == [dedup.Removal(1, 0, 0.9)]
-
-
-def test_priority_order():
-    kept, removals = dedup.dedup(3, chain, 0.8, order=[1, 0, 2])
-    assert kept == [1]
-    assert removals == [dedup.Removal(0, 1, 0.9), dedup.Removal(2, 1, 0.9)]
-
-
-def test_the_threshold_is_inside():
-    assert dedup.dedup(2, lambda *_: 0.8, 0.8)[0] == [0]
-    assert dedup.dedup(2, lambda *_: 0.8 - 1e-9, 0.8)[0] == [0, 1]
-
 
 def test_the_most_similar_keeper_and_of_equals_the_earliest():
     table = {(0, 1): 0.1, (0, 2): 0.1, (1, 2): 0.1, (0, 3): 0.8, (1, 3): 0.9, (2, 3): 0.9}
     _, removals = dedup.dedup(4, lambda a, b: table[min(a, b), max(a, b)], 0.8)
     assert removals == [dedup.Removal(3, 1, 0.9)]
-
-
-def test_what_has_no_features_is_compared_exactly():
-    texts = ["", "。", "", "rain", "。"]
-    similarity = dedup.with_exact_fallback(
-        lambda a, b: verify.resemblance(texts[a], texts[b]),
-        lambda a: bool(segment.by_script(texts[a])),
-        lambda a, b: texts[a] == texts[b],
-    )
-    kept, removals = dedup.dedup(5, similarity, 0.0 + 1e-9)
-    assert kept == [0, 1, 3]
-    assert [(r.document, r.kept) for r in removals] == [(2, 0), (4, 1)]

@@ -6,10 +6,12 @@ import random
 import resource
 import shutil
 import signal
+import sys
+import threading
 from pathlib import Path
 
 import pytest
-from tests import hard_texts
+from tests import forks, hard_texts
 
 from neardup import InputError, OutputError, ParameterError
 from neardup.base.progress import Progress
@@ -18,6 +20,7 @@ from neardup.pairs import pairs_files
 from neardup.recipe import load_recipe
 from neardup.run.checkpoint import Work
 from neardup.sketch import fingerprint_files, sketch_files
+from neardup.writers.sink import FileSink
 
 #: What a run tells of itself, each with the number of times after which it may end.
 MOMENTS = [
@@ -33,32 +36,6 @@ MOMENTS = [
 
 #: What a run does after its documents are stored.
 STAGES = ("stage join keys", "stage candidates, verify, cluster", "stage write")
-
-PROGRAM = """
-import os, signal
-from neardup.base.progress import Progress
-from neardup.dedup import dedup_files
-
-class Killing(Progress):
-    left = {count}
-    name = None
-
-    def stage(self, name, documents, _share=None):
-        self.name = name
-        self.told("stage " + name)
-
-    def advance(self, documents, size=0):
-        self.told("advance " + self.name)
-
-    def told(self, moment):
-        if moment == {moment!r}:
-            self.left -= 1
-            if not self.left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", report="report.json",
-            work="work", progress=Killing())
-"""
 
 
 class Interrupting(Progress):
@@ -83,7 +60,25 @@ class Interrupting(Progress):
         if moment == self.moment:
             self.left -= 1
             if not self.left:
-                raise KeyboardInterrupt
+                self.end()
+
+    def end(self):
+        raise KeyboardInterrupt
+
+
+class Killing(Interrupting):
+    def end(self):
+        kill()
+
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_in_fork(function, *arguments):
+    """Run a function in a process of its own, which ends with a kill."""
+    done = forks.run(function, *arguments)
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 @pytest.fixture
@@ -107,6 +102,10 @@ def run(**options):
     for path in [*outputs, Path("report.json")]:
         path.unlink()
     return read
+
+
+def run_killed(moment, count):
+    run(progress=Killing(moment, count))
 
 
 def ended(moment, count=1, **options):
@@ -179,46 +178,43 @@ def test_any_tool_opens_the_sketches(recipe, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS, ids=str)
-def test_goes_on_after_kill(moment, folder, run_in_fork):
+def test_goes_on_after_kill(moment, folder):
     expected = run(work=None)
-    name, count = moment
-    done = run_in_fork(PROGRAM.format(moment=name, count=count))
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    kill_in_fork(run_killed, *moment)
     assert not [path for path in left_in(folder) if path in ("kept.jsonl", "removed.jsonl")]
     assert run() == expected
     # Not even the parts of outputs that the killed run had begun.
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
-#: A run that is killed some milliseconds after it has done a number of things to files, or
-#: that tells how many it has done.
-KILLED_AT = """
-import os, signal, sys, threading
+def run_killed_later(count, delay):
+    """Run until some milliseconds after a number of things are done to files; print how many."""
+    done = 0
 
-done = 0
+    def watch(event, _):
+        nonlocal done
+        if event == "open" or event.startswith("os."):
+            done += 1
+            if done == count:
+                threading.Timer(delay, kill).start()
 
-def watch(event, _):
-    global done
-    if event == "open" or event.startswith("os."):
-        done += 1
-        if done == {count}:
-            threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    sys.addaudithook(watch)
+    run_plainly()
+    print(done)
 
-from neardup.dedup import dedup_files
-sys.addaudithook(watch)
-dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
-print(done)
-"""
+
+def run_plainly():
+    dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
 
 
 @pytest.mark.slow
-def test_goes_on_after_kill_at_any_time(folder, run_in_fork):
+def test_goes_on_after_kill_at_any_time(folder):
     rng = random.Random(8)
     texts = hard_texts.of_one_form(rng, 600) + hard_texts.mixed(rng, 400)
     hard_texts.write_records(folder / "in.jsonl", texts)
     expected = run(work=None)
     outputs = [folder / "kept.jsonl", folder / "removed.jsonl"]
-    whole = run_in_fork(KILLED_AT.format(count=0, delay=0))
+    whole = forks.run(run_killed_later, 0, 0)
     things = int(whole.stdout)
     assert [path.read_bytes() for path in outputs] == expected
     finished = 0
@@ -227,7 +223,7 @@ def test_goes_on_after_kill_at_any_time(folder, run_in_fork):
         for path in outputs:
             path.unlink(missing_ok=True)
         delay = rng.uniform(0, 0.02)
-        killed = run_in_fork(KILLED_AT.format(count=count, delay=delay))
+        killed = forks.run(run_killed_later, count, delay)
         assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
         there = [path.read_bytes() for path in outputs if path.exists()]
         # A kill between the names of the two leaves the first.
@@ -240,47 +236,35 @@ def test_goes_on_after_kill_at_any_time(folder, run_in_fork):
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
-#: A run that ends when its first output has got its name.
-_KILLED_AFTER_ONE = """
-import os, signal
-from neardup.dedup import dedup_files
-from neardup.writers.sink import FileSink
+def run_killed_after_one_output():
+    commit = FileSink.commit
 
-commit = FileSink.commit
+    def commit_and_end(sink):
+        commit(sink)
+        if sink.name == "kept.jsonl":
+            kill()
 
-def killed(self):
-    commit(self)
-    if self.name == "kept.jsonl":
-        os.kill(os.getpid(), signal.SIGKILL)
-
-FileSink.commit = killed
-dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
-"""
+    FileSink.commit = commit_and_end
+    run_plainly()
 
 
-#: A run that ends before the work folder knows of its outputs.
-_KILLED_AT_OPENING = """
-import os, signal
-from neardup.recipe import load_recipe
-from neardup.run.checkpoint import Work
-from neardup.dedup import dedup_files
-
-Work.start = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-dedup_files(["in.jsonl"], "kept.jsonl", removed="removed.jsonl", work="work")
-"""
+def run_killed_before_it_starts():
+    """The outputs are opened, and the work folder does not know of them."""
+    Work.start = kill
+    run_plainly()
 
 
-def test_outputs_that_were_only_opened_are_replaced(folder, run_in_fork):
+def test_outputs_that_were_only_opened_are_replaced(folder):
     expected = run(work=None)
-    assert run_in_fork(_KILLED_AT_OPENING).returncode == -signal.SIGKILL
+    kill_in_fork(run_killed_before_it_starts)
     assert run() == expected
     assert left_in(folder) == ["in.jsonl", "work"]
 
 
-def test_killed_between_the_names_of_two_outputs(folder, run_in_fork):
+def test_killed_between_the_names_of_two_outputs(folder):
     """The same command replaces what it had named itself, and nothing else."""
     expected = run(work=None)
-    assert run_in_fork(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    kill_in_fork(run_killed_after_one_output)
     assert (folder / "kept.jsonl").exists()
     assert not (folder / "removed.jsonl").exists()
     (folder / "kept.jsonl").rename(folder / "mine.jsonl")
@@ -293,9 +277,9 @@ def test_killed_between_the_names_of_two_outputs(folder, run_in_fork):
     assert run() == expected
 
 
-def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder, run_in_fork):
+def test_a_run_that_fails_leaves_the_outputs_of_a_killed_one_to_the_next(folder):
     expected = run(work=None)
-    assert run_in_fork(_KILLED_AFTER_ONE).returncode == -signal.SIGKILL
+    kill_in_fork(run_killed_after_one_output)
     with pytest.raises(KeyboardInterrupt):
         run(progress=Interrupting("stage write"))
     assert run() == expected
@@ -477,28 +461,25 @@ def test_other_formats_go_on_too(extension, folder):
     assert Path(f"kept.{extension}").read_bytes() == Path(f"plain.{extension}").read_bytes()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.99])
-def test_a_full_disk(share, folder, run_in_fork):
+def run_with_little_space(size):
     """Files that may not grow are as good as a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    forks.run_command("dedup", "in.jsonl", "-o", "-", "--work", "work", "--quiet")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.99])
+def test_a_full_disk(share, folder):
     expected = run(work=None)
     ended("stage write")
     largest = max(path.stat().st_size for path in (folder / "work").iterdir())
     for path in (folder / "work").iterdir():
         path.unlink()
-    program = f"""
-import resource
-from neardup.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, ({int(largest * share)}, {resource.RLIM_INFINITY}))
-import sys
-sys.argv = ["neardup", "dedup", "in.jsonl", "-o", "-", "--work", "work", "--quiet"]
-sys.exit(main())
-"""
-    done = run_in_fork(program)
+    done = forks.run(run_with_little_space, int(largest * share))
     assert done.returncode == 2
-    said = done.stderr.decode().splitlines()[-1]
-    assert "File too large" in said
-    assert "free space there, and run the same command again" in said
+    line = done.stderr.decode().splitlines()[-1]
+    assert "File too large" in line
+    assert "free space there, and run the same command again" in line
     assert run() == expected
 
 

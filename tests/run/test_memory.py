@@ -72,69 +72,49 @@ def run_files(path, folder, work=None, **options):
     return kept.read_bytes(), removed.read_bytes(), counts(result)
 
 
-class TestFiles:
-    """`dedup_files` in memory, in files and in a work folder."""
+def hard():
+    texts = hard_texts.mixed(random.Random(4), 300)
+    return texts + hard_texts.of_one_form(random.Random(5), 200)
 
-    @pytest.mark.parametrize("name", COLLECTIONS)
-    @pytest.mark.parametrize("recipe", RECIPES)
-    def test_every_recipe(self, recipe, name, tmp_path, without_memory):
-        path = hard_texts.write_records(tmp_path / "in.jsonl", COLLECTIONS[name]())
-        expected = run_files(path, tmp_path / "memory", recipe=recipe)
-        assert run_files(path, tmp_path / "worked", tmp_path / "work", recipe=recipe) == expected
-        without_memory()
-        assert run_files(path, tmp_path / "files", recipe=recipe) == expected
 
-    @pytest.mark.parametrize("recipe", ["general", "minhash"])
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"priority": "last"},
-            {"priority": "longest"},
-            {"priority": "field:rank:desc", "on_error": "drop"},
-            {"threshold": 0.3},
-            {"threshold": 0.9, "workers": 1},
-        ],
-        ids=str,
-    )
-    def test_every_priority_and_threshold(self, options, recipe, tmp_path, without_memory):
-        texts = hard_texts.mixed(random.Random(4), 300)
-        texts += hard_texts.of_one_form(random.Random(5), 200)
-        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
-        options = {"recipe": recipe, **options}
-        expected = run_files(path, tmp_path / "memory", **options)
-        assert run_files(path, tmp_path / "worked", tmp_path / "work", **options) == expected
-        without_memory()
-        assert run_files(path, tmp_path / "files", **options) == expected
+def of_several_batches():
+    """Of 4096 documents each; a cluster of 1200 copies closes the lists of bands too."""
+    rng = random.Random(6)
+    texts = hard_texts.of_one_form(rng, 1100) + hard_texts.mixed(rng, 2000)
+    texts += [hard_texts.edited(rng, hard_texts.FORM * 3) for _ in range(1200)]
+    rng.shuffle(texts)
+    return texts
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("recipe", ["general", "minhash"])
-    def test_several_batches(self, recipe, tmp_path, without_memory):
-        """Of 4096 documents each; a cluster of 1200 copies closes the lists of bands too."""
-        rng = random.Random(6)
-        texts = hard_texts.of_one_form(rng, 1100) + hard_texts.mixed(rng, 2000)
-        texts += [hard_texts.edited(rng, hard_texts.FORM * 3) for _ in range(1200)]
-        rng.shuffle(texts)
-        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
-        expected = run_files(path, tmp_path / "memory", recipe=recipe)
-        assert run_files(path, tmp_path / "worked", tmp_path / "work", recipe=recipe) == expected
-        without_memory()
-        assert run_files(path, tmp_path / "files", recipe=recipe, workers=2) == expected
 
-    def test_fingerprints_decide(self, tmp_path, without_memory):
-        path = hard_texts.write_records(tmp_path / "in.jsonl", COLLECTIONS["mixed"]())
-        options = {"recipe": "characters", "max_distance": 8}
-        expected = run_files(path, tmp_path / "memory", **options)
-        assert run_files(path, tmp_path / "worked", tmp_path / "work", **options) == expected
-        without_memory()
-        assert run_files(path, tmp_path / "files", **options) == expected
+OPTIONS = (
+    {"priority": "last"},
+    {"priority": "longest"},
+    {"priority": "field:rank:desc", "on_error": "drop"},
+    {"threshold": 0.3},
+    {"threshold": 0.9, "workers": 1},
+)
+#: Collections, and options of the runs over them.
+RUNS = [
+    *((name, {"recipe": recipe}) for recipe in RECIPES for name in COLLECTIONS),
+    *(("hard", {"recipe": name} | more) for name in ("general", "minhash") for more in OPTIONS),
+    ("mixed", {"recipe": "characters", "max_distance": 8}),
+    *((texts, {}) for texts in ([], [None, None], ["", ""], ["one text alone"])),
+    *(
+        pytest.param("several batches", {"recipe": recipe, "workers": 2}, marks=pytest.mark.slow)
+        for recipe in ("general", "minhash")
+    ),
+]
+WRITTEN = COLLECTIONS | {"hard": hard, "several batches": of_several_batches}
 
-    @pytest.mark.parametrize("texts", [[], [None, None], ["", ""], ["one text alone"]], ids=str)
-    def test_next_to_nothing(self, texts, tmp_path, without_memory):
-        path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
-        expected = run_files(path, tmp_path / "memory")
-        assert run_files(path, tmp_path / "worked", tmp_path / "work") == expected
-        without_memory()
-        assert run_files(path, tmp_path / "files") == expected
+
+@pytest.mark.parametrize(("texts", "options"), RUNS, ids=str)
+def test_files_in_memory_in_a_work_folder_and_outside(texts, options, tmp_path, without_memory):
+    texts = WRITTEN[texts]() if isinstance(texts, str) else texts
+    path = hard_texts.write_records(tmp_path / "in.jsonl", texts)
+    expected = run_files(path, tmp_path / "memory", **options)
+    assert run_files(path, tmp_path / "worked", tmp_path / "work", **options) == expected
+    without_memory()
+    assert run_files(path, tmp_path / "files", **options) == expected
 
 
 def test_a_table_is_decided_in_files_too(without_memory):
@@ -239,16 +219,9 @@ class TestSizes:
     @pytest.mark.parametrize(
         "given",
         [
-            "511MiB",
-            "500MB",
-            "4G",
+            *["511MiB", "500MB", "4G", "GB", "-4GB", "4XB", "1e9GB", "nan"],
             "4 G B",
-            "GB",
-            "-4GB",
-            "4XB",
             "",
-            "1e9GB",
-            "nan",
             LEAST - 1,
             -1,
             True,

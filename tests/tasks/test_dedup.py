@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 
 from neardup import InputError, ParameterError, count_idf, dedup, pairs
+from neardup.pairs import pairs_files
+from neardup.sketch import fingerprint_files
 
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
@@ -135,6 +137,14 @@ def test_unreadable_records_are_never_duplicates():
     assert dropped.summary.kept == 1
     with pytest.raises(InputError, match="record 2, field 'text'"):
         dedup(UNREADABLE, on_error="stop")
+
+
+@pytest.mark.parametrize("task", [pairs_files, fingerprint_files])
+def test_other_tasks_stop_at_the_first_unreadable_record(task, make):
+    make("bad.jsonl", '{"text": 7}\n{"text": "one text"}\n')
+    with pytest.raises(InputError, match=r"bad\.jsonl"):
+        task(["bad.jsonl"], "out.jsonl", on_error="stop")
+    assert not Path("out.jsonl").exists()
 
 
 def test_problems_name_their_record():

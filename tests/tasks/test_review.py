@@ -199,7 +199,7 @@ def test_a_result_is_pickled_without_its_input():
 
 
 def test_results_are_shown_on_one_screen(tmp_path):
-    texts = collection(7) * 20
+    texts = collection(7) * 3
     tests = [FERRY]
     results = {
         "DedupResult": dedup(texts),

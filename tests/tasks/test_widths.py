@@ -10,7 +10,6 @@ from neardup import (
     Index,
     compare,
     dedup,
-    fingerprint,
     fingerprint_files,
     fingerprint_many,
     load_recipe,
@@ -38,18 +37,6 @@ def documents(count, seed):
             words[rng.randrange(len(words))] = "渡轮"
         made.append("".join(f"{word}/n " for word in words))
     return made
-
-
-@pytest.mark.parametrize("bits", WIDTHS)
-def test_fingerprints_are_the_twins(bits):
-    recipe = bkdr(bits, 0)
-    texts = documents(30, bits)
-    expected = [recipes.bkdr(text, bits) for text in texts]
-    assert fingerprint_many(texts, recipe=recipe)[:, 0].tolist() == expected
-    for text, value in zip(texts, expected, strict=True):
-        found = fingerprint(text, recipe=recipe)
-        assert (found.value, found.bits) == (value, bits)
-        assert str(found) == f"{value:0{-(-bits // 4)}x}"
 
 
 @pytest.mark.parametrize("bits", WIDTHS)
