@@ -108,7 +108,9 @@ class Database(ABC):
     def _no_index(self, template: str, **values: object) -> IndexFormatError:
         elsewhere = Message(self._elsewhere)
         return IndexFormatError(
-            Message(template, location=self.location, elsewhere=elsewhere, **values)
+            Message(
+                template, code="not_an_index", location=self.location, elsewhere=elsewhere, **values
+            )
         )
 
     def unavailable(
@@ -319,7 +321,9 @@ class Database(ABC):
         self._in_use.add(use)
         try:
             if self._closed:
-                raise self.unavailable(N_("{location}: is closed. Open it again."))
+                raise self.unavailable(
+                    N_("{location}: is closed. Open it again."), code="index_closed"
+                )
             self._check_use()
             with self._explained(moment, connected=False):
                 connection = self._pool.connect()

@@ -222,7 +222,8 @@ class SQLiteFile(Database):
             )
         if self._is_other():
             raise self.unavailable(
-                N_("{location}: was deleted or replaced while it was open. Open it again.")
+                N_("{location}: was deleted or replaced while it was open. Open it again."),
+                code="index_replaced",
             )
 
     def _is_other(self) -> bool:
