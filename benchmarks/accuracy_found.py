@@ -58,8 +58,8 @@ What content still reports wrongly comes once a year or in a small series, with 
 texts from one template. Five texts are needed to recognize a template, and often no number
 differs.
 {_share(reported, OTHER)} of what it reports is another event. For comparison, resemblance at
-.55 reports {len(counts[1][1]):,} pairs, and of those that content rejects
-{_share(rejected, OTHER)} are.
+.55 reports {len(counts[1][1]):,} pairs; of the pairs among them that content
+rejects, {_share(rejected, OTHER)} are other events.
 """
 
 

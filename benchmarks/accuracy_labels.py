@@ -229,7 +229,8 @@ def page(found):
 {found["pairs"]} pairs of news items read and labelled by one reader, {found["true"]} of them
 near-duplicates; the rest are texts on the same event, or different ones. What is common is counted
 in the {found["documents"]:,} news items that the pairs are from. A recipe in the list is the
-distance or similarity of its sketches; those that verify decide by resemblance or content.
+distance or similarity of its sketches; recipes that verify decide by resemblance or
+content.
 
 {table(heading, lines)}
 

@@ -13,7 +13,7 @@ the news in generations, so every engine and every recipe sees the same shingles
                 is a copy, edited in one of the ways of `EDITS`. A smaller collection is the
                 beginning of a larger one.
 `pieces`        55,000 pieces of 200 to 400 characters of news; 5,000 are edited copies
-`news`          pieces of all Chinese corpora, and sentences of those put together anew
+`news`          pieces of all Chinese corpora, and their sentences recombined
 `sample`        24 MB of unchanged articles; every tenth is followed by an edited copy
 `parts`         news in generations: each replaces the Chinese characters by a permutation of
                 its own, so that no two resemble each other; every tenth has an edited copy, 1

@@ -172,7 +172,7 @@ news articles of 3.3 KB each; each row is one run.
 
 - *The articles* are 28,473 that come again and again, each generation in a cipher of its own, so
 that nothing of two generations resembles. One in ten is followed by a copy with 2-10 % of its
-characters edited, 1 to 100,000 documents later; *found* is the share of those that were dropped.
+characters edited, 1 to 100,000 documents later; *found* is the share of copies that was dropped.
 - *Together* is `add_files` since the size before, 1024 documents a transaction. *One* `add` is one
 durable commit; SQLite now and then moves its log into the file, and one of them waits for that. *A
 query* looks a text up that is not there, or a copy.

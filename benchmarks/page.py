@@ -198,9 +198,9 @@ HOW = """## How it is measured
   added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by character
   5-shingles.
 - **The truth** is an exact join, or for the larger sizes the exact resemblance of all pairs that
-  can reach .8, which is checked against the join at 10,000 documents. **Recall** of removals: of
-  similar pairs, those of which not both were kept. **Precision**: of removed documents, those that
-  resemble one that was kept. So it does not matter which of two stays, but a chain A~B~C that drops
+  can reach .8, which is checked against the join at 10,000 documents. **Recall** of removals: the
+  share of similar pairs of which not both were kept. **Precision**: the share of removed documents
+  that resemble a kept one. So it does not matter which of two stays, but a chain A~B~C that drops
   C for a B that is not there counts as lost. An engine of neardup, or one that claims to be exact,
   whose answer is wrong has failed and has no time.
 - **Limits**: {:g} s and {:g} GB a run. What the times at two smaller sizes, drawn on as a line,

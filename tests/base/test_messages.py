@@ -72,6 +72,13 @@ def test_a_message_inside_another_is_said_in_the_same_language():
     assert again == outer
 
 
+@pytest.mark.parametrize("place", ["{file.__class__}", "{named.function}", "{file:{file}}"])
+def test_a_message_of_another_process_has_no_other_places(place):
+    stored = Message("{file}: a", file="b").to_dict() | {"template": place}
+    with pytest.raises(ValueError, match="not a place"):
+        Message.from_dict(stored)
+
+
 def test_parameters_have_the_names_that_the_reader_gives_them():
     flags = {"max_distance": "--max-distance", "on_error": "--on-error", "force": "--force"}
     bound = validation.bad("max_distance", "text", 129).message

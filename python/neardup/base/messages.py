@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gettext
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,9 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 
 #: Environment variables that set the language, in the order of POSIX.
 _VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
+
+#: A place in a sentence: a value, or what a reader calls a parameter, as ``given[force=True]``.
+_PLACE = re.compile(r"\w*(\[[^\]]*\])?")
 
 #: Values that may be sentences, also of other programs.
 _REASONS = ("error", "reason", "said")
@@ -119,7 +123,17 @@ class Message(str):
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Message:
-        """Return the message of a result of `to_dict`."""
+        """Return the message of a result of `to_dict`; ValueError for one with other places.
+
+        It may come from a process that reads hostile files: a place such as ``{x.__class__}`` would
+        show what only this process knows.
+        """
+        from string import Formatter
+
+        for text in filter(None, (stored["template"], stored["plural"])):
+            for _, name, how, _ in Formatter().parse(text):
+                if not _PLACE.fullmatch(name or "") or "{" in (how or ""):
+                    raise ValueError(f"not a place of a message: {name}")
         parts = {name: stored[name] for name in ("code", "plural")}
         return cls(stored["template"], **parts, **from_plain(stored["values"]))
 

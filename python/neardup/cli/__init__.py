@@ -53,15 +53,18 @@ def main() -> int:
     return code
 
 
-def last_words() -> None:
-    """Tell that memory ran out where no exception can, and remove what is half-written."""
+def _tell_out_of_memory() -> None:
     tell(
         Message(
-            "out of memory; no output was left half-written. Raise the memory "
-            "limit (ulimit -v), close other programs, or process less data at "
-            "once."
+            "out of memory; no output was left half-written. Raise the memory limit (ulimit -v), "
+            "close other programs, or process less data at once."
         )
     )
+
+
+def last_words() -> None:
+    """Tell that memory ran out where no exception can, and remove what is half-written."""
+    _tell_out_of_memory()
     sinks = sys.modules.get("neardup.writers.sink")
     if sinks is not None:
         sinks.remove_temporaries()
@@ -97,13 +100,7 @@ def _reported(error: BaseException) -> int:
         tell(Message("standard output: cannot be written: {error}.", error=system_words(error)))
     elif isinstance(error, MemoryError) or "failed to map segment" in str(error):
         # The second is what the loader says of a library that does not fit.
-        tell(
-            Message(
-                "out of memory; no output was left half-written. Raise the memory "
-                "limit (ulimit -v), close other programs, or process less data at "
-                "once."
-            )
-        )
+        _tell_out_of_memory()
     else:
         # A bug. Python's own code for it, 1, means that duplicates were found.
         sys.excepthook(type(error), error, error.__traceback__)

@@ -14,8 +14,8 @@ Row = tuple[str, int | str, str]
 
 #: Columns of the labels of a result.
 WIDTH = 11
-#: The number of what there is nothing of; elsewhere the word has other translations.
-NONE = Message("none{found}", found="")
+#: The number of what there is nothing of.
+NONE = Message("none")
 
 _chosen: str | None = None
 _flags: Mapping[str, str] = {}
@@ -72,7 +72,6 @@ def print_table(
     columns: Iterable[object], rows: Iterable[Sequence[str]], *, left: Collection[int]
 ) -> None:
     """Print a table with its cells to the right, those of the columns `left` to the left."""
-
     print(plain_table([say(column) for column in columns], rows, left=left))
 
 

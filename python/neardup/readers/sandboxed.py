@@ -4,7 +4,7 @@ PDF and Word parsers meet files made to break them. A parser in a thread could n
 limited in memory, and a crash in a C library would take its process down. So a fresh process
 reads the file (about 0.3 s to start), and knows nothing else: it runs this module as a script,
 with the file as standard input, and writes one JSON object: ``{"text": ...}``,
-``{"refused": ...}`` or ``{"missing": ...}``. Messages cross as codes with values.
+``{"refused": ...}`` or ``{"missing": ...}``. Messages cross as `Message.to_dict`.
 """
 
 from __future__ import annotations
