@@ -36,7 +36,7 @@ def test_a_cut_between_two_values_on_a_short_number():
 def test_distances_are_cut_at_whole_numbers():
     found = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
     assert found.cut_off == 7
-    assert found.at.tolist() == [0, 2, 5, 10, 30]
+    assert found.cut_offs.tolist() == [0, 2, 5, 10, 30]
     assert found.best == Scores(3, 0, 0)
     beside = sweep(np.array([0.0, 2, 5, 6, 30]), TRUE, by_distance=True)
     assert beside.cut_off == 5
@@ -90,7 +90,7 @@ def test_pairs_without_a_value_are_never_found():
     values = np.array([0.9, np.nan, 0.2])
     found = sweep(values, np.array([True, True, False]))
     assert found.best == Scores(1, 0, 1)
-    assert found.at.tolist() == [0.9, 0.2]
+    assert found.cut_offs.tolist() == [0.9, 0.2]
     nothing = sweep(np.full(3, np.nan), np.array([True, True, False]))
     assert nothing.best == Scores(0, 0, 2)
 

@@ -30,14 +30,14 @@ class Draws:
         """Return a whole number from 0 to below `count`, each with the same chance."""
         return int(self.share() * count)
 
-    def one(self, items: Sequence[_T]) -> _T:
-        """Return one of the items, each with the same chance."""
+    def pick(self, items: Sequence[_T]) -> _T:
+        """Return an item, each with the same chance."""
         return items[self.below(len(items))]
 
-    def some(self, items: Sequence[_T], count: int) -> list[_T]:
+    def sample(self, items: Sequence[_T], count: int) -> list[_T]:
         """Return `count` of the items, none twice, in the order drawn."""
         left = list(items)
-        for at in range(count):
-            other = at + self.below(len(left) - at)
-            left[at], left[other] = left[other], left[at]
+        for i in range(count):
+            other = i + self.below(len(left) - i)
+            left[i], left[other] = left[other], left[i]
         return left[:count]

@@ -1,26 +1,4 @@
-"""An edit model: near-duplicates of a text like those of re-posts and editors.
-
-A copy has a budget of characters, its *rate* times the text's length. Edits
-are drawn until it is spent, at four levels:
-
-=========  ===================================================================
-level      insertion, deletion, replacement; and reordering
-=========  ===================================================================
-line       lines of the source and the editor at head and tail; no reordering
-sentence   a sentence; reordering moves one to the place before another
-word       a word; reordering swaps neighbours
-character  a character; reordering swaps neighbours
-=========  ===================================================================
-
-One of the last three levels, drawn for each copy, dominates and gets three fifths of the
-budget that lines leave; the other two get a fifth each. If a sentence is longer than the
-remaining budget of its level, the rest goes to the next smaller level. Insertions come from
-other texts of a pool, so that they look like text.
-
-An edit costs the characters that it deletes plus those that it inserts; a replacement costs
-the longer of the two. No two edits touch the same place. So the cost of a copy is a close
-upper bound of its Levenshtein distance from the text.
-"""
+"""An edit model: near-duplicates of a text like those of re-posts and editors."""
 
 from __future__ import annotations
 
@@ -132,6 +110,12 @@ class EditedCopy:
 class EditModel:
     """Makes edited copies of texts; the same for the same seed and id.
 
+    Edits are drawn until the *rate* of the text's characters is spent. In half of the copies a
+    line of the source or the editor at the head or the tail changes first. Sentences, words and
+    characters are then inserted, deleted, replaced and reordered: one of these three levels,
+    drawn for each copy, gets three fifths of what is left, the other two a fifth each. What a
+    level cannot spend goes to the next smaller one.
+
     Parameters
     ----------
     pool : iterable of str
@@ -150,9 +134,11 @@ class EditModel:
 
     Notes
     -----
-    The draws come from PCG64, seeded by a hash of seed and document id: copies
-    do not depend on which others are made, nor on their order. A copy takes
-    O(n) for n characters.
+    An edit costs the characters that it deletes plus those that it inserts; a replacement costs
+    the longer of the two. No two edits touch the same place, so the cost of a copy is a close
+    upper bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a
+    hash of seed and document id: copies do not depend on which others are made, nor on their
+    order. A copy takes O(n) for n characters.
 
     Examples
     --------
@@ -200,11 +186,11 @@ class EditModel:
         budget = round(rate * len(text))
         if not budget:
             return EditedCopy(text, rate, 0)
-        edits = _Edits(text, draw, _Donors(self._pool, text, draw))
+        edits = _Edits(text, draw, _pieces(self._pool, text, draw))
         if draw.share() < _LINES:
             edits.line(budget)
         rest = budget - edits.touched
-        leading = draw.one(_LEVELS)
+        leading = draw.pick(_LEVELS)
         limit = float(edits.touched)
         for level in _LEVELS[:-1]:
             limit += rest * (_LEADING if level == leading else (1 - _LEADING) / 2)
@@ -221,42 +207,35 @@ def check_rate(value: Any) -> float:
     return float(value)
 
 
-class _Donors:
-    """Words, sentences and characters of a few texts of the pool."""
-
-    def __init__(self, pool: Sequence[str], text: str, draw: Draws) -> None:
-        drawn = [draw.one(pool) for _ in range(_DONORS)]
-        texts = [donor for donor in drawn if donor != text]
-        if not texts:
-            texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
-        self._pieces = {
-            "word": [t[b:e] for t in texts for b, e in spans.words(t)],
-            "sentence": [t[b:e] for t in texts for b, e in spans.sentences(t)],
-        }
-        self._pieces["character"] = [c for word in self._pieces["word"] for c in word.strip()]
-        self._draw = draw
-
-    def piece(self, level: str) -> str:
-        """A piece of the level; empty if the donors have none."""
-        pieces = self._pieces[level]
-        return self._draw.one(pieces) if pieces else ""
+def _pieces(pool: Sequence[str], text: str, draw: Draws) -> dict[str, list[str]]:
+    """Return the sentences, words and characters of a few texts of the pool."""
+    drawn = [draw.pick(pool) for _ in range(_DONORS)]
+    texts = [donor for donor in drawn if donor != text]
+    if not texts:
+        texts = [donor for donor in pool if donor != text][:1] or drawn[:1]
+    words = [donor[b:e] for donor in texts for b, e in spans.words(donor)]
+    return {
+        "sentence": [donor[b:e] for donor in texts for b, e in spans.sentences(donor)],
+        "word": words,
+        "character": [character for word in words for character in word.strip()],
+    }
 
 
 class _Edits:
     """A text under edit: what now replaces each character of it."""
 
-    def __init__(self, text: str, draw: Draws, donors: _Donors) -> None:
+    def __init__(self, text: str, draw: Draws, pieces: dict[str, list[str]]) -> None:
         self._text = text
         self._now = list(text)
         self._free = bytearray(b"\1" * len(text))
         self._before = self._after = ""
         self._draw = draw
-        self._donors = donors
+        self._pieces = pieces
         self._spans: dict[str, list[spans.Span]] = {
             "word": spans.words(text),
             "sentence": spans.sentences(text),
             # A line break separates lines and is not edited.
-            "character": [(at, at + 1) for at, c in enumerate(text) if c != "\n"],
+            "character": [(i, i + 1) for i, c in enumerate(text) if c != "\n"],
         }
         self.touched = 0
         self.counts: dict[str, int] = {}
@@ -269,7 +248,7 @@ class _Edits:
         """Change the line of a source at the head or the tail, if there is room."""
         at_head = self._draw.share() < 0.5
         begin, end = (head_of if at_head else tail_of)(self._text)
-        line = self._draw.one((_HEADS if at_head else _TAILS)[spans.is_chinese(self._text)])
+        line = self._draw.pick((_HEADS if at_head else _TAILS)[spans.is_chinese(self._text)])
         if begin == end:
             if len(line) <= limit:
                 if at_head:
@@ -290,18 +269,19 @@ class _Edits:
             done = self._edit(level, spans, self._draw.below(len(spans)), limit)
             in_vain = 0 if done else in_vain + 1
 
-    def _edit(self, level: str, spans: list[spans.Span], at: int, limit: int) -> bool:
-        begin, end = spans[at]
-        operation = self._draw.one(_OPERATIONS)
+    def _edit(self, level: str, spans: list[spans.Span], index: int, limit: int) -> bool:
+        begin, end = spans[index]
+        operation = self._draw.pick(_OPERATIONS)
         if operation == "deletion":
             return self._put(level, operation, begin, end, "", limit)
         if operation == "reordering":
             if level == "sentence":
                 return self._move(begin, end, spans, limit)
-            return at + 1 < len(spans) and self._swap(level, (begin, end), spans[at + 1], limit)
-        piece = self._donors.piece(level)
-        if not piece:
+            follows = spans[index + 1 : index + 2]
+            return bool(follows) and self._swap(level, (begin, end), follows[0], limit)
+        if not self._pieces[level]:
             return False
+        piece = self._draw.pick(self._pieces[level])
         if operation == "replacement":
             return self._put(level, operation, begin, end, piece, limit)
         # What is put before a place takes its first character, unchanged.
@@ -347,7 +327,7 @@ class _Edits:
 
     def _move(self, begin: int, end: int, spans: list[spans.Span], limit: int) -> bool:
         """Move a sentence to the place before another one."""
-        goal = self._draw.one(spans)[0]
+        goal = self._draw.pick(spans)[0]
         cost = 2 * (end - begin)
         if begin <= goal <= end or self.touched + cost > limit:
             return False
@@ -378,8 +358,8 @@ def head_of(text: str) -> spans.Span:
     >>> head_of("本报讯 渡口关闭。"), head_of("渡口关闭。")
     ((0, 4), (0, 0))
     """
-    found = _HAS_HEAD.match(text)
-    return (0, 0) if found is None else found.span()
+    line = _HAS_HEAD.match(text)
+    return (0, 0) if line is None else line.span()
 
 
 def tail_of(text: str) -> spans.Span:
@@ -389,5 +369,5 @@ def tail_of(text: str) -> spans.Span:
     ((5, 8), (5, 5))
     """
     begin = max(0, len(text) - _TAIL_REACH)
-    found = _HAS_TAIL.search(text, begin)
-    return (len(text), len(text)) if found is None else found.span()
+    line = _HAS_TAIL.search(text, begin)
+    return (len(text), len(text)) if line is None else line.span()

@@ -1,22 +1,4 @@
-"""Planted passages: texts that contain parts of others, with the exact truth.
-
-A passage is a run of whole sentences of a source. It is changed in the way that
-its kind says, and put between two sentences of a host:
-
-===========  =================================================================
-kind         what is done to a passage
-===========  =================================================================
-verbatim     nothing
-edited       a share of its characters is touched: one is inserted, deleted or
-             replaced, or a mark is put in, dropped or exchanged
-reordered    its sentences change places
-synonyms     words of a table are exchanged for others of the same meaning
-mixed        reordered, then synonyms, then edited
-===========  =================================================================
-
-The host is otherwise unchanged, so all text that is not planted is the host's own, apart from
-what hosts and sources naturally have in common.
-"""
+"""Planted passages: texts that contain parts of others, with the exact truth."""
 
 from __future__ import annotations
 
@@ -111,6 +93,20 @@ def plant(
 ) -> tuple[Planted, ...]:
     """Plant passages of sources into hosts.
 
+    A passage is a run of whole sentences of a source. It is changed as its kind says, and put
+    between two sentences of a host, which is otherwise unchanged:
+
+    ===========  =================================================================
+    kind         what is done to a passage
+    ===========  =================================================================
+    verbatim     nothing
+    edited       a share of its characters is touched: one is inserted, deleted or
+                 replaced, or a mark is put in, dropped or exchanged
+    reordered    its sentences change places
+    synonyms     words of a table are exchanged for others of the same meaning
+    mixed        reordered, then synonyms, then edited
+    ===========  =================================================================
+
     Parameters
     ----------
     hosts : mapping of str to str
@@ -118,7 +114,6 @@ def plant(
     sources : mapping of str to str
         Texts that passages are taken from; none of them a host.
     kind : {'verbatim', 'edited', 'reordered', 'synonyms', 'mixed'}, default='verbatim'
-        What is done to a passage.
     rate : float, default=0.1
         Share of a passage's characters that edits touch, in [0, 0.5]; for the
         kinds edited and mixed.
@@ -173,7 +168,7 @@ def plant(
             raise bad("sources", "texts that are not hosts", name)
     least = 2 if kind in ("reordered", "mixed") else 1
     choices = {name: _passages(text, bounds, least) for name, text in sources.items()}
-    usable = [name for name, found in choices.items() if found]
+    usable = [name for name, runs in choices.items() if runs]
     if len(usable) < passages:
         raise ParameterError(
             Message(
@@ -203,13 +198,22 @@ def plant(
                     host=repr(host),
                 )
             )
-        drawn = place.some(usable, passages)
-        picked = [
-            _Picked(gap, name, place.one(choices[name]))
-            for gap, name in zip(sorted(place.some(gaps, passages)), drawn, strict=True)
-        ]
-        change = _Change(kind, rate, Draws(f"{seed}\n{host}\nchanges"))
-        planted.append(_put(host, text, picked, sources, change))
+        drawn = place.sample(usable, passages)
+        of_gaps = zip(sorted(place.sample(gaps, passages)), drawn, strict=True)
+        picked = [(gap, name, place.pick(choices[name])) for gap, name in of_gaps]
+        draw = Draws(f"{seed}\n{host}\nchanges")
+        parts: list[str] = []
+        cases: list[Case] = []
+        position = end = 0
+        for gap, name, (first, last) in picked:
+            source = sources[name]
+            passage = _changed(source[first:last], source, kind, rate, draw)
+            parts += [text[position:gap], passage]
+            begin = end + gap - position
+            end = begin + len(passage)
+            position = gap
+            cases.append(Case(host, begin, end, name, first, last))
+        planted.append(Planted(host, "".join([*parts, text[position:]]), tuple(cases)))
     return tuple(planted)
 
 
@@ -232,116 +236,82 @@ def exchange_words(text: str) -> str:
     >>> exchange_words("目前必须提高质量。")
     '当前务必提升品质。'
     """
-    return _WORD.sub(lambda found: _OTHER[found[0]], text)
+    return _WORD.sub(lambda word: _OTHER[word[0]], text)
 
 
-@dataclass(frozen=True)
-class _Picked:
-    """A passage of a source, and the place in the host that it goes to."""
+def _changed(passage: str, source: str, kind: str, rate: float, draw: Draws) -> str:
+    if kind in ("reordered", "mixed"):
+        passage = _reordered(passage, draw)
+    if kind in ("synonyms", "mixed"):
+        passage = exchange_words(passage)
+    if kind in ("edited", "mixed"):
+        passage = _edited(passage, source, rate, draw)
+    return passage
 
-    gap: int
-    source: str
-    span: tuple[int, int]
 
-
-class _Change:
-    """What is done to passages of one paper."""
-
-    def __init__(self, kind: str, rate: float, draw: Draws) -> None:
-        self._kind = kind
-        self._rate = rate
-        self._draw = draw
-
-    def __call__(self, passage: str, source: str) -> str:
-        if self._kind in ("reordered", "mixed"):
-            passage = self._reordered(passage)
-        if self._kind in ("synonyms", "mixed"):
-            passage = exchange_words(passage)
-        if self._kind in ("edited", "mixed"):
-            passage = self._edited(passage, source)
+def _reordered(passage: str, draw: Draws) -> str:
+    """Other sentences in each place; the breaks between the places stay."""
+    sentences = _sentences(passage)
+    if len(sentences) < 2:
+        # Two sentences of the source may not be recognized as two outside it.
         return passage
-
-    def _reordered(self, passage: str) -> str:
-        """Other sentences in each place; the breaks between the places stay."""
-        found = _sentences(passage)
-        if len(found) < 2:
-            # Two sentences of the source may not be recognized as two outside it.
-            return passage
-        order = self._draw.some(range(len(found)), len(found))
-        if order == sorted(order):
-            order = [*order[1:], order[0]]
-        parts, at = [], 0
-        for (begin, end), number in zip(found, order, strict=True):
-            parts += [passage[at:begin], passage[slice(*found[number])]]
-            at = end
-        return "".join([*parts, passage[at:]])
-
-    def _edited(self, passage: str, source: str) -> str:
-        """Touch a share of the characters, each at most once."""
-        now = list(passage)
-        letters = [character for character in source if character.isalnum()]
-        # Edits must not leave a passage empty.
-        count = min(round(self._rate * len(now)), len(now) - 1)
-        marks = _MARKS[0] if _CHINESE_MARK.search(passage) else _MARKS[1]
-        for at in self._draw.some(range(len(now)), count):
-            now[at] = self._edit(now[at], letters, marks)
-        return "".join(now)
-
-    def _edit(self, character: str, letters: list[str], marks: str) -> str:
-        """Return what replaces a character; always something else."""
-        edit = self._draw.one(_EDITS)
-        if edit == "deletion":
-            return ""
-        if edit == "mark":
-            mark = self._draw.one(marks.replace(character, ""))
-            return mark if _MARK.match(character) else character + mark
-        letter = self._draw.one(letters) if letters else marks[0]
-        # Replacing a letter by itself would be no edit, so it is doubled.
-        is_other = edit == "replacement" and letter != character
-        return letter if is_other else letter + character
+    order = draw.sample(range(len(sentences)), len(sentences))
+    if order == sorted(order):
+        order = [*order[1:], order[0]]
+    parts, position = [], 0
+    for (begin, end), number in zip(sentences, order, strict=True):
+        parts += [passage[position:begin], passage[slice(*sentences[number])]]
+        position = end
+    return "".join([*parts, passage[position:]])
 
 
-def _put(
-    host: str, text: str, picked: list[_Picked], sources: Mapping[str, str], change: _Change
-) -> Planted:
-    parts: list[str] = []
-    cases: list[Case] = []
-    at = length = 0
-    for passage in picked:
-        source = sources[passage.source]
-        changed = change(source[slice(*passage.span)], source)
-        parts += [text[at : passage.gap], changed]
-        begin = length + passage.gap - at
-        length = begin + len(changed)
-        at = passage.gap
-        cases.append(Case(host, begin, length, passage.source, *passage.span))
-    return Planted(host, "".join([*parts, text[at:]]), tuple(cases))
+def _edited(passage: str, source: str, rate: float, draw: Draws) -> str:
+    """Touch a share of the characters, each at most once."""
+    characters = list(passage)
+    letters = [character for character in source if character.isalnum()]
+    # Edits must not leave a passage empty.
+    count = min(round(rate * len(passage)), len(passage) - 1)
+    marks = _MARKS[0] if _CHINESE_MARK.search(passage) else _MARKS[1]
+    for place in draw.sample(range(len(passage)), count):
+        characters[place] = _replacement(characters[place], letters, marks, draw)
+    return "".join(characters)
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
+def _replacement(character: str, letters: list[str], marks: str, draw: Draws) -> str:
+    """Return what replaces a character; always something else."""
+    edit = draw.pick(_EDITS)
+    if edit == "deletion":
+        return ""
+    if edit == "mark":
+        mark = draw.pick(marks.replace(character, ""))
+        return mark if _MARK.match(character) else character + mark
+    letter = draw.pick(letters) if letters else marks[0]
+    # Replacing a letter by itself would be no edit, so it is doubled.
+    is_other = edit == "replacement" and letter != character
+    return letter if is_other else letter + character
+
+
+def _sentences(text: str) -> list[spans.Span]:
     """The sentences without the white space around them."""
-    found = []
-    for begin, end in spans.sentences(text):
-        sentence = text[begin:end]
-        begin += len(sentence) - len(sentence.lstrip())
-        end -= len(sentence) - len(sentence.rstrip())
-        if begin < end:
-            found.append((begin, end))
-    return found
+    stripped = (
+        (end - len(text[begin:end].lstrip()), begin + len(text[begin:end].rstrip()))
+        for begin, end in spans.sentences(text)
+    )
+    return [(begin, end) for begin, end in stripped if begin < end]
 
 
 def _gaps(text: str) -> list[int]:
     """Where a passage can be put: before a sentence, and behind the last one."""
-    found = _sentences(text)
-    return [begin for begin, _ in found] + [end for _, end in found[-1:]]
+    sentences = _sentences(text)
+    return [begin for begin, _ in sentences] + [end for _, end in sentences[-1:]]
 
 
-def _passages(text: str, length: tuple[int, int], least: int) -> list[tuple[int, int]]:
-    """All runs of whole sentences of a length in bounds."""
-    found = _sentences(text)
+def _passages(text: str, length: tuple[int, int], least: int) -> list[spans.Span]:
+    """All runs of at least so many whole sentences, of a length in bounds."""
+    sentences = _sentences(text)
     runs = []
-    for first, (begin, _) in enumerate(found):
-        for end in (end for _, end in found[first + least - 1 :]):
+    for first, (begin, _) in enumerate(sentences):
+        for _, end in sentences[first + least - 1 :]:
             if end - begin > length[1]:
                 break
             if end - begin >= length[0]:

@@ -135,7 +135,7 @@ class RepostModel:
         chinese = is_chinese(check_string(text, "text"))
         head = tail = ""
         if draws.share() >= UNCHANGED:
-            place = draws.one(("head", "tail", "both"))
+            place = draws.pick(("head", "tail", "both"))
             if place != "tail":
                 head = _line(_HEADS[chinese], chinese, draws)
             if place != "head":
@@ -144,8 +144,8 @@ class RepostModel:
 
 
 def _line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:
-    return draws.one(templates).format(
-        **{slot: draws.one(names) for slot, names in _NAMES[chinese].items()},
+    return draws.pick(templates).format(
+        **{slot: draws.pick(names) for slot, names in _NAMES[chinese].items()},
         year=2010 + draws.below(10),
         month=1 + draws.below(12),
         day=1 + draws.below(28),

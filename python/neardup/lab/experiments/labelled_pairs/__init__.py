@@ -216,7 +216,7 @@ def _measure(
     places, clusters, contradictions = implied_clusters(pairs, is_true)
     consequences = tuple(
         consequence(name, setting, pairs, places, clusters, workers=workers)
-        for name, setting in (("default", None), ("best", choice.best))
+        for name, setting in (("default", choice.default), ("best", choice.best))
     )
     return PairsEvaluation(
         documents=documents,

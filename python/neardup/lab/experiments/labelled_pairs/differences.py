@@ -35,45 +35,38 @@ def differing_rows(a: str, b: str) -> list[Row]:
     [('渡船', False), ('九', True), ('点开出，风小。', False)]
     """
     start: Span = (0, 0)
-    places = [(start, start), *replacements(a, b, folding(with_variants=False))]
-    rows: list[_Draft] = []
-    for place in places:
-        in_a, in_b = around(a, *place[0]), around(b, *place[1])
-        before = rows[-1] if rows else None
-        if before is None or (in_a[0] > before.in_a[1] and in_b[0] > before.in_b[1]):
-            rows.append(_Draft(in_a, in_b, [place]))
-        elif before.length_with(place, in_a[1], in_b[1]) <= _LONGEST:
-            # The words around two places overlap.
-            before.in_a, before.in_b = (before.in_a[0], in_a[1]), (before.in_b[0], in_b[1])
-            before.places.append(place)
-        else:
-            cut_a, cut_b = place[0][0], place[1][0]
-            before.in_a, before.in_b = (before.in_a[0], cut_a), (before.in_b[0], cut_b)
-            rows.append(_Draft((cut_a, in_a[1]), (cut_b, in_b[1]), [place]))
+    rows: list[tuple[list[Span], list[tuple[Span, Span]]]] = []
+    for place in ((start, start), *replacements(a, b, folding(with_variants=False))):
+        shown = [around(text, *span) for text, span in zip((a, b), place, strict=True)]
+        if rows:
+            before, places = rows[-1]
+            sides = list(zip(before, shown, place, strict=True))
+            if not all(new[0] > old[1] for old, new, _ in sides):
+                # The words around two places overlap.
+                both = [(old[0], new[1]) for old, new, _ in sides]
+                if _length(both, [*places, place]) <= _LONGEST:
+                    rows[-1] = both, [*places, place]
+                    continue
+                rows[-1] = [(old[0], span[0]) for old, _, span in sides], places
+                shown = [(span[0], new[1]) for _, new, span in sides]
+        rows.append((shown, [place]))
     return [
         Row(
-            _side(a, row.in_a, [one for one, _ in row.places]),
-            _side(b, row.in_b, [other for _, other in row.places]),
+            *(
+                _side(text, span, list(differing))
+                for text, span, differing in zip(
+                    (a, b), shown, zip(*places, strict=True), strict=True
+                )
+            )
         )
-        for row in rows
+        for shown, places in rows
     ]
 
 
-@dataclass
-class _Draft:
-    """A row that grows: what it shows of both texts, and the places where they differ."""
-
-    in_a: Span
-    in_b: Span
-    places: list[tuple[Span, Span]]
-
-    def length_with(self, place: tuple[Span, Span], end_a: int, end_b: int) -> int:
-        """Return the length of its longer side with one more place, if it ends there."""
-        lengths = []
-        for side, begin, end in ((0, self.in_a[0], end_a), (1, self.in_b[0], end_b)):
-            hidden = (_hidden(*one[side]) for one in (*self.places, place))
-            lengths.append(end - begin - sum(hidden))
-        return max(lengths)
+def _length(shown: list[Span], places: list[tuple[Span, Span]]) -> int:
+    """Return the length of the longer side of a row as it is shown."""
+    hidden = (sum(_hidden(*span) for span in side) for side in zip(*places, strict=True))
+    return max(end - begin - cut for (begin, end), cut in zip(shown, hidden, strict=True))
 
 
 def _hidden(begin: int, end: int) -> int:

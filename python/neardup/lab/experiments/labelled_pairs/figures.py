@@ -12,26 +12,9 @@ from neardup.lab.figures import COLOURS, MARKERS, Figures
 
 __all__ = ["FIGURES", "figures"]
 
-FIGURES = ("measures", "precision_recall", "cut_offs", "values")
-
 #: Most curves in one figure; more would be unreadable.
 _CURVES = 5
 _TRUE, _OTHER, _GREY = COLOURS[0], COLOURS[5], "#777777"
-
-
-def figures(result: PairsEvaluation) -> Figures:
-    """Return how to draw the figures of an evaluation, by the names in `FIGURES`.
-
-    ``measures`` has F1 of all measures; ``precision_recall`` their curves; ``cut_offs``
-    precision, recall and F1 of the best measure that dedup can decide by, at all its
-    cut-offs; ``values`` its values by label.
-    """
-    fills = (_measures, _curves, _cut_offs, _values)
-    heights = (1.9 + 0.32 * len(result.measures), 5.2, 4.5, 1.6 + 0.6 * len(result.truth.labels))
-    return {
-        name: (partial(fill, result=result), height)
-        for name, fill, height in zip(FIGURES, fills, heights, strict=True)
-    }
 
 
 def _measures(figure: Any, result: PairsEvaluation) -> None:
@@ -45,7 +28,7 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
     axes.plot(left_out, places, "o", color=_TRUE, label="unseen cut-off, 95 % interval")
     best = [m.sweep.best.f1 for m in measures]
     axes.plot(best, places, "|", color="black", markersize=11, label="best cut-off in sample")
-    own = [(m.default.f1, at) for at, m in enumerate(measures) if m.default is not None]
+    own = [(m.default.f1, i) for i, m in enumerate(measures) if m.default is not None]
     if own:
         x, y = zip(*own, strict=True)
         axes.plot(x, y, "D", color=COLOURS[1], markersize=5, label="recipe's own cut-off")
@@ -66,26 +49,26 @@ def _curves(figure: Any, result: PairsEvaluation) -> None:
     shown = list(result.measures[:_CURVES])
     if result.best not in shown:
         shown[-1] = result.best
-    for at, measure in enumerate(shown):
+    for style, measure in enumerate(shown):
         its = measure.sweep
-        some = its.recall > 0
-        recall, precision = its.recall[some], its.precision[some]
+        has_true = its.recall > 0
+        recall, precision = its.recall[has_true], its.precision[has_true]
         # From recall 0 on, with the precision where the first true pair is found.
         axes.step(
             [0.0, *recall],
             [*precision[:1], *precision],
             where="pre",
-            color=COLOURS[at],
+            color=COLOURS[style],
             # Of curves that coincide the later is the thinner one.
-            linewidth=3.6 - 0.6 * at,
+            linewidth=3.6 - 0.6 * style,
             label=f"{measure.name}, AP {its.average_precision:.3f}",
             clip_on=False,
         )
         axes.plot(
             its.best.recall,
             its.best.precision,
-            MARKERS[at],
-            color=COLOURS[at],
+            MARKERS[style],
+            color=COLOURS[style],
             markeredgecolor="white",
             markersize=8,
             clip_on=False,
@@ -101,14 +84,14 @@ def _curves(figure: Any, result: PairsEvaluation) -> None:
 def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
     best = result.best
     axes = figure.add_subplot()
-    x, precision, recall = best.sweep.at, best.sweep.precision, best.sweep.recall
+    x, precision, recall = best.sweep.cut_offs, best.sweep.precision, best.sweep.recall
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     low, high = best.sweep.interval
     axes.axvspan(low, high, color="#E8E8E8", linewidth=0, zorder=0, label="95 % of best cut-offs")
-    for at, (name, y) in enumerate((("precision", precision), ("recall", recall), ("F1", f1))):
+    for style, (name, y) in enumerate((("precision", precision), ("recall", recall), ("F1", f1))):
         # A cut-off between two values takes all that is on the similar side.
-        axes.step(x, y, where="post", color=COLOURS[at], linewidth=1.8, label=name)
+        axes.step(x, y, where="post", color=COLOURS[style], linewidth=1.8, label=name)
     bound = best.measured.bound(best.sweep.cut_off)
     axes.axvline(best.sweep.cut_off, color="black", linewidth=1.2, label=f"best: {bound}")
     own = best.measured.own_cut_off
@@ -128,7 +111,7 @@ def _values(figure: Any, result: PairsEvaluation) -> None:
     best = result.best
     axes = figure.add_subplot()
     labels = list(result.truth.labels.items())
-    places = {label: at for at, (label, _) in enumerate(labels)}
+    places = {label: place for place, (label, _) in enumerate(labels)}
     # Spread by a fixed pattern, so that equal values stay apart.
     seen = dict.fromkeys(places, 0)
     for pair, value in zip(result.truth.pairs, best.measured.values.tolist(), strict=True):
@@ -162,3 +145,22 @@ def _values(figure: Any, result: PairsEvaluation) -> None:
 def _axis(result: PairsEvaluation) -> str:
     by_distance = result.best.measured.by_distance
     return f"distance by {result.best.name}, bits" if by_distance else result.best.name
+
+
+#: How each figure is drawn: F1 of all measures; their curves; precision, recall and F1 of the
+#: best measure that dedup can decide by, at all its cut-offs; its values by label.
+FIGURES = {
+    "measures": _measures,
+    "precision_recall": _curves,
+    "cut_offs": _cut_offs,
+    "values": _values,
+}
+
+
+def figures(result: PairsEvaluation) -> Figures:
+    """Return how to draw the figures of an evaluation, by the names in `FIGURES`."""
+    heights = (1.9 + 0.32 * len(result.measures), 5.2, 4.5, 1.6 + 0.6 * len(result.truth.labels))
+    return {
+        name: (partial(fill, result=result), height)
+        for (name, fill), height in zip(FIGURES.items(), heights, strict=True)
+    }

@@ -28,7 +28,6 @@ from neardup.lab.metrics import (
     b_cubed,
     kept_scores,
 )
-from neardup.recipe import NAMES, load_recipe
 
 __all__ = ["Consequence", "PairsEvaluation", "consequence", "implied_clusters"]
 
@@ -58,30 +57,24 @@ def implied_clusters(pairs: Pairs, is_true: Flags) -> tuple[Places, Places, int]
 
 def consequence(
     name: str,
-    setting: Setting | None,
+    setting: Setting,
     pairs: Pairs,
     labelled: Places,
     true: Places,
     *,
     workers: int = 0,
 ) -> Consequence:
-    """Run `neardup.dedup` by a setting, or by default, and judge what becomes of the labelled.
+    """Run `neardup.dedup` by a setting, and judge what becomes of the labelled.
 
     A labelled document may be dropped for one that is not labelled. The first labelled one of
     such a cluster then represents it.
     """
-    recipe = NAMES[0] if setting is None else setting.decider.recipe
-    bounds: dict[str, Any] = {}
-    if setting is not None and setting.measured.by_distance:
-        bounds["max_distance"] = int(setting.cut_off)
-    elif setting is not None:
-        bounds["threshold"] = setting.cut_off
-    result = neardup.dedup(pairs.documents.table(), recipe=recipe, workers=workers, **bounds)
+    result = neardup.dedup(pairs.documents.table(), recipe=setting.recipe(), workers=workers)
     kept_of = np.arange(len(pairs.documents))
     kept_of[places_of(result.removed["id"])] = places_of(result.removed["kept_id"])
-    found = kept_of[labelled]
-    first_of: dict[int, int] = {int(place): at for at, place in enumerate(labelled.tolist())}
-    kept = [first_of.setdefault(place, at) for at, place in enumerate(found.tolist())]
+    keepers = kept_of[labelled]
+    first_of: dict[int, int] = {place: i for i, place in enumerate(labelled.tolist())}
+    kept = [first_of.setdefault(place, i) for i, place in enumerate(keepers.tolist())]
     plan = result.plan
     if plan.threshold is None:
         rule = f"distance ≤ {plan.max_distance}"
@@ -89,10 +82,10 @@ def consequence(
         rule = f"{plan.measure} ≥ {plan.threshold:g}"
     return Consequence(
         name=name,
-        rule=f"{load_recipe(recipe).name}: {rule}",
+        rule=f"{setting.decider.name}: {rule}",
         dropped_in_all=len(result.removed),
-        adjusted_rand=adjusted_rand_index(found, true),
-        b_cubed=b_cubed(found, true),
+        adjusted_rand=adjusted_rand_index(keepers, true),
+        b_cubed=b_cubed(keepers, true),
         kept=kept_scores(kept, true),
     )
 

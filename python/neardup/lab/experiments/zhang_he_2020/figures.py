@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,39 +20,12 @@ from neardup.lab.metrics import Scores
 
 __all__ = ["FIGURES", "figures"]
 
-#: The first three are those of the paper; a name says what a figure shows.
-FIGURES = (
-    "published_precision_by_topic",
-    "published_recall_by_topic",
-    "published_time_by_documents",
-    "pairs_precision_by_topic",
-    "pairs_recall_by_topic",
-    "pairs_time_by_documents",
-    "pairs_by_edit_rate",
-)
-
 #: The paper's three methods: of two readings, the one that it describes best.
 _THREE = ("Shingle, sample of 64", "traditional, stop words out", "improved")
 
 _THEIRS = "improved, in the paper"
 _OWN = "at the recipe's own cut-off"
 _APART = "equal values are drawn a little apart"
-
-
-def figures(result: PublishedResult) -> Figures:
-    """Return how to draw the figures of a result, by the names in `FIGURES`."""
-    fills: tuple[Callable[..., None], ...] = (
-        partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
-        partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
-        _paper_times,
-        partial(_by_topic, measure="precision"),
-        partial(_by_topic, measure="recall"),
-        _times,
-        _rates,
-    )
-    return {
-        name: (partial(fill, result=result), 4.5) for name, fill in zip(FIGURES, fills, strict=True)
-    }
 
 
 def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: float) -> None:
@@ -136,3 +109,20 @@ def _value(scores: Scores, measure: str) -> float:
     if measure == "precision" and not scores.tp + scores.fp:
         return math.nan
     return scores.precision if measure == "precision" else scores.recall
+
+
+#: How each figure is drawn; the first three are those of the paper.
+FIGURES: Mapping[str, Callable[..., None]] = {
+    "published_precision_by_topic": partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
+    "published_recall_by_topic": partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
+    "published_time_by_documents": _paper_times,
+    "pairs_precision_by_topic": partial(_by_topic, measure="precision"),
+    "pairs_recall_by_topic": partial(_by_topic, measure="recall"),
+    "pairs_time_by_documents": _times,
+    "pairs_by_edit_rate": _rates,
+}
+
+
+def figures(result: PublishedResult) -> Figures:
+    """Return how to draw the figures of a result, by the names in `FIGURES`."""
+    return {name: (partial(fill, result=result), 4.5) for name, fill in FIGURES.items()}
