@@ -1,7 +1,9 @@
 """A bad record is a null text and a problem, and the run goes on."""
 
 import io
+import json
 import os
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -10,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
-from neardup.readers.grouped_problems import GroupedProblems
+from neardup.readers import Problem, open_sources
+from neardup.readers.grouped_problems import GroupedNotes, GroupedProblems
 
 #: Lines that are no JSON object: the reason, and what is shown of the line.
 BAD_LINES = [
@@ -251,4 +255,56 @@ def test_text_files(read, make):
         ("u/a.txt", 1, None, "not_a_document"),
         ("u/b.docx", 1, None, "damaged_file"),
         ("u/c.pdf", 1, None, "damaged_file"),
+    ]
+
+
+def test_notes_on_many_files():
+    notes = GroupedNotes()
+    note = Message(
+        "Read as {encoding} ({certainty}).", encoding="big5", certainty=Message("likely")
+    )
+    for name in ("a.txt", "b.txt"):
+        notes.add(name, [note])
+    for count in range(8):
+        notes.add("c.txt", [Message.counted("{count} NUL", "{count} NULs", count=count)])
+    lines = notes.lines()
+    assert lines[0] == "a.txt and 1 more file: read as big5 (likely)."
+    assert in_language(lines[0], "zh").startswith("a.txt 和另外 1 个文件：")
+    assert lines[8].values == {"count": 1}
+
+
+def test_a_problem_keeps_its_parts(make):
+    make("a.jsonl", b'{"text": "x"}\noops\n\xff\n{"text": 7}\n')
+    problems = [p for batch in open_sources(["a.jsonl"]).batches() for p in batch.problems]
+    assert [p.reason.code for p in problems] == [
+        "invalid_json",
+        "invalid_utf8",
+        "not_a_text",
+    ]
+    for problem in problems:
+        chinese = in_language(problem, "zh")
+        assert "条记录" in chinese
+        for again in (
+            pickle.loads(pickle.dumps(problem)),
+            Problem.from_dict(json.loads(json.dumps(problem.to_dict()))),
+        ):
+            assert (again, in_language(again, "zh")) == (problem, chinese)
+
+
+def test_problems_of_one_kind_are_grouped(make):
+    make("a.jsonl", b'{"text": "x"}\n' + b'{"url": 1}\n' * 5 + b"oops\n[}\n")
+    for at in range(5):
+        make(f"d/{at}.csv", b"id,label\n1,2\n")
+    make("d/a.jsonl", b'{"text": "x"}\n')
+    grouped = GroupedProblems()
+    for batch in open_sources(["a.jsonl", "d"]).batches():
+        for problem in batch.problems:
+            grouped.add(problem)
+    lines = [line for line, _ in grouped.lines()]
+    assert sorted(in_language(line, "zh") for line in lines) == [
+        "5 个文件：未读取：应有文本列 'text', 'content' 或 'body'（d/0.csv、d/1.csv、d/2.csv 等）。"
+        "d/0.csv：实为 'id', 'label'。请用 text_field= 指定字段。",
+        "a.jsonl：2 条记录应为有效的 JSON（第 7, 8 条）。第 7 条实为 oops。",
+        "a.jsonl：5 条记录没有文本字段 'text', 'content' 或 'body'（第 2, 3, 4 条等）。"
+        "第 2 条有 'url'。",
     ]

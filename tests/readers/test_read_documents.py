@@ -235,20 +235,18 @@ def test_pdf_references_stand_alone():
 
 
 def test_pdf_pages_of_pictures():
-    with pytest.raises(UnreadableFileError) as caught:
+    with pytest.raises(UnreadableFileError, match="ocrmypdf") as caught:
         read_bytes(pdf([[], []]), "a.pdf")
-    assert str(caught.value) == (
-        "a.pdf: must have a text layer. Got 2 pages of pictures instead."
-        " Recognize the text first, for example: ocrmypdf -l chi_sim in.pdf out.pdf"
-    )
+    assert caught.value.code == "no_text_layer"
     found = read_bytes(pdf([[], column([LONG])]), "a.pdf")
     assert found.notes == ("1 of 2 pages have no text; they may be pictures.",)
     assert found.pages == (0, 0)
 
 
 def test_pdf_too_many_pages():
-    with pytest.raises(UnreadableFileError, match=r"at most 2 pages. Got 3 instead"):
+    with pytest.raises(UnreadableFileError, match=r"at most 2 pages. Got 3") as caught:
         read_bytes(pdf([column([LONG])] * 3), "a.pdf", limits=Limits(max_pages=2))
+    assert caught.value.code == "too_large"
 
 
 # HTML and Markdown
@@ -289,19 +287,11 @@ def test_html_by_its_first_bytes():
     assert (found.format, found.encoding, found.text) == ("html", "utf-16-le", LONG)
 
 
-HOSTILE = ["<", "<!--", "<![CDATA[", "<a x='", '<a "', "<script>", "</p", "&#x", "&#9999999999;"]
-HOSTILE += [
-    "<a b='",
-    '<a b="',
-    '<a b=">"',
-    "<b>",
-    "<title>",
-    "<p><td>",
-    "<!",
-    "<?",
-    "<SCRIPT></script>",
-    "<SCRIPT></Script",
-]
+HOSTILE = (
+    *("<", "<!--", "<![CDATA[", "<a x='", '<a "', "<script>", "</p", "&#x", "&#9999999999;"),
+    *("<a b='", '<a b="', '<a b=">"', "<b>", "<title>", "<p><td>", "<!", "<?"),
+    *("<SCRIPT></script>", "<SCRIPT></Script"),
+)
 
 
 @pytest.mark.slow
@@ -333,7 +323,7 @@ def archive(*names):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "reason"),
     [
         (OLE, "Got a document of Word before 2007 (.doc) instead. Open it in Word, WPS"),
         (OLE + "EncryptedPackage".encode("utf-16-le"), "must be readable without a password"),
@@ -350,12 +340,19 @@ def archive(*names):
         (random.Random(1).randbytes(5000), "Got binary data"),
     ],
 )
-def test_what_is_no_text(data, said):
-    with pytest.raises(InputError) as caught:
+def test_what_is_no_text(data, reason):
+    with pytest.raises(UnreadableFileError) as caught:
         read_bytes(data, "a.docx")
-    assert str(caught.value).startswith("a.docx: must be ")
-    assert said in str(caught.value)
-    assert str(caught.value).isprintable()
+    error = caught.value
+    assert str(error).startswith("a.docx: must be ")
+    assert reason in str(error)
+    assert str(error).isprintable()
+    codes = {"whole": "damaged_file", "password": "encrypted"}
+    expected = (code for word, code in codes.items() if word in reason)
+    assert error.code == next(expected, "not_a_document")
+    assert error.values["file"] == "a.docx"
+    # The sentence and its parts are two ways to say one thing.
+    assert str(error) == str(error.problem)
 
 
 def test_damage():

@@ -33,7 +33,7 @@ def read(source, **options):
         [i for b in batches for i in b.ids.to_pylist()],
         [t for b in batches for t in (b.titles.to_pylist() if b.titles else [None] * len(b))],
         [v for b in batches for v in b.extra.get("n", [])],
-        [str(p) for b in batches for p in b.problems],
+        [(p.record, p.field, p.reason.code) for b in batches for p in b.problems],
     )
 
 
@@ -134,14 +134,12 @@ def test_unknown_arrow_stream_gives_a_table():
 
 
 def test_what_is_no_text_is_a_problem():
-    got = read(open_table(["a", None, 3, "\ud800", b"b", "c"]))
-    assert got[0] == ["a", None, None, None, None, "c"]
-    assert got[4] == [
-        "input: record 2, field 'text': must be text. Got null instead.",
-        "input: record 3, field 'text': must be text. Got 3 instead.",
-        "input: record 4, field 'text': must be text without lone surrogates (\\ud800-\\udfff)."
-        " Got \\ud800 instead.",
-        "input: record 5, field 'text': must be text. Got b instead.",
+    texts, *_, problems = read(open_table(["a", None, 3, "\ud800", b"b", "c"]))
+    assert texts == ["a", None, None, None, None, "c"]
+    assert problems == [
+        *((record, "text", "not_a_text") for record in (2, 3)),
+        (4, "text", "lone_surrogate"),
+        (5, "text", "not_a_text"),
     ]
     rows = [
         {"text": "a"},
@@ -151,22 +149,17 @@ def test_what_is_no_text_is_a_problem():
         {"n": 1},
         {"body": "\ud800"},
     ]
-    got = read(open_table(rows))
-    assert got[0] == ["a", "b", None, None, None, None]
-    assert got[4] == [
-        "input: record 3: must be a dict. Got 7 instead.",
-        "input: record 4, field 'text': must be text. Got 1.5 instead.",
-        "input: record 5: must have a text field 'text', 'content' or 'body'."
-        " Got a record with 'n' instead.",
-        "input: record 6, field 'body': must be text without lone surrogates (\\ud800-\\udfff)."
-        " Got \\ud800 instead.",
+    texts, *_, problems = read(open_table(rows))
+    assert texts == ["a", "b", None, None, None, None]
+    assert problems == [
+        (3, None, "invalid_json"),
+        (4, "text", "not_a_text"),
+        (5, None, "no_text_field"),
+        (6, "body", "lone_surrogate"),
     ]
-    got = read(open_table(rows[:2], text_field="body", id_field="text"))
-    assert got[:2] == ([None, "b"], ["a", "1"])
-    assert got[4] == [
-        "input: record 1, field 'body': must be present. Got a record with 'text' instead.",
-        "input: record 2, field 'text': must be text or an integer. Got null instead.",
-    ]
+    texts, ids, *_, problems = read(open_table(rows[:2], text_field="body", id_field="text"))
+    assert (texts, ids) == ([None, "b"], ["a", "1"])
+    assert problems == [(1, "body", "no_such_field"), (2, "text", "not_a_text")]
     frame = pd.DataFrame({"text": pd.Series(["a", None, 3, "b"], dtype=object)})
     assert read(open_table(frame))[0] == ["a", None, None, "b"]
 

@@ -34,20 +34,6 @@ REFUSED = [
     (["array.json.gz"], {}, InputError, "invalid_json"),
     (["pretty.json"], {}, InputError, "invalid_json"),
 ]
-SENTENCES = [
-    (
-        "a.csv",
-        {"text_field": "X"},
-        "a.csv: must have a text column 'X'. Got 'x', 'y' instead."
-        " Name the field with text_field=. Did you mean 'x'?",
-    ),
-    (
-        "array.json.gz",
-        {},
-        "array.json.gz: must hold one JSON object per line. Got a JSON array instead."
-        " Unpack it and convert it with: jq -c '.[]' array.json.gz",
-    ),
-]
 
 
 @pytest.fixture
@@ -73,14 +59,6 @@ def test_refused_before_reading(paths, options, kind, code):
     assert "\n" not in str(error)
     # Most refusals have one sentence, with the reason in it.
     assert code in (error.code, getattr(error.values.get("reason"), "code", None))
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("path", "options", "sentence"), SENTENCES)
-def test_sentences(path, options, sentence):
-    with pytest.raises(InputError) as caught:
-        open_sources([path], **options)
-    assert str(caught.value) == sentence
 
 
 NO_TEXT = [

@@ -95,37 +95,36 @@ def test_memory_is_limited():
         read(docx(paragraph(LONG * 20_000)), "a.docx", memory=8 << 20)
 
 
-def test_a_reader_crashes_alone(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\nkill -SEGV $$\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
+@pytest.fixture
+def interpreter(tmp_path, monkeypatch):
+    """A function that makes a line of shell the interpreter of the sandbox."""
+
+    def replace(line):
+        program = tmp_path / "python"
+        program.write_text(f"#!/bin/sh\n{line}\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setattr(sys, "executable", str(program))
+
+    return replace
+
+
+@pytest.mark.parametrize("line", ["kill -SEGV $$", "echo '[\"text\"]'"])
+def test_a_reader_crashes_alone(interpreter, line):
+    interpreter(line)
     with pytest.raises(UnreadableFileError, match="made its reader fail"):
         read(LONG.encode())
 
 
-def test_what_a_crash_leaves_is_no_text(tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\necho '[\"text\"]'\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(UnreadableFileError, match="made its reader fail"):
-        read(LONG.encode())
-
-
-def test_a_reader_knows_no_secrets(tmp_path, monkeypatch):
-    program = tmp_path / "python"
+def test_a_reader_knows_no_secrets(interpreter, tmp_path, monkeypatch):
     seen = tmp_path / "seen"
-    program.write_text(f'#!/bin/sh\nenv > {seen}\necho "$@" >> {seen}\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(sys, "executable", str(program))
+    interpreter(f'env > {seen}\necho "$@" >> {seen}')
     monkeypatch.setenv("PGPASSWORD", "open sesame")
     with pytest.raises(UnreadableFileError):
         read(LONG.encode(), "secret plan.txt")
-    found = seen.read_text()
-    assert "paper.txt" in found
-    assert "sesame" not in found
-    assert "secret" not in found
+    environment = seen.read_text()
+    assert "paper.txt" in environment
+    assert "sesame" not in environment
+    assert "secret" not in environment
 
 
 @pytest.mark.usefixtures("forked")

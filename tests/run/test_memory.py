@@ -234,10 +234,6 @@ class TestSizes:
         ):
             check_memory(given)
 
-    def test_is_refused_before_anything_is_read(self):
-        with pytest.raises(ParameterError, match="'memory'"):
-            dedup(["a"], memory="1MB")
-
 
 def test_temporary_files_are_gone(tmp_path, monkeypatch, without_memory):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
