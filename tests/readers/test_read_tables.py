@@ -159,7 +159,7 @@ def test_what_is_no_text_is_a_problem():
     ]
     texts, ids, *_, problems = read(open_table(rows[:2], text_field="body", id_field="text"))
     assert (texts, ids) == ([None, "b"], ["a", "1"])
-    assert problems == [(1, "body", "no_such_field"), (2, "text", "not_a_text")]
+    assert problems == [(1, "body", "no_such_field"), (2, "text", "not_an_id")]
     frame = pd.DataFrame({"text": pd.Series(["a", None, 3, "b"], dtype=object)})
     assert read(open_table(frame))[0] == ["a", None, None, "b"]
 

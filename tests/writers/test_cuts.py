@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.writers.outputs import records_of
 
 from neardup import _core, contamination_files
 from neardup.writers.edits import Cuts
@@ -72,8 +73,7 @@ def escaped_of(inside, count):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder():
     Path("tests.txt").write_text(ITEM, "utf-8")
 
 
@@ -132,21 +132,11 @@ def test_every_format(source, output):
         rows = rows[:1]
     assert found.summary.kept == len(rows)
     expected = [row["text"].replace(CUT, "[...]") for row in rows]
-    written = read(output)
+    written = records_of(output)
     assert [row["text"] for row in written] == expected
     if source != "in.txt":
         assert [row["id"] for row in written] == ["a", "b", "c"]
         assert [int(row["n"]) for row in written] == [1, 2, 3]
-
-
-def read(path):
-    if path.endswith(".parquet"):
-        return pyarrow.parquet.read_table(path).to_pylist()
-    if path.endswith(".csv"):
-        return pyarrow.csv.read_csv(path).to_pylist()
-    data = Path(path).read_bytes()
-    data = gzip.decompress(data) if path.endswith(".gz") else data
-    return [json.loads(line) for line in data.splitlines()]
 
 
 def test_columns_of_parquet_keep_their_types():

@@ -12,7 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
+from tests.writers.outputs import records_of, unpack
 
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
@@ -46,26 +46,6 @@ def cell(value):
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-
-
-def unpack(path):
-    data = Path(path).read_bytes()
-    if path.endswith(".gz"):
-        return gzip.decompress(data)
-    if path.endswith(".zst"):
-        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    return data
-
-
-def records_of(path):
-    """Read an output with other means than the package's own."""
-    if path.endswith(".parquet"):
-        return pq.read_table(path).to_pylist()
-    data = unpack(path).decode()
-    if ".jsonl" in path:
-        return [json.loads(line) for line in data.split("\n")[:-1]]
-    delimiter = "," if ".csv" in path else "\t"
-    return list(csv.DictReader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True))
 
 
 def keep(paths, output, mask=None, batch_bytes=1 << 22, **options):

@@ -26,11 +26,6 @@ ALL = ["o.jsonl", "o.csv", "o.tsv", "o.jsonl.gz", "o.csv.zst", "o.parquet"]
 BATCH = pa.record_batch({"text": ["a", "b"]})
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def fill(output):
     output.begin(BATCH.schema)
     output.write_batch(BATCH)

@@ -1,15 +1,11 @@
 """The removed documents and the pairs, in every format."""
 
-import csv
-import gzip
-import io
-import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
+from tests.writers.outputs import records_of, unpack
 
 from neardup.writers import PAIRS, REMOVED, open_output, write_rows
 
@@ -20,20 +16,6 @@ ROWS = [
 TABLE = pa.Table.from_pylist(ROWS, REMOVED)
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def text(name):
-    data = Path(name).read_bytes()
-    if name.endswith(".gz"):
-        data = gzip.decompress(data)
-    elif name.endswith(".zst"):
-        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    return data.decode()
-
-
 def write(name, rows, schema=REMOVED):
     with open_output(name) as output:
         return write_rows(output, rows, schema)
@@ -42,14 +24,14 @@ def write(name, rows, schema=REMOVED):
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_text_formats(suffix):
     assert write(f"r.jsonl{suffix}", ROWS) == 2
-    lines = text(f"r.jsonl{suffix}").splitlines()
-    assert [json.loads(line) for line in lines] == ROWS
-    assert [list(json.loads(line)) for line in lines] == [REMOVED.names] * 2
-    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+    records = records_of(f"r.jsonl{suffix}")
+    assert records == ROWS
+    assert [list(record) for record in records] == [REMOVED.names] * 2
+    for format in ("csv", "tsv"):
         assert write(f"r.{format}{suffix}", ROWS) == 2
-        got = list(csv.reader(io.StringIO(text(f"r.{format}{suffix}")), delimiter=delimiter))
-        assert got == [
-            REMOVED.names,
+        records = records_of(f"r.{format}{suffix}")
+        assert [list(record) for record in records] == [REMOVED.names] * 2
+        assert [list(record.values()) for record in records] == [
             ["b", "a", "0.9", "resemblance", "3"],
             ["一,\n", "a", "1.0", "exact", ""],
         ]
@@ -84,9 +66,9 @@ def test_no_rows_give_a_valid_file(schema, rows):
         rows = schema.empty_table()
     for name in ("r.jsonl", "r.jsonl.zst", "r.csv", "r.tsv.gz", "r.parquet"):
         assert write(name, rows, schema) == 0
-    assert text("r.jsonl") == text("r.jsonl.zst") == ""
-    assert text("r.csv") == ",".join(schema.names) + "\n"
-    assert text("r.tsv.gz") == "\t".join(schema.names) + "\n"
+    assert unpack("r.jsonl") == unpack("r.jsonl.zst") == b""
+    assert unpack("r.csv").decode() == ",".join(schema.names) + "\n"
+    assert unpack("r.tsv.gz").decode() == "\t".join(schema.names) + "\n"
     assert pq.read_table("r.parquet").schema == schema
 
 
@@ -94,7 +76,7 @@ def test_open_output_is_left_to_the_caller():
     with open_output("r.jsonl") as output:
         write_rows(output, ROWS, REMOVED)
         assert not Path("r.jsonl").exists()
-    assert len(text("r.jsonl").splitlines()) == 2
+    assert len(records_of("r.jsonl")) == 2
 
 
 def test_standard_output(capfdbinary):
@@ -107,4 +89,4 @@ def test_standard_output(capfdbinary):
 def test_many_rows():
     rows = ({**ROWS[0], "id": str(i)} for i in range(20_000))
     assert write("r.csv", rows) == 20_000
-    assert text("r.csv").count("\n") == 20_001
+    assert unpack("r.csv").count(b"\n") == 20_001

@@ -1,0 +1,31 @@
+"""Outputs, read with other means than the package's own."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import zstandard
+
+
+def unpack(path):
+    """Return the bytes of an output without its compression."""
+    data = Path(path).read_bytes()
+    if path.endswith(".gz"):
+        return gzip.decompress(data)
+    if path.endswith(".zst"):
+        return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return data
+
+
+def records_of(path):
+    """Return the records of an output; values of CSV and TSV are text."""
+    if path.endswith(".parquet"):
+        return pq.read_table(path).to_pylist()
+    data = unpack(path).decode()
+    if ".jsonl" in path:
+        return [json.loads(line) for line in data.split("\n")[:-1]]
+    delimiter = "," if ".csv" in path else "\t"
+    return list(csv.DictReader(io.StringIO(data, newline=""), delimiter=delimiter, strict=True))
