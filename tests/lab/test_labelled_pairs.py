@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT
 
 import neardup
-from neardup import InputError, MissingDependencyError, OutputError, ParameterError
+from neardup import InputError, MissingDependencyError, ParameterError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs import FILES
@@ -257,11 +257,6 @@ def test_the_same_again_with_other_threads(result, tmp_path):
     again = evaluate_pairs([DOCS], PAIRS, tmp_path / "again", recipes=RECIPES, workers=2)
     for name in FILES:
         assert (again.folder / name).read_bytes() == (result.folder / name).read_bytes(), name
-
-
-def test_results_are_replaced_only_if_told(result):
-    with pytest.raises(OutputError, match="force=True"):
-        evaluate_pairs(DOCS, PAIRS, result.folder, recipes=["classic"])
 
 
 @pytest.mark.parametrize(

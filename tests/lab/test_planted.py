@@ -12,7 +12,6 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup import ParameterError
 from neardup.lab import KINDS, exchange_words, passage_scores, plant
-from neardup.lab.datasets import planted
 from neardup.lab.datasets import sentences as spans
 from neardup.lab.plagdet import Case
 
@@ -156,14 +155,6 @@ def test_exchanged_words():
     # The longest first: 负责人 is one word.
     assert exchange_words("负责人") == "领导"
     assert exchange_words("") == ""
-
-
-def test_the_table_of_words():
-    words = list(planted._OTHER)
-    assert len(words) == 2 * len(planted._PAIRS) > 300
-    assert all(planted._OTHER[planted._OTHER[word]] == word for word in words)
-    # A single character is a part of too many other words.
-    assert min(map(len, words)) == 2
 
 
 def test_mixed_does_all(hosts, sources):

@@ -6,12 +6,11 @@ import io
 import itertools
 import re
 import sys
-from pathlib import Path
 
 import pytest
 import zstandard
 
-from neardup import InputError, OutputError, ParameterError
+from neardup import ParameterError
 from neardup.lab import Method, Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
@@ -344,54 +343,6 @@ def test_parameters_out_of_bounds(collection_folder, tmp_path, options, expected
     with pytest.raises(ParameterError, match=expected):
         published(collection_folder, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_inputs_that_cannot_be(tmp_path):
-    with pytest.raises(InputError, match="must be a folder"):
-        published(tmp_path / "missing", tmp_path / "out" / "in", methods=["general"])
-    # The folders that were created for the results are gone again.
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("file", "file: must be a folder. Got a file instead"),
-        ("file/below", "below: cannot be created"),
-        ("report.md", "report.md: must be a folder. Got the name of a file instead"),
-        ("-", "-: must be a folder. Got standard output instead"),
-        ("taken", r"taken.pairs_recall_by_topic\.png: exists already"),
-    ],
-)
-def test_an_output_is_refused_before_the_work(tmp_path, monkeypatch, name, expected):
-    monkeypatch.chdir(tmp_path)
-    Path("file").write_text("")
-    Path("taken").mkdir()
-    Path("taken/pairs_recall_by_topic.png").write_text("mine")
-    # The data are missing as well: what is said of the output comes first.
-    with pytest.raises(OutputError, match=expected):
-        published("missing", name, methods=["general"])
-    assert sorted(map(str, Path().rglob("*"))) == [
-        "file",
-        "taken",
-        "taken/pairs_recall_by_topic.png",
-    ]
-
-
-def test_an_experiment_that_fails_leaves_no_file(collection_folder, tmp_path, monkeypatch):
-    """The files are opened first; a folder that had other files keeps those."""
-    output = tmp_path / "out"
-    output.mkdir()
-    (output / "notes.txt").write_text("mine")
-
-    def stop(*_):
-        assert len(list(output.iterdir())) > len(FILES)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("neardup.lab.experiments.zhang_he_2020._measure", stop)
-    with pytest.raises(KeyboardInterrupt):
-        published(collection_folder, output)
-    assert [path.name for path in output.iterdir()] == ["notes.txt"]
 
 
 def test_importing_the_lab_loads_no_extra(run_python):
