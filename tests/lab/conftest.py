@@ -10,7 +10,7 @@ import zstandard
 
 def cut(line, size=2):
     """The words of a line, all of one length."""
-    return [line[at : at + size] for at in range(0, len(line), size)]
+    return [line[index : index + size] for index in range(0, len(line), size)]
 
 
 WHO = cut("渔民校长医生站长木匠邮差园丁船长记者厨师裁缝会计画家牧民司机馆长")
@@ -33,8 +33,8 @@ def written(seed, sentences=12):
 
 
 def records(name, count):
-    for at in range(count):
-        yield {"id": f"{at:03}", "title": f"{name}{at}", "text": written(f"{name}{at}")}
+    for index in range(count):
+        yield {"id": f"{index:03}", "title": f"{name}{index}", "text": written(f"{name}{index}")}
 
 
 def as_lines(rows):

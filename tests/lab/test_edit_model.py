@@ -20,7 +20,7 @@ ENGLISH = (
 
 @pytest.fixture(scope="module")
 def pool(write):
-    return [write(f"pool{at}", 20) for at in range(8)]
+    return [write(f"pool{index}", 20) for index in range(8)]
 
 
 @pytest.mark.parametrize(("rate", "least"), [(0.02, 0.85), (0.1, 0.85), (0.3, 0.8), (0.5, 0.7)])
@@ -28,9 +28,9 @@ def test_the_measured_share_agrees_with_the_rate(rate, least, pool, write):
     """Over 20 copies the share is never above the rate, and on average close below."""
     model = EditModel(pool, rate=rate)
     shares = []
-    for at in range(20):
-        text = write(f"text{at}", 30)
-        copy = model.copy(text, str(at))
+    for index in range(20):
+        text = write(f"text{index}", 30)
+        copy = model.copy(text, str(index))
         # The budget is a whole number of characters.
         assert copy.touched <= round(rate * len(text))
         assert copy.touched >= 0.9 * round(rate * len(text)) - 1
@@ -42,15 +42,15 @@ def test_the_measured_share_agrees_with_the_rate(rate, least, pool, write):
 def test_english_too():
     model = EditModel([ENGLISH.upper(), ENGLISH[::-1]], rate=0.2)
     shares = []
-    for at in range(20):
-        copy = model.copy(ENGLISH, str(at))
+    for index in range(20):
+        copy = model.copy(ENGLISH, str(index))
         shares.append(Levenshtein.distance(ENGLISH, copy.text) / max(len(ENGLISH), len(copy.text)))
     assert 0.15 <= np.mean(shares) <= 0.2
 
 
 def test_rates_are_drawn_from_two_to_ten_percent(pool, write):
     model = EditModel(pool)
-    rates = [model.copy(write("one"), str(at)).rate for at in range(300)]
+    rates = [model.copy(write("one"), str(index)).rate for index in range(300)]
     assert 0.02 <= min(rates) < 0.025
     assert 0.095 < max(rates) <= 0.10
     assert 0.055 < np.mean(rates) < 0.065
@@ -59,23 +59,23 @@ def test_rates_are_drawn_from_two_to_ten_percent(pool, write):
 def test_all_kinds_of_edits_occur(pool, write):
     model = EditModel(pool, rate=0.3)
     kinds = {}
-    for at in range(60):
-        text = f"本报讯 {write(f'text{at}', 30)}（完）"
-        for kind, count in model.copy(text, str(at)).counts.items():
+    for index in range(60):
+        text = f"本报讯 {write(f'text{index}', 30)}（完）"
+        for kind, count in model.copy(text, str(index)).counts.items():
             kinds[kind] = kinds.get(kind, 0) + count
     operations = ("insertion", "deletion", "replacement", "reordering")
     levels = ("sentence", "word", "character")
     expected = {f"{level} {operation}" for level in levels for operation in operations}
     assert set(kinds) == expected | {"line deletion", "line replacement"}
-    plain = [model.copy(write(f"text{at}"), str(at)).counts for at in range(20)]
+    plain = [model.copy(write(f"text{index}"), str(index)).counts for index in range(20)]
     assert any("line insertion" in counts for counts in plain)
 
 
 def test_what_is_inserted_comes_from_the_pool():
     model = EditModel(["甲乙丙丁戊己庚辛。"] * 3, rate=0.3)
-    text = "".join(f"{at}、" for at in range(200))
-    new = set().union(*(set(model.copy(text, str(at)).text) for at in range(30))) - set(text)
-    lines = {kind for at in range(30) for kind in model.copy(text, str(at)).counts}
+    text = "".join(f"{index}、" for index in range(200))
+    new = set().union(*(set(model.copy(text, str(index)).text) for index in range(30))) - set(text)
+    lines = {kind for index in range(30) for kind in model.copy(text, str(index)).counts}
     assert set("甲乙丙丁戊己庚辛") <= new
     assert "line insertion" in lines
     # All else is of the lines at head and tail, which are English for numbers.
@@ -83,7 +83,7 @@ def test_what_is_inserted_comes_from_the_pool():
 
 
 def test_copies_depend_on_seed_id_and_rate_alone(pool, write):
-    texts = {str(at): write(f"text{at}") for at in range(6)}
+    texts = {str(index): write(f"text{index}") for index in range(6)}
     model = EditModel(pool, seed=3)
     forth = {id: model.copy(text, id) for id, text in texts.items()}
     back = {id: EditModel(pool, seed=3).copy(texts[id], id) for id in reversed(texts)}

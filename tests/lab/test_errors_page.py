@@ -90,8 +90,8 @@ def test_the_page_has_all_errors_with_their_reasons(result, language):
     assert "<script" not in page
     assert "\u202e" not in page
     assert f"{result.choice.default.accuracy.scores.f1:.3f}" in page
-    said = {"zh": "较短一篇有", "en": "of the shorter text is aligned"}
-    assert page.count(said[language]) == len(errors)
+    message = {"zh": "较短一篇有", "en": "of the shorter text is aligned"}
+    assert page.count(message[language]) == len(errors)
     assert page == errors_page(result, language=language)
 
 
@@ -107,7 +107,7 @@ def test_a_browser_shows_the_page_at_each_width(result, tmp_path):
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.evaluate("window.broken") is None
                 left, right = (
-                    page.locator("article .side").nth(at).bounding_box() for at in (0, 1)
+                    page.locator("article .side").nth(index).bounding_box() for index in (0, 1)
                 )
                 if width == 360:
                     assert left["y"] + left["height"] <= right["y"]

@@ -24,7 +24,10 @@ def corpora(monkeypatch):
 
 def pool(count):
     """Return clauses of 16 characters of which no two share one."""
-    return ["".join(map(chr, range(at, at + 16))) for at in range(0x4E00, 0x4E00 + 16 * count, 16)]
+    return [
+        "".join(map(chr, range(index, index + 16)))
+        for index in range(0x4E00, 0x4E00 + 16 * count, 16)
+    ]
 
 
 def test_the_beginning_of_a_larger_collection_is_the_smaller_one(corpora):
@@ -38,9 +41,9 @@ def test_the_truth_of_clauses_is_that_of_an_exact_join(corpora):
     texts = [record["text"] for record in collection.records()]
     expected = corpora.truth.resemblance_pairs(texts, corpora.THRESHOLD)
     within_families = len(collection.pairs)
-    found = np.array(collection.truth())
-    assert within_families < len(found)
-    assert [tuple(pair) for pair in found[:, :2]] == sorted(tuple(p) for p in expected[:, :2])
+    result = np.array(collection.truth())
+    assert within_families < len(result)
+    assert [tuple(pair) for pair in result[:, :2]] == sorted(tuple(p) for p in expected[:, :2])
 
 
 def test_planted_pairs_have_the_resemblance_of_their_texts(corpora):

@@ -45,7 +45,7 @@ def rows_of(result, name):
 
 
 def shingles(text, k):
-    return {text[at : at + k] for at in range(len(text) - k + 1)}
+    return {text[index : index + k] for index in range(len(text) - k + 1)}
 
 
 def values_of(result, name):
@@ -68,16 +68,16 @@ def test_the_files(result):
 def test_values_are_those_of_the_rest_of_the_package(result):
     core = compiled(neardup.load_recipe("general"))
     texts = dict(zip(result.documents.ids, result.documents.texts, strict=True))
-    for at, pair in enumerate(result.truth.pairs):
+    for index, pair in enumerate(result.truth.pairs):
         a, b = texts[pair.id_a], texts[pair.id_b]
         in_a, in_b = (shingles(core.normalize(text), 5) for text in (a, b))
         resemblance = len(in_a & in_b) / len(in_a | in_b)
-        assert values_of(result, "resemblance(5)")[at] == pytest.approx(resemblance)
+        assert values_of(result, "resemblance(5)")[index] == pytest.approx(resemblance)
         for recipe in ("characters", "classic"):
-            one, other = (neardup.fingerprint(text, recipe=recipe) for text in (a, b))
-            assert values_of(result, recipe)[at] == one.distance(other)
+            first, other = (neardup.fingerprint(text, recipe=recipe) for text in (a, b))
+            assert values_of(result, recipe)[index] == first.distance(other)
         # An estimate from 128 values.
-        assert abs(values_of(result, "minhash")[at] - resemblance) < 0.2
+        assert abs(values_of(result, "minhash")[index] - resemblance) < 0.2
 
 
 def test_the_best_is_first_and_can_be_used(result):
@@ -101,15 +101,15 @@ def test_recipes_decide_by_the_measures_of_texts(result):
     assert by_name["aligned"] == ["aligned"]
     assert by_name["weighted resemblance"] == []
     assert {measure_name(name, 5, "") for name in measures_of_texts()} <= set(by_name)
-    own = next(m for m in result.measures if m.name == "classic")
-    assert own.measured.own_cut_off == 3
-    assert own.default is not None
+    measure = next(m for m in result.measures if m.name == "classic")
+    assert measure.measured.own_cut_off == 3
+    assert measure.default is not None
 
 
 def test_the_default_is_measured_even_if_it_is_not_asked_for(result):
     without = evaluate_pairs(DOCS, PAIRS, recipes=["classic"])
-    for found in (result, without):
-        default = found.choice.default
+    for outcome in (result, without):
+        default = outcome.choice.default
         assert (default.decider.name, default.measured.name) == ("general", "content(5)")
         assert default.cut_off == neardup.load_recipe("general").decide.threshold
         assert default.options == ""
@@ -119,29 +119,29 @@ def test_the_default_is_measured_even_if_it_is_not_asked_for(result):
 
 def test_a_recipe_of_ones_own_is_tried_and_can_be_pasted(tmp_path):
     path = tmp_path / "own recipe.toml"
-    own = neardup.load_recipe("general").replace(decide={"shingle": 3, "threshold": 0.4})
-    path.write_text(own.to_toml().replace('name = "general"', 'name = "own"'), "utf-8")
-    found = evaluate_pairs(DOCS, PAIRS, recipes=[path])
-    measure = next(m for m in found.measures if m.name == "content(3)")
+    recipe = neardup.load_recipe("general").replace(decide={"shingle": 3, "threshold": 0.4})
+    path.write_text(recipe.to_toml().replace('name = "general"', 'name = "own"'), "utf-8")
+    evaluation = evaluate_pairs(DOCS, PAIRS, recipes=[path])
+    measure = next(m for m in evaluation.measures if m.name == "content(3)")
     assert [d.name for d in measure.measured.deciders] == ["own"]
-    assert found.choice.best.options.startswith(f"--recipe '{path}' --threshold ")
+    assert evaluation.choice.best.options.startswith(f"--recipe '{path}' --threshold ")
 
 
 def test_evidence_is_that_of_the_advised_setting(result):
     assert result.choice.advised is result.choice.default
     texts = dict(zip(result.documents.ids, result.documents.texts, strict=True))
     called = result.choice.default.called.tolist()
-    for pair, one, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
+    for pair, item, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
         # Among so few documents nothing is common.
         alone = neardup.compare(texts[pair.id_a], texts[pair.id_b])
-        found = one.comparison
-        assert found.duplicate == duplicate == alone.duplicate
-        assert found.similarity == pytest.approx(alone.similarity)
+        outcome = item.comparison
+        assert outcome.duplicate == duplicate == alone.duplicate
+        assert outcome.similarity == pytest.approx(alone.similarity)
         for name in EVIDENCE:
-            assert getattr(found, name) == pytest.approx(getattr(alone, name)), name
-        assert one.reasons()[0] == found.verdict
-        if found.numbers_differ:
-            assert f", {found.numbers_differ} differ" in " ".join(one.reasons())
+            assert getattr(outcome, name) == pytest.approx(getattr(alone, name)), name
+        assert item.reasons()[0] == outcome.verdict
+        if outcome.numbers_differ:
+            assert f", {outcome.numbers_differ} differ" in " ".join(item.reasons())
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_evidence_is_that_of_the_advised_setting(result):
     ],
 )
 def test_each_kind_of_pair_is_explained(result, pair, expected):
-    names = [f"{one.id_a} {one.id_b}" for one in result.truth.pairs]
+    names = [f"{item.id_a} {item.id_b}" for item in result.truth.pairs]
     reasons = result.evidence[names.index(pair)].reasons()
     assert any(reason.endswith(expected) for reason in reasons), reasons
 
 
 def test_what_many_documents_share_is_said_to_be_discounted(tmp_path, write):
     form = write("form", 12)
-    texts = {f"{at}": form + write(f"{at}", 6) for at in range(30)}
+    texts = {f"{index}": form + write(f"{index}", 6) for index in range(30)}
     texts |= dict.fromkeys("ab", write("again", 8))
     docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
     lines = (json.dumps({"id": id, "text": text}) for id, text in texts.items())
@@ -211,11 +211,11 @@ def test_pairs_that_share_documents_belong_together():
 def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
     pairs = tmp_path / "pairs.tsv"
     lines = PAIRS.read_text("utf-8").splitlines()
-    groups = ["group", *(f"{at % 3}" for at in range(len(lines) - 1))]
+    groups = ["group", *(f"{index % 3}" for index in range(len(lines) - 1))]
     rows = (f"{line}\t{group}\n" for line, group in zip(lines, groups, strict=True))
     pairs.write_text("".join(rows), "utf-8")
-    found = evaluate_pairs(DOCS, pairs, recipes=["general"])
-    assert (found.choice.left_out, found.choice.folds) == ("group", 3)
+    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general"])
+    assert (evaluation.choice.left_out, evaluation.choice.folds) == ("group", 3)
     assert (result.choice.left_out, result.choice.folds) == ("shared", 5)
 
 
@@ -239,15 +239,15 @@ def test_the_table_explains_its_columns(result):
 
 
 def test_json_has_intervals_and_the_evidence_of_each_pair(result):
-    found = json.loads((result.folder / "evaluation.json").read_bytes())
+    outcome = json.loads((result.folder / "evaluation.json").read_bytes())
     assert as_json(result) == (result.folder / "evaluation.json").read_bytes()
-    assert found["verdict"]["advised"] == "default"
-    for setting in found["settings"].values():
+    assert outcome["verdict"]["advised"] == "default"
+    for setting in outcome["settings"].values():
         for name in ("f1", "precision", "recall"):
             low, high = setting[name]["interval"]
             assert low <= setting[name]["value"] <= high
-    assert [pair["id_a"] for pair in found["pairs"]] == [p.id_a for p in result.truth.pairs]
-    for pair in found["pairs"]:
+    assert [pair["id_a"] for pair in outcome["pairs"]] == [p.id_a for p in result.truth.pairs]
+    for pair in outcome["pairs"]:
         assert set(pair["evidence"]) == set(EVIDENCE)
         assert "uplicates" in pair["why"][0]
 
@@ -260,18 +260,18 @@ def test_the_same_again_with_other_threads(result, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("ferry\tnobody\tyes\n", "line 17: must name documents of the input"),
         ("ferry\ttwin\tyes\n", "which several documents have"),
     ],
 )
-def test_ids_that_cannot_be(tmp_path, change, said):
+def test_ids_that_cannot_be(tmp_path, change, message):
     docs, pairs = tmp_path / "docs.jsonl", tmp_path / "pairs.tsv"
     twins = b'{"id":"twin","text":"one"}\n{"id":"twin","text":"two"}\n'
     docs.write_bytes(DOCS.read_bytes() + twins)
     pairs.write_text(PAIRS.read_text("utf-8") + change, "utf-8")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
     assert not (tmp_path / "out").exists()
 
@@ -305,18 +305,18 @@ def test_texts_without_a_sketch(tmp_path):
     texts = {"a": "……！", "b": "……！", "c": "？？", "d": "一段有字的文章，说的是渡口。"}
     docs.write_text("".join(f'{{"id":"{k}","text":"{v}"}}\n' for k, v in texts.items()), "utf-8")
     pairs.write_text("id_a,id_b,label\na,b,yes\na,c,no\nc,d,no\n", "utf-8")
-    found = evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
-    values = values_of(found, "classic")
+    evaluation = evaluate_pairs(docs, pairs, tmp_path / "out", recipes=["classic"])
+    values = values_of(evaluation, "classic")
     assert values[0] == 0
     assert np.isnan(values[1:]).all()
-    assert [row["classic"] for row in rows_of(found, "pairs.csv")] == ["0", "", ""]
+    assert [row["classic"] for row in rows_of(evaluation, "pairs.csv")] == ["0", "", ""]
 
 
 def test_records_without_a_text_are_left_out_and_counted(tmp_path):
     docs = tmp_path / "docs.jsonl"
     docs.write_bytes(DOCS.read_bytes() + b'{"id":"x"}\n')
-    found = evaluate_pairs(docs, PAIRS, recipes=["classic"])
-    assert (found.problems, len(found.documents)) == (1, 18)
+    evaluation = evaluate_pairs(docs, PAIRS, recipes=["classic"])
+    assert (evaluation.problems, len(evaluation.documents)) == (1, 18)
 
 
 @pytest.mark.parametrize("missing", ["matplotlib", "sklearn"])
@@ -330,11 +330,11 @@ def test_three_pairs_are_judged_with_caution(tmp_path):
     pairs = tmp_path / "pairs.tsv"
     head = "id_a\tid_b\tlabel\n"
     pairs.write_text(f"{head}ferry\tferry-repost\tyes\ntea\ttea-edited\tyes\nferry\ttea\tno\n")
-    found = evaluate_pairs(DOCS, pairs, recipes=["general"])
-    assert found.choice.left_out == "pair"
-    said = terminal(found)
-    assert "2 duplicates and 1 other pairs are few" in said
-    assert "Most pairs are connected" in said
+    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general"])
+    assert evaluation.choice.left_out == "pair"
+    message = terminal(evaluation)
+    assert "2 duplicates and 1 other pairs are few" in message
+    assert "Most pairs are connected" in message
 
 
 def test_labels_the_wrong_way_round_are_suspected(tmp_path):
@@ -344,9 +344,9 @@ def test_labels_the_wrong_way_round_are_suspected(tmp_path):
     for label, other in turned.items():
         lines = lines.replace(label, other)
     pairs.write_text(lines, "utf-8")
-    found = evaluate_pairs(DOCS, pairs, recipes=["general", "classic"])
-    assert not found.choice.is_better
-    assert "are swapped" in terminal(found)
+    evaluation = evaluate_pairs(DOCS, pairs, recipes=["general", "classic"])
+    assert not evaluation.choice.is_better
+    assert "are swapped" in terminal(evaluation)
 
 
 @pytest.mark.shared
@@ -355,10 +355,10 @@ def test_the_shared_pairs(shared, tmp_path):
     folder = shared / "corpora" / "labelled_pairs_zh"
     docs = tmp_path / "docs.jsonl.zst"
     shutil.copy(folder / "docs.jsonl.zst", docs)
-    found = evaluate_pairs(docs, folder / "pairs.tsv", workers=2)
-    assert (len(found.truth.pairs), int(found.is_true.sum())) == (53, 17)
-    best = {m.name: round(m.sweep.best.f1, 2) for m in found.measures}
+    evaluation = evaluate_pairs(docs, folder / "pairs.tsv", workers=2)
+    assert (len(evaluation.truth.pairs), int(evaluation.is_true.sum())) == (53, 17)
+    best = {m.name: round(m.sweep.best.f1, 2) for m in evaluation.measures}
     assert best["resemblance(5)"] == 0.80
     # The best measure, each pair judged by the cut-off of the others.
-    assert found.measures[0].sweep.left_out.f1 >= 0.8
-    assert found.choice.default.accuracy.scores.f1 >= 0.8
+    assert evaluation.measures[0].sweep.left_out.f1 >= 0.8
+    assert evaluation.choice.default.accuracy.scores.f1 >= 0.8

@@ -34,9 +34,9 @@ def truth(tmp_path):
 )
 def test_labels(truth, label, duplicate):
     other = "no" if duplicate else "yes"
-    found = truth(f"{HEAD}a\tb\t{label}\nc\td\t{other}\n")
-    assert found.pairs[0].duplicate is duplicate
-    assert found.labels[label] == (duplicate, 1)
+    result = truth(f"{HEAD}a\tb\t{label}\nc\td\t{other}\n")
+    assert result.pairs[0].duplicate is duplicate
+    assert result.labels[label] == (duplicate, 1)
 
 
 @pytest.mark.parametrize(
@@ -47,27 +47,27 @@ def test_labels(truth, label, duplicate):
     ],
 )
 def test_columns_in_any_order_with_tabs_or_commas(truth, text):
-    found = truth(text)
-    assert [(p.id_a, p.id_b, p.duplicate, p.confidence) for p in found.pairs] == [
+    result = truth(text)
+    assert [(p.id_a, p.id_b, p.duplicate, p.confidence) for p in result.pairs] == [
         ("a", "b", True, "high"),
         ("c", "d", False, "low"),
     ]
-    assert found.pairs[1].line in (3, 4)
+    assert result.pairs[1].line in (3, 4)
 
 
 def test_a_group_is_read_if_there_is_one(truth):
-    found = truth("id_a,id_b,label,group\na,b,yes,news\nc,d,no,\n")
-    assert [pair.group for pair in found.pairs] == ["news", ""]
+    result = truth("id_a,id_b,label,group\na,b,yes,news\nc,d,no,\n")
+    assert [pair.group for pair in result.pairs] == ["news", ""]
     assert truth(f"{HEAD}a\tb\tyes\nc\td\tno\n").pairs[0].group == ""
 
 
 def test_a_pair_that_repeats_counts_once(truth):
-    found = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
-    assert (len(found.pairs), found.repeated) == (2, 1)
+    result = truth(f"{HEAD}a\tb\tyes\nb\ta\tduplicate\nc\td\tno\n")
+    assert (len(result.pairs), result.repeated) == (2, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "line 1: must name the columns"),
         ("a\tb\tyes\n", "Got none called id_a or id_b or label"),
@@ -80,11 +80,11 @@ def test_a_pair_that_repeats_counts_once(truth):
         (b"id_a\tid_b\tlabel\n\xff\n", "must be UTF-8"),
     ],
 )
-def test_what_is_refused_names_the_file_and_the_line(truth, text, said):
+def test_what_is_refused_names_the_file_and_the_line(truth, text, message):
     with pytest.raises(InputError) as caught:
         truth(text)
     assert "pairs.tsv" in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_missing_file(tmp_path):

@@ -37,8 +37,8 @@ def test_scores_of_nothing(scores, expected):
 
 
 def test_pairs_have_no_order_and_count_once():
-    found = [(1, 0), (0, 1), (2, 3), (7, 5)]
-    assert pair_scores(found, [(0, 1), (3, 2), (8, 9)]) == Scores(tp=2, fp=1, fn=1)
+    result = [(1, 0), (0, 1), (2, 3), (7, 5)]
+    assert pair_scores(result, [(0, 1), (3, 2), (8, 9)]) == Scores(tp=2, fp=1, fn=1)
     assert pair_scores([], []) == Scores(0, 0, 0)
     assert pair_scores(np.empty((0, 2), np.int64), [(0, 1)]) == Scores(0, 0, 1)
 
@@ -56,8 +56,8 @@ def test_the_curve_by_hand():
     assert threshold.tolist() == [0.9, 0.8, 0.4]
     assert precision.tolist() == [1, 2 / 3, 2 / 4]
     assert recall.tolist() == [1 / 4, 2 / 4, 2 / 4]
-    found = average_precision([0.9, 0.8, 0.8, 0.4], [True, True, False, False], missed=2)
-    assert found == pytest.approx(1 / 4 + 2 / 3 / 4)
+    result = average_precision([0.9, 0.8, 0.8, 0.4], [True, True, False, False], missed=2)
+    assert result == pytest.approx(1 / 4 + 2 / 3 / 4)
 
 
 def test_the_curve_of_nothing():
@@ -74,9 +74,9 @@ def test_the_curve_of_nothing():
     st.randoms(use_true_random=False),
 )
 def test_the_curve_knows_no_order(rows, missed, shuffle):
-    def curve(some):
+    def curve(chosen):
         return precision_recall_curve(
-            [row[0] for row in some], np.array([row[1] for row in some], bool), missed=missed
+            [row[0] for row in chosen], np.array([row[1] for row in chosen], bool), missed=missed
         )
 
     first = curve(rows)
@@ -102,7 +102,7 @@ def test_curves_of_what_is_no_pair(arguments, name):
 
 
 @pytest.mark.parametrize(
-    ("found", "true", "expected"),
+    ("result", "true", "expected"),
     [
         ([], [], 1),
         ([3], ["a"], 1),
@@ -113,8 +113,8 @@ def test_curves_of_what_is_no_pair(arguments, name):
         ([0, 0, 0, 1, 2, 3], [0, 0, 1, 1, 1, 1], -1 / 9),
     ],
 )
-def test_adjusted_rand(found, true, expected):
-    assert adjusted_rand_index(found, true) == pytest.approx(expected)
+def test_adjusted_rand(result, true, expected):
+    assert adjusted_rand_index(result, true) == pytest.approx(expected)
 
 
 @given(LABELS)
@@ -122,16 +122,16 @@ def test_b_cubed_is_its_definition(labels):
     def mean(a, b):
         """Over documents, the share of a's cluster that is in b's."""
         shares = []
-        for at in range(len(a)):
-            mine = [k for k in range(len(a)) if a[k] == a[at]]
-            shares.append(Fraction(sum(b[k] == b[at] for k in mine), len(mine)))
+        for index in range(len(a)):
+            mine = [k for k in range(len(a)) if a[k] == a[index]]
+            shares.append(Fraction(sum(b[k] == b[index] for k in mine), len(mine)))
         return float(sum(shares) / len(shares)) if shares else 1.0
 
-    found, true = [a for a, _ in labels], [b for _, b in labels]
-    scores = b_cubed(found, true)
-    assert scores.precision == pytest.approx(mean(found, true))
-    assert scores.recall == pytest.approx(mean(true, found))
-    assert b_cubed(true, found).precision == scores.recall
+    result, true = [a for a, _ in labels], [b for _, b in labels]
+    scores = b_cubed(result, true)
+    assert scores.precision == pytest.approx(mean(result, true))
+    assert scores.recall == pytest.approx(mean(true, result))
+    assert b_cubed(true, result).precision == scores.recall
     both = scores.precision + scores.recall
     assert scores.f1 == pytest.approx(2 * scores.precision * scores.recall / both)
 

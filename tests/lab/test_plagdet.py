@@ -55,9 +55,9 @@ GOLDEN = {
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_by_hand(name):
-    found, true, precision, recall, granularity = GOLDEN[name]
-    scores = passage_scores(found, true)
-    assert (scores.cases, scores.detections) == (len(true), len(found))
+    result, true, precision, recall, granularity = GOLDEN[name]
+    scores = passage_scores(result, true)
+    assert (scores.cases, scores.detections) == (len(true), len(result))
     assert scores.precision == pytest.approx(precision, abs=1e-15)
     assert scores.recall == pytest.approx(recall, abs=1e-15)
     assert scores.granularity == granularity
@@ -93,17 +93,17 @@ def test_the_order_changes_nothing():
             for a, b in places
         ]
 
-    found, true = some(40), some(30)
-    forth = passage_scores(found, true)
-    draw.shuffle(found)
+    result, true = some(40), some(30)
+    forth = passage_scores(result, true)
+    draw.shuffle(result)
     draw.shuffle(true)
-    assert passage_scores(iter(found), iter(true)) == forth
+    assert passage_scores(iter(result), iter(true)) == forth
 
 
 SPAN = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda s: (s[0], s[0] + s[1]))
 CASES = st.lists(
     st.builds(
-        lambda d, here, s, there: Case(d, *here, s, *there),
+        lambda d, here, s, existing: Case(d, *here, s, *existing),
         st.sampled_from("pq"),
         SPAN,
         st.sampled_from("st"),
@@ -114,8 +114,10 @@ CASES = st.lists(
 
 
 def characters(item):
-    here = {("here", item.document, at) for at in range(item.begin, item.end)}
-    return here | {("there", item.source, at) for at in range(item.source_begin, item.source_end)}
+    here = {("here", item.document, index) for index in range(item.begin, item.end)}
+    return here | {
+        ("there", item.source, index) for index in range(item.source_begin, item.source_end)
+    }
 
 
 def right(item, others):
@@ -132,9 +134,9 @@ def right(item, others):
     return parts
 
 
-@given(found=CASES, true=CASES)
-def test_as_sets_of_characters(found, true):
-    scores = passage_scores(found, true)
+@given(result=CASES, true=CASES)
+def test_as_sets_of_characters(result, true):
+    scores = passage_scores(result, true)
 
     def mean(items, others):
         shares = [len(right(item, others)) / len(characters(item)) for item in items]
@@ -143,12 +145,12 @@ def test_as_sets_of_characters(found, true):
     def all_of(items):
         return set().union(*map(characters, items))
 
-    both = set().union(*(right(item, true) for item in found))
-    assert scores.precision == pytest.approx(mean(found, true))
-    assert scores.recall == pytest.approx(mean(true, found))
-    assert scores.micro_precision == pytest.approx(len(both) / len(all_of(found)) if found else 1)
+    both = set().union(*(right(item, true) for item in result))
+    assert scores.precision == pytest.approx(mean(result, true))
+    assert scores.recall == pytest.approx(mean(true, result))
+    assert scores.micro_precision == pytest.approx(len(both) / len(all_of(result)) if result else 1)
     assert scores.micro_recall == pytest.approx(len(both) / len(all_of(true)) if true else 1)
-    times = [sum(bool(right(item, [other])) for other in found) for item in true]
+    times = [sum(bool(right(item, [other])) for other in result) for item in true]
     detected = [count for count in times if count]
     assert scores.detected == len(detected)
     assert scores.granularity == (sum(detected) / len(detected) if detected else 1)

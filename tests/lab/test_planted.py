@@ -18,25 +18,25 @@ from neardup.lab.plagdet import Case
 
 @pytest.fixture(scope="module")
 def hosts(write):
-    return {f"paper{at}": write(f"host{at}", 40) for at in range(6)}
+    return {f"paper{index}": write(f"host{index}", 40) for index in range(6)}
 
 
 @pytest.fixture(scope="module")
 def sources(write):
     # Line breaks, as real texts have them.
     return {
-        f"source{at}": "\n\t".join(write(f"source{at}.{part}", 6) for part in range(5))
-        for at in range(8)
+        f"source{index}": "\n\t".join(write(f"source{index}.{part}", 6) for part in range(5))
+        for index in range(8)
     }
 
 
 def sentences(text):
     """Spans of the sentences without the white space around them."""
-    found = [
+    result = [
         (end - len(text[begin:end].lstrip()), begin + len(text[begin:end].rstrip()))
         for begin, end in spans.sentences(text)
     ]
-    return [(begin, end) for begin, end in found if begin < end]
+    return [(begin, end) for begin, end in result if begin < end]
 
 
 def without(paper):
@@ -69,9 +69,9 @@ def test_the_truth_is_exact(kind, hosts, sources):
             assert case.begin - planted_before in starts
             planted_before += case.end - case.begin
             assert 100 <= case.source_end - case.source_begin <= 500
-            found = sentences(sources[case.source])
-            assert case.source_begin in {begin for begin, _ in found}
-            assert case.source_end in {end for _, end in found}
+            result = sentences(sources[case.source])
+            assert case.source_begin in {begin for begin, _ in result}
+            assert case.source_end in {end for _, end in result}
         edges = [edge for case in paper.cases for edge in (case.begin, case.end)]
         # At least a sentence of the host between two of them.
         assert all(a < b for a, b in pairwise(edges))
@@ -191,16 +191,16 @@ def test_a_perfect_and_a_plain_detector(hosts, sources):
     papers = plant(hosts, sources, passages=2)
     true = [case for paper in papers for case in paper.cases]
     assert passage_scores(true, true).plagdet == 1
-    found = []
+    result = []
     for paper in papers:
         for name in {case.source for case in paper.cases}:
             blocks = SequenceMatcher(None, paper.text, sources[name], False).get_matching_blocks()
-            found += [
+            result += [
                 Case(paper.document, a, a + size, name, b, b + size)
                 for a, b, size in blocks
                 if size >= 40
             ]
-    assert passage_scores(found, true).plagdet > 0.95
+    assert passage_scores(result, true).plagdet > 0.95
 
 
 @pytest.mark.slow

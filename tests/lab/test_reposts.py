@@ -12,14 +12,14 @@ ARTICLE = "渡口的新渡轮下周一试航，票价两元，末班船推迟到
 
 def made(count=2000, text=ARTICLE, seed=0):
     model = RepostModel(seed=seed)
-    return [model.copy(text, str(at)) for at in range(count)]
+    return [model.copy(text, str(index)) for index in range(count)]
 
 
 @given(st.text(), st.text(max_size=5), st.integers(0, 9))
 def test_the_article_is_left_alone(text, id, seed):
-    found = RepostModel(seed=seed).copy(text, id)
-    assert found.text == found.head + text + found.tail
-    assert found == RepostModel(seed=seed).copy(text, id)
+    result = RepostModel(seed=seed).copy(text, id)
+    assert result.text == result.head + text + result.tail
+    assert result == RepostModel(seed=seed).copy(text, id)
 
 
 def test_where_lines_are_added_and_how_much():

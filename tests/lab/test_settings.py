@@ -16,9 +16,9 @@ from neardup.lab.metrics import accuracy, count_scores
 OWN = 0.45
 
 
-def measure(name, values, own=OWN):
+def measure(name, values, own_cut_off=OWN):
     return Measured(
-        name, "text", False, np.asarray(values, float), (Decider("general", name, own),)
+        name, "text", False, np.asarray(values, float), (Decider("general", name, own_cut_off),)
     )
 
 
@@ -64,7 +64,7 @@ def test_a_difference_by_chance_leaves_the_default():
 
 def test_the_default_as_the_best_needs_no_second_sentence():
     is_true = np.array([True, True, False, False])
-    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], own=0.5)], is_true)
+    choice = chosen([measure("general", [0.9, 0.8, 0.2, 0.1], own_cut_off=0.5)], is_true)
     assert choice.is_same
     assert not choice.is_better
     advice, usual = sentences(choice)
@@ -80,9 +80,11 @@ def test_measure_and_cut_off_are_chosen_without_the_pair(gap):
     for seed in range(60):
         draw = np.random.default_rng(seed)
         is_true = draw.random(count) < 0.35
-        measured = [measure(f"{at}", noise(draw, is_true, gap, count)) for at in range(measures)]
-        one, cut_off = pick(measured, is_true, np.ones_like(is_true))
-        flattered.append(count_scores(one.passes(cut_off), is_true).f1)
+        measured = [
+            measure(f"{index}", noise(draw, is_true, gap, count)) for index in range(measures)
+        ]
+        item, cut_off = pick(measured, is_true, np.ones_like(is_true))
+        flattered.append(count_scores(item.passes(cut_off), is_true).f1)
         judged = judged_by_others(measured, is_true, np.arange(count) % 15)
         honest.append(count_scores(judged, is_true).f1)
         # The same setting on pairs that nobody has seen.
@@ -98,15 +100,15 @@ def test_the_interval_holds_the_f1_of_new_pairs():
     for seed in range(100):
         draw = np.random.default_rng(seed)
         is_true = draw.random(120) < 0.4
-        found = accuracy(noise(draw, is_true, 0.2, 120) >= 0.5, is_true, seed=seed)
+        result = accuracy(noise(draw, is_true, 0.2, 120) >= 0.5, is_true, seed=seed)
         # The F1 of four million pairs.
-        held += found.f1[0] <= 0.7036 <= found.f1[1]
+        held += result.f1[0] <= 0.7036 <= result.f1[1]
     assert held >= 88
 
 
 def test_precision_and_recall_have_their_own_intervals():
     is_true = np.array([True] * 50 + [False] * 50)
-    found = accuracy(np.array([True] * 40 + [False] * 55 + [True] * 5), is_true)
-    assert found.precision[0] < 40 / 45 < found.precision[1]
-    assert found.recall[0] < 0.8 < found.recall[1]
-    assert found.recall[1] - found.recall[0] > found.precision[1] - found.precision[0]
+    result = accuracy(np.array([True] * 40 + [False] * 55 + [True] * 5), is_true)
+    assert result.precision[0] < 40 / 45 < result.precision[1]
+    assert result.recall[0] < 0.8 < result.recall[1]
+    assert result.recall[1] - result.recall[0] > result.precision[1] - result.precision[0]

@@ -18,13 +18,13 @@ def collection(collection_folder):
 
 
 def documents(texts, name="d"):
-    ids = tuple(f"{name}{at}" for at in range(len(texts)))
+    ids = tuple(f"{name}{index}" for index in range(len(texts)))
     return Documents(ids, (None,) * len(texts), tuple(texts))
 
 
 def test_files_become_topics(collection):
     assert list(collection.topics) == ["harbour", "market"]
-    assert [len(some) for some in collection.topics.values()] == [13, 12]
+    assert [len(chosen) for chosen in collection.topics.values()] == [13, 12]
     assert len(collection.distractors) == 20
     assert collection.topics["harbour"].titles[3] == "港3"
 
@@ -51,7 +51,7 @@ def test_splits_share_no_original_and_no_pool_with_their_documents(collection):
     test, development = (make_split(collection, name) for name in ("test", "development"))
 
     def originals(split):
-        return {split.documents.ids[at] for at in np.flatnonzero(split.topic >= 0)}
+        return {split.documents.ids[index] for index in np.flatnonzero(split.topic >= 0)}
 
     assert not originals(test) & originals(development)
     for split in (test, development):
@@ -107,8 +107,8 @@ def test_records_without_text_are_told_and_left_out(tmp_path):
 @pytest.fixture
 def judged(write):
     """Two topics; the originals of one repeat a distractor each."""
-    first = [write(f"a{at}") for at in range(4)]
-    second = [write(f"b{at}") for at in range(4)]
+    first = [write(f"a{index}") for index in range(4)]
+    second = [write(f"b{index}") for index in range(4)]
     collection = Collection(
         {"one": documents(first, "a"), "two": documents(second, "b")},
         documents([text + "另行通知。" for text in first] + [write("c0")], "c"),
@@ -134,7 +134,7 @@ def test_right_wrong_and_aside(judged):
     assert scorer.true_pairs == 4
     copies = places(split, 0, copies=True)
     originals = split.base[copies]
-    repeats = [int(natural[(natural == at).any(axis=1)].sum()) - at for at in originals]
+    repeats = [int(natural[(natural == index).any(axis=1)].sum()) - index for index in originals]
     other = places(split, 1, copies=False)
     cases = [
         (copies[0], originals[0], RIGHT),
@@ -157,9 +157,9 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
-    found = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
-    one, two, every = scorer.tallies(found)
-    assert (one.topic, one.scores, one.aside) == ("one", Scores(1, 1, 1), 1)
+    result = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    first_topic, two, every = scorer.tallies(result)
+    assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(1, 2, 3), 1)
     assert every.strict_precision == 1 / 4
@@ -170,15 +170,15 @@ def test_documents_count_once(judged):
     first, second = places(split, 0, copies=True)
     other = places(split, 1, copies=False)
     far = np.setdiff1d(np.flatnonzero(split.topic == -1), natural)
-    own = split.base[first]
+    original = split.base[first]
     # A right pair, two wrong ones of its document, one of two others, one set aside.
     repeat = natural[(natural == split.base[second]).any(axis=1)][0]
-    rows = [(first, own), (first, other[0]), (own, far[0]), (other[0], other[1]), repeat]
+    rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
     a, b = np.array(rows).T
-    found = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
-    one, two, every = scorer.document_tallies(found)
+    result = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    first_topic, two, every = scorer.document_tallies(result)
     # Right: copy and original; wrong: the other topic's document and the distractor.
-    assert (one.topic, one.scores, one.aside) == ("one", Scores(2, 2, 2), 2)
+    assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
     # A document of another topic that a wrong pair brings in is wrong in this one.
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 3, 4), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(2, 3, 6), 2)
@@ -188,10 +188,10 @@ def test_only_copies_that_were_searched_with_their_originals_count(judged):
     split, _, scorer = judged
     nothing = Found(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
     copy = places(split, 0, copies=True)[0]
-    some = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
-    documents = [tally.scores for tally in scorer.document_tallies(nothing, some)]
+    chosen = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
+    documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
     assert documents == [Scores(0, 0, 2), Scores(0, 0, 0), Scores(0, 0, 2)]
-    pairs = [tally.scores for tally in scorer.tallies(nothing, some)]
+    pairs = [tally.scores for tally in scorer.tallies(nothing, chosen)]
     assert pairs == [Scores(0, 0, 1), Scores(0, 0, 0), Scores(0, 0, 1)]
 
 
@@ -215,11 +215,11 @@ def test_a_sweep_filters_inclusively(judged):
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
     by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
-    found = Found(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
-    assert [(c, s.tp) for c, s in scorer.sweep(found, by_distance)] == [(3, 0), (4, 1), (5, 2)]
+    result = Found(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
+    assert [(c, s.tp) for c, s in scorer.sweep(result, by_distance)] == [(3, 0), (4, 1), (5, 2)]
     by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
-    found = Found(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
-    swept = [(c, s.tp) for c, s in scorer.sweep(found, by_similarity)]
+    result = Found(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
+    swept = [(c, s.tp) for c, s in scorer.sweep(result, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 
 
@@ -243,15 +243,15 @@ def test_a_filtered_sweep_is_what_the_runs_find(collection, name):
 def test_identical_texts_without_fingerprint_have_distance_zero():
     table = pa.table({"id": ["0", "1", "2"], "title": ["", "", ""], "text": ["…", "…", "。"]})
     (method,) = select_methods(["classic"])
-    found = find(method, table, 3)
-    assert (found.a.tolist(), found.b.tolist(), found.value.tolist()) == ([0], [1], [0.0])
+    result = find(method, table, 3)
+    assert (result.a.tolist(), result.b.tolist(), result.value.tolist()) == ([0], [1], [0.0])
 
 
 def test_methods():
     assert select_methods(None) == METHODS
-    own = Method("own", "news", "max_distance", (3, 6))
-    assert [m.name for m in select_methods(["general", own])] == ["general", "own"]
-    assert (own.default, own.loosest) == (3, 6)
+    method = Method("own", "news", "max_distance", (3, 6))
+    assert [m.name for m in select_methods(["general", method])] == ["general", "own"]
+    assert (method.default, method.loosest) == (3, 6)
     for bad in ([], ["general", "general"], ["nothing"], "general"):
         with pytest.raises(ParameterError, match="'methods' parameter must be"):
             select_methods(bad)

@@ -24,20 +24,20 @@ def drawn(seed, count=40):
 
 
 def test_a_cut_between_two_values_on_a_short_number():
-    found = sweep(np.array([0.9, 0.812, 0.7, 0.3, 0.1]), TRUE)
-    assert found.cut_off == 0.5
-    assert found.best == found.left_out == Scores(3, 0, 0)
-    assert found.average_precision == 1
-    assert found.best_interval == (1, 1)
+    result = sweep(np.array([0.9, 0.812, 0.7, 0.3, 0.1]), TRUE)
+    assert result.cut_off == 0.5
+    assert result.best == result.left_out == Scores(3, 0, 0)
+    assert result.average_precision == 1
+    assert result.best_interval == (1, 1)
     close = sweep(np.array([0.9, 0.8, 0.70012, 0.70011, 0.1]), TRUE)
     assert 0.70011 < close.cut_off <= 0.70012
 
 
 def test_distances_are_cut_at_whole_numbers():
-    found = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
-    assert found.cut_off == 7
-    assert found.cut_offs.tolist() == [0, 2, 5, 10, 30]
-    assert found.best == Scores(3, 0, 0)
+    result = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
+    assert result.cut_off == 7
+    assert result.cut_offs.tolist() == [0, 2, 5, 10, 30]
+    assert result.best == Scores(3, 0, 0)
     beside = sweep(np.array([0.0, 2, 5, 6, 30]), TRUE, by_distance=True)
     assert beside.cut_off == 5
 
@@ -52,10 +52,10 @@ def test_the_strictest_of_equal_cuts():
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_cut_is_the_best_of_all(seed):
     values, is_true = drawn(seed)
-    found = sweep(values, is_true)
+    result = sweep(values, is_true)
     top = max(f1_at(values, is_true, cut) for cut in values)
-    assert found.best.f1 == pytest.approx(top)
-    assert f1_at(values, is_true, found.cut_off) == pytest.approx(top)
+    assert result.best.f1 == pytest.approx(top)
+    assert f1_at(values, is_true, result.cut_off) == pytest.approx(top)
 
 
 @pytest.mark.parametrize("count", [25, 6])
@@ -63,41 +63,41 @@ def test_the_best_cut_is_the_best_of_all(seed):
 def test_a_fold_is_judged_by_the_sweep_of_all_others(seed, count):
     values, is_true = drawn(seed, 25)
     folds = np.random.default_rng(seed).permutation(25) % count
-    found = sweep(values, is_true, folds=folds)
+    result = sweep(values, is_true, folds=folds)
     for fold in range(count):
         others = folds != fold
         cut = sweep(values[others], is_true[others]).cut_off
-        assert (found.judged[~others] == (values[~others] >= cut)).all()
-    tp = int((found.judged & is_true).sum())
-    assert (found.left_out.tp, found.left_out.fn) == (tp, int(is_true.sum()) - tp)
+        assert (result.judged[~others] == (values[~others] >= cut)).all()
+    tp = int((result.judged & is_true).sum())
+    assert (result.left_out.tp, result.left_out.fn) == (tp, int(is_true.sum()) - tp)
     if count == len(values):
-        assert sweep(values, is_true).left_out == found.left_out
+        assert sweep(values, is_true).left_out == result.left_out
 
 
 def test_pairs_drawn_together_make_intervals_wider():
     values, is_true = drawn(1, 60)
-    one = sweep(values, is_true)
+    single = sweep(values, is_true)
     # Every pair ten times, as if ten of them shared their documents.
     many = sweep(np.tile(values, 10), np.tile(is_true, 10))
     units = np.tile(np.arange(60), 10)
     together = sweep(np.tile(values, 10), np.tile(is_true, 10), units=units)
-    width = [high - low for low, high in (f.best_interval for f in (one, many, together))]
+    width = [high - low for low, high in (f.best_interval for f in (single, many, together))]
     assert width[1] < 0.5 * width[0]
     assert width[2] == pytest.approx(width[0])
 
 
 def test_pairs_without_a_value_are_never_found():
     values = np.array([0.9, np.nan, 0.2])
-    found = sweep(values, np.array([True, True, False]))
-    assert found.best == Scores(1, 0, 1)
-    assert found.cut_offs.tolist() == [0.9, 0.2]
+    result = sweep(values, np.array([True, True, False]))
+    assert result.best == Scores(1, 0, 1)
+    assert result.cut_offs.tolist() == [0.9, 0.2]
     nothing = sweep(np.full(3, np.nan), np.array([True, True, False]))
     assert nothing.best == Scores(0, 0, 2)
 
 
 def test_intervals_hold_the_cut_and_are_the_same_again():
     values, is_true = drawn(3, 80)
-    found, again = sweep(values, is_true, seed=5), sweep(values, is_true, seed=5)
-    assert found.interval == again.interval
-    assert found.interval[0] <= found.cut_off <= found.interval[1]
-    assert found.left_out_interval[0] <= found.left_out.f1 <= found.left_out_interval[1]
+    result, again = sweep(values, is_true, seed=5), sweep(values, is_true, seed=5)
+    assert result.interval == again.interval
+    assert result.interval[0] <= result.cut_off <= result.interval[1]
+    assert result.left_out_interval[0] <= result.left_out.f1 <= result.left_out_interval[1]

@@ -83,9 +83,9 @@ def test_what_is_measured(result):
         assert [tally.topic for tally in run.pairs] == ["harbour", "market", "all"]
         assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.pairs)
         assert run.seconds > 0
-    found = result.chosen()[0].overall.scores
-    assert (found.fp, found.tp + found.fn) == (0, 12)
-    assert found.recall > 0.7
+    outcome = result.chosen()[0].overall.scores
+    assert (outcome.fp, outcome.tp + outcome.fn) == (0, 12)
+    assert outcome.recall > 0.7
     assert [time.documents for time in result.sizes] == [10, 20, 44] * 2
     assert len(result.rates) == 2 * 7
     assert [point.rate for point in result.rates[:7]] == [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]
@@ -197,8 +197,8 @@ def test_what_is_reproduced_follows_from_the_figures(improved, expected):
         as_measured("traditional, x", 0.93, 0.93, 2.0),
         as_measured("improved", *improved),
     ]
-    said = findings(runs)
-    assert [line.startswith("**Reproduced**: ") for line in said] == expected
+    message = findings(runs)
+    assert [line.startswith("**Reproduced**: ") for line in message] == expected
     plain = findings(runs, markdown=False)
     assert [line.startswith("Reproduced: ") for line in plain] == expected
     assert not any(mark in line for line in plain for mark in "*`")
@@ -238,8 +238,8 @@ def test_ties_are_called_ties(result):
         as_measured("traditional, x", 0.95, 0.94, 2.0),
         as_measured("improved", 0.95, 0.94, 1.0),
     ]
-    said = findings(runs, markdown=False)
-    assert [line.endswith(", a tie.") for line in said] == [False, True, False, False]
+    message = findings(runs, markdown=False)
+    assert [line.endswith(", a tie.") for line in message] == [False, True, False, False]
     general, classic = result.chosen()
     equal = dataclasses.replace(classic, pairs=general.pairs)
     runs = tuple(equal if run is classic else run for run in result.runs)
@@ -346,11 +346,11 @@ def test_parameters_out_of_bounds(collection_folder, tmp_path, options, expected
 
 
 def test_importing_the_lab_loads_no_extra(run_python):
-    found = run_python(
+    process = run_python(
         "import neardup.lab\n"
         "assert not {'matplotlib', 'sklearn', 'pyarrow'} & set(sys.modules), sys.modules.keys()\n"
     )
-    assert found.returncode == 0, found.stderr.decode()
+    assert process.returncode == 0, process.stderr.decode()
 
 
 def copy_heads(source, folder, documents):
@@ -377,8 +377,10 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     scorer = Scorer(split, table)
     places = split.first(len(table))
     runs = [
-        score_run(one, "paper", *one.cut_offs, find(one, table, *one.cut_offs), scorer, places)
-        for one in paper_methods()
+        score_run(
+            method, "paper", *method.cut_offs, find(method, table, *method.cut_offs), scorer, places
+        )
+        for method in paper_methods()
     ]
     *_, kept, out, _, improved = runs
     assert improved.precision >= 0.92

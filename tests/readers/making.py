@@ -22,7 +22,7 @@ def _font(characters):
     differently on each machine.
     """
     widths = [0] + [_width(character) for character in characters]
-    names = [".notdef"] + [f"glyph{at}" for at in range(len(characters))]
+    names = [".notdef"] + [f"glyph{index}" for index in range(len(characters))]
     glyphs = {}
     for name, width, character in zip(names, widths, " " + characters, strict=True):
         pen = TTGlyphPen(None)
@@ -57,11 +57,13 @@ def _stream(data, keys=""):
 
 def _to_unicode(characters):
     """Make the table that says which letter a glyph shows."""
-    pairs = [f"<{at:04x}> <{c.encode('utf-16-be').hex()}>" for at, c in enumerate(characters, 1)]
+    pairs = [
+        f"<{index:04x}> <{c.encode('utf-16-be').hex()}>" for index, c in enumerate(characters, 1)
+    ]
     parts = []
     for begin in range(0, len(pairs), 100):
-        some = pairs[begin : begin + 100]
-        parts.append(f"{len(some)} beginbfchar\n" + "\n".join(some) + "\nendbfchar\n")
+        chosen = pairs[begin : begin + 100]
+        parts.append(f"{len(chosen)} beginbfchar\n" + "\n".join(chosen) + "\nendbfchar\n")
     return (
         "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapType 2 def\n"
         "1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n"
@@ -72,7 +74,7 @@ def _to_unicode(characters):
 def pdf(pages):
     """Make a PDF; a page is a list of lines (x, y, size, text) in points."""
     characters = "".join(sorted({c for lines in pages for line in lines for c in line[3]}))
-    glyphs = {character: f"{at:04x}" for at, character in enumerate(characters, 1)}
+    glyphs = {character: f"{index:04x}" for index, character in enumerate(characters, 1)}
     font = _font(characters)
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -198,12 +200,12 @@ def check_damaged(data, read):
     read_at_all = 0
     for damaged in cut + changed:
         try:
-            found = read(damaged)
+            result = read(damaged)
         except UnreadableFileError as error:
-            said = str(error)
-            if not said.isprintable() or ": must " not in said:
-                raise AssertionError(said) from error
+            message = str(error)
+            if not message.isprintable() or ": must " not in message:
+                raise AssertionError(message) from error
         else:
             read_at_all += 1
-            assert not any(unicodedata.category(c) == "Cc" for c in set(found.text) - {"\n", "\t"})
+            assert not any(unicodedata.category(c) == "Cc" for c in set(result.text) - {"\n", "\t"})
     assert read_at_all < len(cut + changed)

@@ -18,7 +18,7 @@ from neardup import InputError, MissingDependencyError, OutputError, ParameterEr
 from neardup.dedup import dedup_files
 from neardup.readers import addresses
 
-ROWS = [{"id": f"d{at}", "text": text} for at, text in enumerate(families(2, 60))]
+ROWS = [{"id": f"d{index}", "text": text} for index, text in enumerate(families(2, 60))]
 LINES = "\n".join(map(json.dumps, ROWS)).encode() + b"\n"
 
 

@@ -91,5 +91,5 @@ def test_iterable(dataset, expected):
 def test_other_functions_take_them_too():
     frame = pl.from_arrow(TABLE).lazy()
     assert neardup.pairs(frame).table.num_rows > 10
-    found = neardup.contamination(frame, [TEXTS[0]])
-    assert isinstance(found.kept, pl.LazyFrame)
+    result = neardup.contamination(frame, [TEXTS[0]])
+    assert isinstance(result.kept, pl.LazyFrame)

@@ -14,9 +14,9 @@ BEYOND = 12345678901234567890123
 TEXT = "市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
 
 
-def line(at, deep=DEEP, **others):
+def line(index, deep=DEEP, **others):
     rest = json.dumps(
-        {"id": BEYOND + at, "text": TEXT * 3 + "甲乙丙丁"[at], **others}, ensure_ascii=False
+        {"id": BEYOND + index, "text": TEXT * 3 + "甲乙丙丁"[index], **others}, ensure_ascii=False
     )
     return f'{{"n":{deep},{rest[1:]}\n'
 
@@ -37,8 +37,8 @@ def line(at, deep=DEEP, **others):
     ],
 )
 def test_whole_numbers_keep_their_digits(text, expected):
-    found = exact_value(text.encode(), "a")
-    assert (found, type(found)) == (expected, type(expected))
+    result = exact_value(text.encode(), "a")
+    assert (result, type(result)) == (expected, type(expected))
 
 
 def test_searching_for_digits_is_linear():
@@ -48,14 +48,14 @@ def test_searching_for_digits_is_linear():
 
 
 def test_ids_and_priorities_of_deep_records(make):
-    path = make("a.jsonl", "".join(line(at, rank=BEYOND - at) for at in range(3)))
+    path = make("a.jsonl", "".join(line(index, rank=BEYOND - index) for index in range(3)))
     for options in ({}, {"priority": "field:id:desc"}, {"priority": "field:rank"}):
         result = neardup.dedup_files([path], "out.jsonl", force=True, **options)
         assert result.problems == []
         assert result.summary.read == 3
     neardup.pairs_files([path], "pairs.jsonl")
     pairs = [json.loads(row) for row in Path("pairs.jsonl").read_text("utf-8").splitlines()]
-    assert {row["id_a"] for row in pairs} == {str(BEYOND + at) for at in range(2)}
+    assert {row["id_a"] for row in pairs} == {str(BEYOND + index) for index in range(2)}
 
 
 def test_a_priority_by_deep_values_is_refused(make):
@@ -72,7 +72,7 @@ def test_a_deep_value_in_a_message(make):
 
 
 def test_an_index_takes_deep_records_or_says_why(make):
-    path = make("a.jsonl", "".join(line(at) for at in range(3)) + line(3, deep="1"))
+    path = make("a.jsonl", "".join(line(number) for number in range(3)) + line(3, deep="1"))
     with neardup.Index("n.db", must_exist=False) as index:
         added = index.add_files([path], extra_fields=["n"])
         assert (added.new, len(added.problems)) == (1, 3)

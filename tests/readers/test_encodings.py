@@ -80,10 +80,10 @@ def texts(sentences):
     ),
 )
 def test_simplified_chinese(text, encoding):
-    found = decode(text.encode(encoding))
-    assert found.text == text
-    assert found.notes == ()
-    assert found.certainty == ("certain" if encoding in MARKED else "likely")
+    decoded = decode(text.encode(encoding))
+    assert decoded.text == text
+    assert decoded.notes == ()
+    assert decoded.certainty == ("certain" if encoding in MARKED else "likely")
 
 
 @given(
@@ -91,8 +91,8 @@ def test_simplified_chinese(text, encoding):
     st.sampled_from(["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "big5", "big5hkscs", "gbk"]),
 )
 def test_traditional_chinese(text, encoding):
-    found = decode(text.encode(encoding))
-    assert (found.text, found.notes) == (text, ())
+    decoded = decode(text.encode(encoding))
+    assert (decoded.text, decoded.notes) == (text, ())
 
 
 @pytest.mark.parametrize(
@@ -104,28 +104,28 @@ def test_other_languages(text, encoding):
 
 @given(st.binary(max_size=400))
 def test_any_bytes_become_text(data):
-    found = decode(data)
-    found.text.encode()
-    assert decode(data) == found
+    decoded = decode(data)
+    decoded.text.encode()
+    assert decode(data) == decoded
 
 
 @given(texts(SIMPLIFIED), st.sampled_from(["utf-8", "gb18030", "utf-16-le", "utf-16-be"]))
 def test_half_a_character_at_the_end(text, encoding):
     # A character of one byte would be whole, or none.
     text = text.rstrip("！？。") + "书"
-    found = decode(text.encode(encoding)[:-1])
-    assert found.text == text[:-1]
-    (note,) = found.notes
+    decoded = decode(text.encode(encoding)[:-1])
+    assert decoded.text == text[:-1]
+    (note,) = decoded.notes
     assert "half a character" in note
 
 
 @given(texts(SIMPLIFIED), texts(SIMPLIFIED), st.sampled_from(["\n", "", " "]))
 def test_two_encodings_in_one_file(first, second, between):
     data = (first + between).encode() + second.encode("gb18030")
-    found = decode(data)
-    assert found.text == first + between + second
-    assert "gb18030" in found.notes[0]
-    assert found.certainty == "guessed"
+    decoded = decode(data)
+    assert decoded.text == first + between + second
+    assert "gb18030" in decoded.notes[0]
+    assert decoded.certainty == "guessed"
 
 
 def test_a_bad_byte_costs_itself():
@@ -133,10 +133,10 @@ def test_a_bad_byte_costs_itself():
     for encoding in ("utf-8", "gb18030"):
         data = text.encode(encoding)
         broken = data[:60] + b"\xff" + data[60:]
-        found = decode(broken)
-        assert found.text.replace("\ufffd", "") in text or found.text.count("\ufffd") == 1
-        assert found.text.endswith(SIMPLIFIED[-1])
-        assert "U+FFFD" in found.notes[-1]
+        decoded = decode(broken)
+        assert decoded.text.replace("\ufffd", "") in text or decoded.text.count("\ufffd") == 1
+        assert decoded.text.endswith(SIMPLIFIED[-1])
+        assert "U+FFFD" in decoded.notes[-1]
 
 
 def test_nuls_stay():
@@ -158,8 +158,8 @@ def test_tildes_and_braces_are_no_hz():
 
 
 def test_short_text_is_a_guess():
-    found = decode("好".encode("gbk"))
-    assert found.certainty == "guessed"
+    decoded = decode("好".encode("gbk"))
+    assert decoded.certainty == "guessed"
     assert decode(b"").certainty == "certain"
 
 

@@ -24,7 +24,10 @@ def _records_of(kind):
         rows = ["text,id", "a fox in the yard,1", f"{long},2", "a hen on the roof,3"]
         return [row.encode() + b"\n" for row in rows]
     texts = ["a fox in the yard", LONG, "a hen on the roof"]
-    return [orjson.dumps({"text": text, "id": str(at)}) + b"\n" for at, text in enumerate(texts, 1)]
+    return [
+        orjson.dumps({"text": text, "id": str(index)}) + b"\n"
+        for index, text in enumerate(texts, 1)
+    ]
 
 
 @pytest.mark.parametrize("batch", [256, 1 << 22])
@@ -42,8 +45,8 @@ def test_a_record_that_is_too_long_is_a_problem(make, kind, batch):
         open_table(table, max_text=1000) if kind == "table" else open_sources([name], max_text=1000)
     )
     batches = list(source.batches(batch_bytes=batch))
-    problems = [problem for found in batches for problem in found.problems]
-    texts = [text for found in batches for text in found.texts.to_pylist()]
+    problems = [problem for result in batches for problem in result.problems]
+    texts = [text for result in batches for text in result.texts.to_pylist()]
     assert [(problem.record, problem.reason.code) for problem in problems] == [
         (1 if kind == "text" else 2, "too_long")
     ]
@@ -82,11 +85,11 @@ def test_a_line_that_is_too_long_is_never_held():
         yield from [b"x" * 100] * 50
         yield b"y\n4\n5"
 
-    found = [
+    result = [
         block if isinstance(block, bytes) else [len(part) for part in block]
         for block in whole_lines(chunks(), 1000)
     ]
-    assert found == [b"1\n2", [*[1], *[100] * 50, 1], b"4", b"5"]
+    assert result == [b"1\n2", [*[1], *[100] * 50, 1], b"4", b"5"]
 
 
 def test_the_longest_record_is_at_most_a_quarter_of_the_memory():

@@ -46,13 +46,13 @@ def parts(problem):
     return problem.source, problem.record, problem.field, problem.reason.code, problem.found
 
 
-@pytest.mark.parametrize(("line", "reason", "found"), BAD_LINES)
-def test_lines(read, make, line, reason, found):
+@pytest.mark.parametrize(("line", "reason", "result"), BAD_LINES)
+def test_lines(read, make, line, reason, result):
     got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b'\n{"text":"ok"}\n'))
     assert got["texts"] == ["ok", None, "ok"]
     assert got["ids"] == ["a.jsonl:1", "a.jsonl:2", "a.jsonl:3"]
     (problem,) = got["problems"]
-    assert parts(problem) == ("a.jsonl", 2, None, reason, found)
+    assert parts(problem) == ("a.jsonl", 2, None, reason, result)
     assert (problem.remedy == "") is (reason != "invalid_utf8")
     assert "\n" not in str(problem)
 
@@ -68,17 +68,17 @@ def test_a_sentence_as_a_whole(read, make):
 
 
 @pytest.mark.parametrize(
-    ("line", "reason", "found", "options"),
+    ("line", "reason", "result", "options"),
     [
         *((*case, {}) for case in BAD_FIELDS),
         *((*case, {"text_field": "text"}) for case in BAD_FIELDS + MISSING_FIELDS),
     ],
 )
-def test_fields(read, make, line, reason, found, options):
+def test_fields(read, make, line, reason, result, options):
     got = read(make("a.jsonl", b'{"text":"ok"}\n' + line + b"\n"), **options)
     assert got["texts"] == ["ok", None]
     (problem,) = got["problems"]
-    assert parts(problem) == ("a.jsonl", 2, "text", reason, found)
+    assert parts(problem) == ("a.jsonl", 2, "text", reason, result)
 
 
 def test_ids_and_text_fields_that_a_record_lacks(read, make):
@@ -190,8 +190,8 @@ def test_parquet_with_any_byte_changed(read, make):
     pq.write_table(pa.table({"title": ["甲", "乙", "丙"], "text": texts}), out, compression="none")
     data = out.getvalue()
     refused = problems = 0
-    for at in range(4, len(data), 4):
-        name = make("a.parquet", data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+    for index in range(4, len(data), 4):
+        name = make("a.parquet", data[:index] + bytes([data[index] ^ 0xFF]) + data[index + 1 :])
         try:
             problems += bool(read(name)["problems"])
         except InputError:
@@ -212,8 +212,8 @@ def test_truncated_stream(read, make, suffix, batch_bytes):
     count = len(got["texts"])
     assert 1000 < count < 2000
     assert [b'{"text":"%s"}\n' % t.encode() for t in got["texts"]] == lines[:count]
-    found = f"{count} records and then damaged data"
-    assert [parts(p) for p in got["problems"]] == [(name, count + 1, None, "damaged_file", found)]
+    result = f"{count} records and then damaged data"
+    assert [parts(p) for p in got["problems"]] == [(name, count + 1, None, "damaged_file", result)]
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
@@ -293,8 +293,8 @@ def test_a_problem_keeps_its_parts(make):
 
 def test_problems_of_one_kind_are_grouped(make):
     make("a.jsonl", b'{"text": "x"}\n' + b'{"url": 1}\n' * 5 + b"oops\n[}\n")
-    for at in range(5):
-        make(f"d/{at}.csv", b"id,label\n1,2\n")
+    for index in range(5):
+        make(f"d/{index}.csv", b"id,label\n1,2\n")
     make("d/a.jsonl", b'{"text": "x"}\n')
     grouped = GroupedProblems()
     for batch in open_sources(["a.jsonl", "d"]).batches():

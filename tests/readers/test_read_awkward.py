@@ -46,88 +46,88 @@ def original(awkward):
 
 @pytest.mark.parametrize("name", [*LIKELY, *CERTAIN])
 def test_one_text_in_many_encodings(awkward, original, name):
-    found = read_file(awkward / name)
-    assert found.text == original
-    assert found.encoding == {**LIKELY, **CERTAIN}[name]
-    assert found.certainty == ("likely" if name in LIKELY else "certain")
-    assert (found.notes == ()) == (found.encoding == "utf-8")
+    document = read_file(awkward / name)
+    assert document.text == original
+    assert document.encoding == {**LIKELY, **CERTAIN}[name]
+    assert document.certainty == ("likely" if name in LIKELY else "certain")
+    assert (document.notes == ()) == (document.encoding == "utf-8")
 
 
 @pytest.mark.parametrize("name", OWN_TEXT)
 def test_encodings_with_texts_of_their_own(awkward, name):
     encoding, codec = OWN_TEXT[name]
-    found = read_file(awkward / name)
-    assert found.text == (awkward / name).read_bytes().decode(codec)
-    assert (found.encoding, found.certainty) == (encoding, "likely")
-    assert found.notes == (f"Read as {encoding} (likely).",)
+    document = read_file(awkward / name)
+    assert document.text == (awkward / name).read_bytes().decode(codec)
+    assert (document.encoding, document.certainty) == (encoding, "likely")
+    assert document.notes == (f"Read as {encoding} (likely).",)
 
 
 @pytest.mark.parametrize("encoding", ["utf8", "gbk"])
 def test_half_a_character_at_the_end_is_all_that_is_lost(awkward, original, encoding):
     name = f"zh_{encoding}_truncated_half_char.txt"
-    found = read_file(awkward / name)
+    document = read_file(awkward / name)
     data = (awkward / name).read_bytes()
-    assert original.startswith(found.text)
-    assert 0 < len(data) - len(found.text.encode(encoding)) < 3
-    assert "half a character" in found.notes[-1]
+    assert original.startswith(document.text)
+    assert 0 < len(data) - len(document.text.encode(encoding)) < 3
+    assert "half a character" in document.notes[-1]
 
 
 def test_two_encodings(awkward, original):
-    found = read_file(awkward / "zh_mixed_utf8_then_gbk.txt")
+    document = read_file(awkward / "zh_mixed_utf8_then_gbk.txt")
     # The second part begins on a line of its own.
-    assert original.startswith(found.text.replace("与\n之", "与之"))
-    assert len(found.text) > 1000
-    assert found.certainty == "guessed"
+    assert original.startswith(document.text.replace("与\n之", "与之"))
+    assert len(document.text) > 1000
+    assert document.certainty == "guessed"
 
 
 def test_nuls_are_left_out(awkward, original):
-    found = read_file(awkward / "zh_nul_bytes.txt")
-    assert original.startswith(found.text)
+    document = read_file(awkward / "zh_nul_bytes.txt")
+    assert original.startswith(document.text)
     nuls = (awkward / "zh_nul_bytes.txt").read_bytes().count(b"\0")
-    assert found.notes == (f"{nuls} NUL characters are left out.",)
+    assert document.notes == (f"{nuls} NUL characters are left out.",)
 
 
 def test_a_header_that_lies(awkward, original):
-    found = read_file(awkward / "zh_header_lies.html")
-    assert bare(found.text) in bare(original)
-    assert found.notes == ("Read as gb18030 (likely), though the file declares utf-8.",)
+    document = read_file(awkward / "zh_header_lies.html")
+    assert bare(document.text) in bare(original)
+    assert document.notes == ("Read as gb18030 (likely), though the file declares utf-8.",)
 
 
 @pytest.mark.parametrize("name", ["zh_broken_tags.html", "zh_entities.html"])
 def test_html(awkward, original, name):
-    found = read_file(awkward / name)
-    assert found.format == "html"
-    assert bare(found.text) in bare(original)
-    assert len(found.text) > 350
+    document = read_file(awkward / name)
+    assert document.format == "html"
+    assert bare(document.text) in bare(original)
+    assert len(document.text) > 350
 
 
 def test_html_with_menus_and_scripts(awkward, original):
-    found = read_file(awkward / "zh_gb2312_meta.html")
-    title, _, rest = found.text.partition("\n")
-    assert [found.text[h.begin : h.end] for h in found.headings] == [title]
+    document = read_file(awkward / "zh_gb2312_meta.html")
+    title, _, rest = document.text.partition("\n")
+    assert [document.text[h.begin : h.end] for h in document.headings] == [title]
     assert bare(rest[:3000]) in bare(original)
-    assert "脚本" not in found.text
-    assert "登录" not in found.text
+    assert "脚本" not in document.text
+    assert "登录" not in document.text
 
 
 def test_pdf(awkward, original):
     """Its font is not embedded, so letters are placed by a font of the machine."""
     if not (shutil.which("fc-list") and subprocess.check_output(["fc-list", ":lang=zh"])):
         pytest.skip(needs.FONTS)
-    found = read_file(awkward / "zh_orig_part.pdf")
-    assert len(found.pages) == 3
-    pages = [*found.pages, len(found.text)]
+    document = read_file(awkward / "zh_orig_part.pdf")
+    assert len(document.pages) == 3
+    pages = [*document.pages, len(document.text)]
     for begin, end in pairwise(pages):
         # The file has no more of a page's text than the page has room for.
-        assert bare(found.text[begin:end]) in bare(original)
-    assert found.text.splitlines()[1] == original.splitlines()[2].strip()
+        assert bare(document.text[begin:end]) in bare(original)
+    assert document.text.splitlines()[1] == original.splitlines()[2].strip()
 
 
 def test_docx(awkward, original):
-    found = read_file(awkward / "zh_orig_part.docx")
-    (heading,) = found.headings
-    assert (found.text[heading.begin : heading.end], heading.level) == ("活着前言", 1)
-    body, _, table = found.text.partition("\n表格甲\t")
+    document = read_file(awkward / "zh_orig_part.docx")
+    (heading,) = document.headings
+    assert (document.text[heading.begin : heading.end], heading.level) == ("活着前言", 1)
+    body, _, table = document.text.partition("\n表格甲\t")
     assert bare(body[heading.end :]) == bare(original)[: len(bare(body[heading.end :]))]
     assert table.startswith("表格乙")
 
@@ -137,10 +137,10 @@ def test_whatever_is_there_is_read(awkward):
     assert len(names) > 30
     empty = {"bom_only.txt", "empty.txt"}
     for name in names:
-        found = read_file(awkward / name)
-        assert bool(found.text) == (name not in empty)
-        assert "\ufffd" not in found.text
-        assert "\0" not in found.text
+        document = read_file(awkward / name)
+        assert bool(document.text) == (name not in empty)
+        assert "\ufffd" not in document.text
+        assert "\0" not in document.text
 
 
 def bare(text):

@@ -17,8 +17,8 @@ LONG = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种
 OTHER = "结果表明，野鸭的数量在秋季明显增加，而白鹭则在夏末最多，湖面大小与种类数有关。"
 
 
-def headings(found):
-    return [(found.text[h.begin : h.end], h.level) for h in found.headings]
+def headings(result):
+    return [(result.text[h.begin : h.end], h.level) for h in result.headings]
 
 
 # Word
@@ -41,26 +41,26 @@ def test_docx_in_order_with_tables_and_headings():
         + paragraph("")
         + f"<w:sdt><w:sdtContent>{paragraph(OTHER)}</w:sdtContent></w:sdt>"
     )
-    found = read_bytes(docx(body, styles=styles), "a.docx")
-    assert found.text == "\n".join(["绪论", LONG, "方法", "甲\t乙", OTHER])
-    assert headings(found) == [("绪论", 1), ("方法", 2)]
-    assert (found.format, found.encoding, found.pages) == ("docx", None, ())
+    document = read_bytes(docx(body, styles=styles), "a.docx")
+    assert document.text == "\n".join(["绪论", LONG, "方法", "甲\t乙", OTHER])
+    assert headings(document) == [("绪论", 1), ("方法", 2)]
+    assert (document.format, document.encoding, document.pages) == ("docx", None, ())
 
 
 def test_docx_nested_tables_are_read_once():
     inner = f"<w:tbl><w:tr><w:tc>{paragraph('里')}</w:tc></w:tr></w:tbl>"
     row = f"<w:tr><w:tc>{paragraph('外')}{inner}</w:tc><w:tc>{paragraph('右')}</w:tc></w:tr>"
-    found = read_bytes(docx(f"<w:tbl>{row}</w:tbl>"), "a.docx")
-    assert found.text == "外\n里\t右"
+    document = read_bytes(docx(f"<w:tbl>{row}</w:tbl>"), "a.docx")
+    assert document.text == "外\n里\t右"
 
 
 def test_docx_footnotes_come_last():
     separator = f'<w:footnote w:type="separator" w:id="0">{paragraph("---")}</w:footnote>'
     note = f'<w:footnote w:id="2">{paragraph("见前文。")}</w:footnote>'
     body = f'<w:p>{run("正文")}<w:r><w:footnoteReference w:id="2"/></w:r>{run("继续。")}</w:p>'
-    found = read_bytes(docx(body, footnotes=separator + note), "a.docx")
-    assert found.text == "正文继续。\n见前文。"
-    assert [(h.begin, h.end, h.level) for h in found.headings] == [(6, 6, 1)]
+    document = read_bytes(docx(body, footnotes=separator + note), "a.docx")
+    assert document.text == "正文继续。\n见前文。"
+    assert [(h.begin, h.end, h.level) for h in document.headings] == [(6, 6, 1)]
     assert read_bytes(docx(body, footnotes=separator), "a.docx").headings == ()
 
 
@@ -73,9 +73,9 @@ def test_docx_quotations_by_style():
     styles += '<w:style w:styleId="m"><w:name w:val="mine"/><w:basedOn w:val="z"/></w:style>'
     texts = {"h": "绪论", "q": LONG, "n": OTHER, "z": OTHER, "m": LONG}
     body = "".join(paragraph(text, style) for style, text in texts.items())
-    found = read_bytes(docx(body, styles=styles), "a.docx")
-    assert [found.text[begin:end] for begin, end in found.quoted] == [LONG, OTHER, LONG]
-    assert headings(found) == [("绪论", 1)]
+    document = read_bytes(docx(body, styles=styles), "a.docx")
+    assert [document.text[begin:end] for begin, end in document.quoted] == [LONG, OTHER, LONG]
+    assert headings(document) == [("绪论", 1)]
 
 
 def test_docx_tracked_changes_fields_and_hidden_text():
@@ -90,9 +90,9 @@ def test_docx_tracked_changes_fields_and_hidden_text():
         + "<w:r><w:tab/><w:t>带伞</w:t><w:noBreakHyphen/><w:br/><w:t>吧</w:t></w:r>"
         + "</w:p>"
     )
-    found = read_bytes(docx(body), "a.docx")
-    assert found.text == "今天下雨，\t带伞-\n吧"
-    assert found.notes == ("3 characters of hidden text are left out.",)
+    document = read_bytes(docx(body), "a.docx")
+    assert document.text == "今天下雨，\t带伞-\n吧"
+    assert document.notes == ("3 characters of hidden text are left out.",)
 
 
 def test_docx_text_box_is_read_once():
@@ -119,9 +119,9 @@ def test_docx_bombs_are_refused():
 
 def test_docx_size_that_lies_is_refused():
     whole = docx(paragraph(" " * (40 << 20)))
-    at = whole.rfind(b"word/document.xml") - 46
-    assert whole[at : at + 4] == b"PK\x01\x02"
-    lying = whole[: at + 24] + (100).to_bytes(4, "little") + whole[at + 28 :]
+    index = whole.rfind(b"word/document.xml") - 46
+    assert whole[index : index + 4] == b"PK\x01\x02"
+    lying = whole[: index + 24] + (100).to_bytes(4, "little") + whole[index + 28 :]
     tracemalloc.start()
     with pytest.raises(UnreadableFileError, match="must be a whole Word document"):
         read_bytes(lying, "a.docx")
@@ -155,9 +155,9 @@ def test_docx_without_a_body():
 
 def test_pdf_paragraphs_are_whole():
     texts = [f"{LONG}{OTHER}", "短句。", f"{OTHER}{LONG}{LONG}", "完。"]
-    found = read_bytes(pdf([column(texts)]), "a.pdf")
-    assert found.text == "\n".join(texts)
-    assert found.pages == (0,)
+    document = read_bytes(pdf([column(texts)]), "a.pdf")
+    assert document.text == "\n".join(texts)
+    assert document.pages == (0,)
 
 
 def test_pdf_without_indents():
@@ -183,11 +183,11 @@ def test_pdf_paragraph_across_pages_and_running_lines():
             for i, (x, _, size, text) in enumerate(lines[6 * number : 6 * number + 6])
         ]
         pages.append([(200, 800, 9, "某某大学学位论文"), *part, (290, 40, 9, f"- {number + 1} -")])
-    found = read_bytes(pdf(pages), "a.pdf")
-    assert found.text == "".join(line[3] for line in lines[:24])
+    document = read_bytes(pdf(pages), "a.pdf")
+    assert document.text == "".join(line[3] for line in lines[:24])
     widths = [sum(len(line[3]) for line in lines[: 6 * number]) for number in range(4)]
-    assert found.pages == tuple(widths)
-    assert found.notes == (
+    assert document.pages == tuple(widths)
+    assert document.notes == (
         "Running headers and footers are left out: '某某大学学位论文', '- 1 -'.",
     )
 
@@ -202,8 +202,8 @@ def test_pdf_latin_words_are_joined():
 
 def test_pdf_headings_by_size():
     page = [(90, 820, 18, "城市湖泊"), (90, 790, 15, "第一章 方法"), *column([LONG + OTHER])]
-    found = read_bytes(pdf([page]), "a.pdf")
-    assert headings(found) == [("城市湖泊", 1), ("第一章 方法", 2)]
+    document = read_bytes(pdf([page]), "a.pdf")
+    assert headings(document) == [("城市湖泊", 1), ("第一章 方法", 2)]
 
 
 @pytest.mark.parametrize(
@@ -211,16 +211,16 @@ def test_pdf_headings_by_size():
 )
 def test_pdf_contents_stand_alone(between):
     titles = ["第一章 绪论", "1.1 研究背景与意义", "第二章 湖泊与水鸟", "参考文献"]
-    entries = [f"{title}{between}{3 * at + 1}" for at, title in enumerate(titles)]
-    page = [(90, 760 - 18 * at, 12, text) for at, text in enumerate(entries)]
+    entries = [f"{title}{between}{3 * index + 1}" for index, title in enumerate(titles)]
+    page = [(90, 760 - 18 * index, 12, text) for index, text in enumerate(entries)]
     page += column([LONG + OTHER], top=670, indent=0)
     assert read_bytes(pdf([page]), "a.pdf").text == "\n".join([*entries, LONG + OTHER])
 
 
 def test_pdf_contents_with_numbers_and_letters_set_apart():
     page = []
-    for at, (title, number) in enumerate([("绪论与方法", "1"), ("参考文献", "30")]):
-        y = 760 - 18 * at
+    for index, (title, number) in enumerate([("绪论与方法", "1"), ("参考文献", "30")]):
+        y = 760 - 18 * index
         page += [(90 + 13 * place, y, 12, letter) for place, letter in enumerate(title)]
         page += [(500 + 7 * place, y, 12, digit) for place, digit in enumerate(number)]
     assert read_bytes(pdf([page]), "a.pdf").text.splitlines() == ["绪论与方法\t1", "参考文献\t30"]
@@ -238,9 +238,9 @@ def test_pdf_pages_of_pictures():
     with pytest.raises(UnreadableFileError, match="ocrmypdf") as caught:
         read_bytes(pdf([[], []]), "a.pdf")
     assert caught.value.code == "no_text_layer"
-    found = read_bytes(pdf([[], column([LONG])]), "a.pdf")
-    assert found.notes == ("1 of 2 pages have no text; they may be pictures.",)
-    assert found.pages == (0, 0)
+    document = read_bytes(pdf([[], column([LONG])]), "a.pdf")
+    assert document.notes == ("1 of 2 pages have no text; they may be pictures.",)
+    assert document.pages == (0, 0)
 
 
 def test_pdf_too_many_pages():
@@ -263,16 +263,18 @@ def test_html_main_text():
         f"<table><tr><td>甲</td><td>乙</td></tr></table><p>{LONG}</p><p>{OTHER}</p></article>"
         "<footer>版权所有</footer><script>var a = '<p>脚本</p>';</script>"
     )
-    found = read_bytes(page(body, "<title>题</title><style>p{}</style>"), "a.html")
-    assert found.text == "\n".join(
+    document = read_bytes(page(body, "<title>题</title><style>p{}</style>"), "a.html")
+    assert document.text == "\n".join(
         ["湖泊 & 水鸟", LONG, "结果", OTHER, "短。", "甲\t乙", LONG, OTHER]
     )
-    assert headings(found) == [("湖泊 & 水鸟", 1), ("结果", 2)]
+    assert headings(document) == [("湖泊 & 水鸟", 1), ("结果", 2)]
 
 
 def test_html_line_ends_in_chinese_and_english():
-    found = read_bytes(page("<p>今天\n  下雨。</p><p>Rain\n today.</p><p>第一章 雨</p>"), "a.htm")
-    assert found.text == "今天下雨。\nRain today.\n第一章 雨"
+    document = read_bytes(
+        page("<p>今天\n  下雨。</p><p>Rain\n today.</p><p>第一章 雨</p>"), "a.htm"
+    )
+    assert document.text == "今天下雨。\nRain today.\n第一章 雨"
 
 
 def test_html_with_bad_quotes():
@@ -283,8 +285,8 @@ def test_html_with_bad_quotes():
 
 def test_html_by_its_first_bytes():
     data = page(f"<p>{LONG}</p>").decode().encode("utf-16")
-    found = read_bytes(data, "a.txt")
-    assert (found.format, found.encoding, found.text) == ("html", "utf-16-le", LONG)
+    document = read_bytes(data, "a.txt")
+    assert (document.format, document.encoding, document.text) == ("html", "utf-16-le", LONG)
 
 
 HOSTILE = (
@@ -303,9 +305,9 @@ def test_html_hostile_pages_take_linear_time(chunk):
 
 def test_markdown_headings():
     text = "# 一\r\n正文\r\n```\r\n# 代码\r\n```\r\n## 二 ##\n #七\n\n### 三"
-    found = read_bytes(text.encode(), "a.md")
-    assert found.text == text.replace("\r\n", "\n")
-    assert headings(found) == [("一", 1), ("二", 2), ("三", 3)]
+    document = read_bytes(text.encode(), "a.md")
+    assert document.text == text.replace("\r\n", "\n")
+    assert headings(document) == [("一", 1), ("二", 2), ("三", 3)]
     assert read_bytes(text.encode(), "a.txt").headings == ()
 
 

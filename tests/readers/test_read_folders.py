@@ -160,8 +160,8 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     assert got["notes"] == [
         "dump: read as 7 data files and 1 text file; each text file is one document."
     ]
-    said = {problem.source: str(problem) for problem in got["problems"]}
-    assert list(said) == [
+    message = {problem.source: str(problem) for problem in got["problems"]}
+    assert list(message) == [
         "dump/array.json",
         "dump/broken.jsonl",
         "dump/empty.parquet",
@@ -171,19 +171,21 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
         "dump/short.parquet",
         "dump/urls.jsonl",
     ]
-    assert said["dump/broken.jsonl"] == ("dump/broken.jsonl: skipped: no such file or directory.")
-    assert said["dump/itself.jsonl"] == (
+    assert message["dump/broken.jsonl"] == (
+        "dump/broken.jsonl: skipped: no such file or directory."
+    )
+    assert message["dump/itself.jsonl"] == (
         "dump/itself.jsonl: skipped: too many levels of symbolic links."
     )
-    assert said["dump/labels.csv"] == (
+    assert message["dump/labels.csv"] == (
         "dump/labels.csv: skipped: must have a text column 'text', 'content' or 'body'."
         " Got 'id', 'label' instead. Name the field with text_field=."
     )
-    assert said["dump/urls.jsonl"] == (
+    assert message["dump/urls.jsonl"] == (
         "dump/urls.jsonl: skipped: must have a text field 'text', 'content' or 'body'."
         " Got 1 record with 'url' instead. Name the field with text_field=."
     )
-    assert said["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
+    assert message["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
 
 
 def test_data_that_may_not_be_read_is_a_problem(read, make, dump, request):
@@ -305,14 +307,14 @@ def test_links_to_folders_are_not_followed_and_named(read, dump):
 def test_pipes_in_a_folder_are_no_files():
     os.mkfifo("dump/pipe.jsonl")
     os.mkfifo("dump/pipe.txt")
-    found = []
+    result = []
     for inputs in ("dump", "dump/**/*.jsonl"):
         thread = threading.Thread(
-            target=lambda i=inputs: found.append(open_sources([i])), daemon=True
+            target=lambda i=inputs: result.append(open_sources([i])), daemon=True
         )
         thread.start()
         thread.join(60)
-    assert [len(sources.sources) for sources in found] == [7, 1]
+    assert [len(sources.sources) for sources in result] == [7, 1]
 
 
 def test_only_text_in_folders(read, make, dump):

@@ -42,9 +42,9 @@ def read_bytes(data, extension=".jsonl", batch=1 << 22, **options):
         path.write_bytes(data)
         sources = open_sources([path], format=options.pop("format", None), **options)
         batches = list(sources.batches(titles=True, batch_bytes=batch))
-        for one in batches:
-            one.texts.validate(full=True)
-            for problem in one.problems:
+        for item in batches:
+            item.texts.validate(full=True)
+            for problem in item.problems:
                 assert "\n" not in str(problem)
                 assert str(problem).isprintable()
                 assert len(problem.found) <= 200
@@ -109,7 +109,7 @@ class AllUnclear:
         titles = nulls if self.title else None
         return (
             nulls,
-            pa.array([f"{source}:{first + at}" for at in range(len(records))], nulls.type),
+            pa.array([f"{source}:{first + index}" for index in range(len(records))], nulls.type),
             titles,
             False,
             extra,

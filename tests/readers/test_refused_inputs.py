@@ -70,10 +70,10 @@ NO_TEXT = [
 ]
 
 
-@pytest.mark.parametrize(("line", "count", "options", "found", "nearest"), NO_TEXT)
+@pytest.mark.parametrize(("line", "count", "options", "result", "nearest"), NO_TEXT)
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz", "-"])
 def test_no_record_has_the_text_field(
-    make, monkeypatch, name, line, count, options, found, nearest
+    make, monkeypatch, name, line, count, options, result, nearest
 ):
     data = b"\n" + line * count
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -86,7 +86,7 @@ def test_no_record_has_the_text_field(
         name,
         "no_text_field",
     )
-    assert f"{found} with " in str(error)
+    assert f"{result} with " in str(error)
     hint = f" Did you mean '{nearest}'?" if nearest else "text_field=."
     assert str(error).endswith(hint)
 

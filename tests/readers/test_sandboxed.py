@@ -46,30 +46,30 @@ def read(data, name="paper.txt", **limits):
     ],
 )
 def test_what_is_read(name, data, format):
-    found = read(data, name)
-    assert LONG[:30] in found.text
-    assert found.format == format
+    result = read(data, name)
+    assert LONG[:30] in result.text
+    assert result.format == format
 
 
 def test_what_is_read_read():
-    found = read(docx(paragraph(LONG)), "a.docx")
-    assert (found.text.strip(), found.format) == (LONG, "docx")
+    result = read(docx(paragraph(LONG)), "a.docx")
+    assert (result.text.strip(), result.format) == (LONG, "docx")
 
 
 @pytest.mark.usefixtures("forked")
 def test_headings_come_along():
-    found = read(f"# 一\n{LONG}\n## 二\n{LONG}".encode(), "a.md")
-    assert [found.text[heading.begin : heading.end] for heading in found.headings] == ["一", "二"]
+    result = read(f"# 一\n{LONG}\n## 二\n{LONG}".encode(), "a.md")
+    assert [result.text[heading.begin : heading.end] for heading in result.headings] == ["一", "二"]
 
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("kind", [kind for kind in REFUSED if kind != "zip bomb"])
 def test_what_is_refused(kind):
-    name, data, said = REFUSED[kind]
+    name, data, message = REFUSED[kind]
     with pytest.raises(UnreadableFileError) as caught:
         read(data, name)
     assert str(caught.value).startswith(f"{name}: must")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("size", [60 << 20, 300 << 20])

@@ -26,8 +26,8 @@ def write(folder, kind):
         table = pa.Table.from_pylist([json.loads(row) for row in data.splitlines()])
         pq.write_table(table, folder / "a.parquet", row_group_size=300)
     elif kind == "texts":
-        for at, row in enumerate(data.splitlines()[:60]):
-            (folder / f"{at:02}.txt").write_bytes(row)
+        for index, row in enumerate(data.splitlines()[:60]):
+            (folder / f"{index:02}.txt").write_bytes(row)
     elif kind == "csv":
         rows = (json.loads(row) for row in data.splitlines())
         body = "".join(f"{row['id']},{row['text']}\n" for row in rows)

@@ -103,7 +103,9 @@ def test_null_is_no_noun(ansj):
     weights = weights_of(core, encoded_units(ansj.segment, TEXT), None)
 
     def cleared(tag):
-        return [(word, tag if said == "null" else said) for word, said in ansj.segment(TEXT)]
+        return [
+            (word, tag if message == "null" else message) for word, message in ansj.segment(TEXT)
+        ]
 
     assert weights == weights_of(core, encoded_units(lambda _: cleared(""), TEXT), None)
     as_noun = weights_of(core, encoded_units(lambda _: cleared("n"), TEXT), None)

@@ -29,10 +29,10 @@ def raised(recipe, text):
 
 
 def test_a_word_that_contains_a_long_marker_counts_more():
-    found = raised(IMPROVED, TEXT)
-    assert found == {"事实上", "归根结底"}
+    result = raised(IMPROVED, TEXT)
+    assert result == {"事实上", "归根结底"}
     words = weights(WITHOUT, TEXT)
-    assert found == {word for word in words if any(weigh.is_marked(word, m) for m in markers())}
+    assert result == {word for word in words if any(weigh.is_marked(word, m) for m in markers())}
 
 
 def test_a_short_marker_counts_only_as_a_word():
@@ -45,11 +45,11 @@ def test_a_short_marker_counts_only_as_a_word():
 def test_a_contained_short_marker_counts_where_the_recipe_says_so():
     """The published definition: 事故 contains 故, 更新 contains 更."""
     published = EXTENDED.replace(weigh={"marker_match": "contains"})
-    found = raised(published, PARTS)
-    assert {"事故", "更新", "第一次", "却"} <= found
+    result = raised(published, PARTS)
+    assert {"事故", "更新", "第一次", "却"} <= result
     words = weights(WITHOUT, PARTS)
     expected = {w for w in words if any(weigh.is_marked(w, m, True) for m in markers(None))}
-    assert found & set(words) == expected
+    assert result & set(words) == expected
     assert published.id != EXTENDED.id
 
 

@@ -41,8 +41,8 @@ def test_fingerprints_are_the_twins(least, tmp_path):
     values = [expected(text, least) for text in TEXTS]
     for idf in ("corpus", table):
         assert fingerprint_many(TEXTS, recipe=keywords(least, idf))[:, 0].tolist() == values
-    one = fingerprint(TEXTS[0], recipe=keywords(least, table))
-    assert (0 if one is None else one.value) == values[0]
+    item = fingerprint(TEXTS[0], recipe=keywords(least, table))
+    assert (0 if item is None else item.value) == values[0]
 
 
 def test_a_word_that_the_table_lacks_counts_as_in_one_document(tmp_path):
@@ -94,5 +94,5 @@ def test_a_single_text_has_no_corpus_to_count():
     """The bundled table counts no documents, so nothing is left out with it."""
     recipe = keywords(3).for_single_texts()
     assert (recipe.weigh.idf, recipe.weigh.min_document_frequency) == ("bundled", 1)
-    found = fingerprint(TEXTS[0], recipe=keywords(3))
-    assert found.recipe_id == recipe.id == keywords(1).for_single_texts().id
+    result = fingerprint(TEXTS[0], recipe=keywords(3))
+    assert result.recipe_id == recipe.id == keywords(1).for_single_texts().id

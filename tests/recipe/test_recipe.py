@@ -198,10 +198,10 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize(("stage", "setting", "one", "other", "rest"), FILES)
-def test_the_contents_of_files_decide_the_id(stage, setting, one, other, rest, tmp_path):
+@pytest.mark.parametrize(("stage", "setting", "content", "other", "rest"), FILES)
+def test_the_contents_of_files_decide_the_id(stage, setting, content, other, rest, tmp_path):
     ids = []
-    for name, contents in (("a", one), ("b", one), ("c", other)):
+    for name, contents in (("a", content), ("b", content), ("c", other)):
         path = tmp_path / name
         path.write_text(contents, "utf-8")
         recipe = load_recipe("characters").replace(**rest)
@@ -260,8 +260,8 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     recipe = load_recipe("in/r.toml")
     assert recipe.name == "r"
-    one, other = (fingerprint(text, recipe=recipe) for text in ("tea and bread", "and bread"))
-    assert one == other
+    first, other = (fingerprint(text, recipe=recipe) for text in ("tea and bread", "and bread"))
+    assert first == other
 
 
 @pytest.mark.parametrize(
@@ -410,5 +410,5 @@ def test_recipes_are_values():
 @pytest.mark.parametrize("name", ["keywords", "improved"])
 def test_one_text_uses_the_bundled_frequencies_and_says_so(name):
     recipe = load_recipe(name)
-    found = fingerprint("渡轮的票价", recipe=name)
-    assert found.recipe_id == recipe.for_single_texts().id != recipe.id
+    result = fingerprint("渡轮的票价", recipe=name)
+    assert result.recipe_id == recipe.for_single_texts().id != recipe.id

@@ -64,7 +64,7 @@ def test_titles_must_be_as_many_as_texts():
 
 def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
     text = "渡口的新渡轮下周一试航，票价三元，旅客须提前半小时到码头排队候船，雨天停航一日。" * 2
-    found = compare(
+    comparison = compare(
         text,
         text,
         title_a="渡口 新渡轮",
@@ -74,5 +74,5 @@ def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
         threshold=0.5,
         max_distance=0,
     )
-    assert found.distance > 0
-    assert found.duplicate
+    assert comparison.distance > 0
+    assert comparison.duplicate

@@ -164,9 +164,11 @@ def test_any_tool_opens_the_sketches(recipe, folder):
     records = [json.loads(line) for line in lines]
     ids, texts = ([record.get(field) for record in records] for field in ("id", "text"))
     assert sketches["id"].to_pylist() == [*ids[:7], "in.jsonl:8", *ids[7:]]
-    readable = [at for at, text in enumerate([*texts[:7], None, *texts[7:]]) if text is not None]
+    readable = [
+        index for index, text in enumerate([*texts[:7], None, *texts[7:]]) if text is not None
+    ]
     priority = sketches["priority"].to_pylist()
-    assert [priority[at] for at in reversed(readable)] == list(range(len(readable)))
+    assert [priority[index] for index in reversed(readable)] == list(range(len(readable)))
     for name in ("priority", "features"):
         assert sketches[name].null_count == len(sketches) - len(readable) > 0
     # But for the order, it is what `neardup sketch` writes.
@@ -225,9 +227,9 @@ def test_goes_on_after_kill_at_any_time(folder):
         delay = rng.uniform(0, 0.02)
         killed = forks.run(run_killed_later, count, delay)
         assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
-        there = [path.read_bytes() for path in outputs if path.exists()]
+        existing = [path.read_bytes() for path in outputs if path.exists()]
         # A kill between the names of the two leaves the first.
-        assert there == expected[: len(there)]
+        assert existing == expected[: len(existing)]
         finished += killed.returncode == 0
     for path in outputs:
         path.unlink(missing_ok=True)
@@ -425,10 +427,10 @@ class TestRefusals:
 
 
 def test_folders_of_texts_with_an_output_among_them(folder):
-    for at in range(40):
-        path = folder / "texts" / f"{at % 3}" / f"{at}.txt"
+    for index in range(40):
+        path = folder / "texts" / f"{index % 3}" / f"{index}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{hard_texts.FORM} {at // 2} {at // 2 * 77}", encoding="utf-8")
+        path.write_text(f"{hard_texts.FORM} {index // 2} {index // 2 * 77}", encoding="utf-8")
     (folder / "texts" / "gone.txt").symlink_to("nowhere")
     shutil.copy("in.jsonl", "texts/in.jsonl")
     dedup_files(["texts"], "plain.jsonl", on_error="drop")

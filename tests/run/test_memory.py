@@ -119,7 +119,7 @@ def test_files_in_memory_in_a_work_folder_and_outside(texts, options, tmp_path, 
 
 def test_a_table_is_decided_in_files_too(without_memory):
     texts = COLLECTIONS["one form"]()
-    ids = [f"n{at}" for at in range(len(texts))]
+    ids = [f"n{index}" for index in range(len(texts))]
     table = pa.table({"id": ids, "text": texts})
     expected = dedup(table)
     without_memory()
@@ -141,7 +141,7 @@ LETTERS = st.text(alphabet="ab ", min_size=0, max_size=12)
 )
 def test_any_texts_of_a_tiny_alphabet(forms, ends, threshold, recipe):
     """More than 32 of one form are kept in many of these, so lists are closed."""
-    texts = [forms[at % len(forms)] * 3 + end for at, end in enumerate(ends)]
+    texts = [forms[index % len(forms)] * 3 + end for index, end in enumerate(ends)]
     expected = dedup(texts, recipe=recipe, threshold=threshold)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("neardup.run.pipeline.memory_of", memory_of_nothing)
@@ -156,10 +156,10 @@ def test_the_same_pairs(without_memory, recipe):
     texts = COLLECTIONS["mixed"]()
     expected = pairs(texts, recipe=recipe)
     without_memory()
-    found = pairs(texts, recipe=recipe)
+    result = pairs(texts, recipe=recipe)
     assert len(expected.table) > 0
-    assert found.table.equals(expected.table)
-    assert counts(found) == counts(expected)
+    assert result.table.equals(expected.table)
+    assert counts(result) == counts(expected)
 
 
 class TestIds:

@@ -52,11 +52,19 @@ def run(against, name, **options):
         against=[against],
         **options,
     )
-    found = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
+    outcome = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
     written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-removed", "-pairs")]
-    counts = vars(result.summary) | {"pairs": found.summary.pairs}
-    own = ("read", "against", "kept", "exact_duplicates", "near_duplicates", "candidates", "pairs")
-    return written, {name: counts[name] for name in own}
+    counts = vars(result.summary) | {"pairs": outcome.summary.pairs}
+    names = (
+        "read",
+        "against",
+        "kept",
+        "exact_duplicates",
+        "near_duplicates",
+        "candidates",
+        "pairs",
+    )
+    return written, {name: counts[name] for name in names}
 
 
 @pytest.mark.parametrize("recipe", BY_THEMSELVES)
@@ -66,8 +74,8 @@ def test_the_decisions_are_those_against_the_texts(name, recipe, request):
     rule = {} if recipe == "classic" else {"threshold": 0.5}
     summary = sketch_files(["b.jsonl"], "b.sketches", recipe=recipe)
     expected = run("b.jsonl", "texts", recipe=recipe, **rule)
-    found = run("b.sketches", "sketches", recipe=recipe, **rule)
-    assert found == expected
+    result = run("b.sketches", "sketches", recipe=recipe, **rule)
+    assert result == expected
     assert summary.read == expected[1]["against"]
     if name != "hostile":
         assert 0 < expected[1]["kept"] < expected[1]["read"]
@@ -90,14 +98,14 @@ def test_what_many_texts_share_is_counted_over_both():
 
 def test_files_of_several_months():
     many = hard_texts.mixed(random.Random(5), 300)
-    for at in range(3):
-        hard_texts.write_records(Path(f"{at}.jsonl"), many[at::4])
-        sketch_files([f"{at}.jsonl"], f"{at}.sketches")
+    for index in range(3):
+        hard_texts.write_records(Path(f"{index}.jsonl"), many[index::4])
+        sketch_files([f"{index}.jsonl"], f"{index}.sketches")
     hard_texts.write_records(Path("a.jsonl"), many[3::4])
-    months = [f"{at}.sketches" for at in range(3)]
-    found = dedup_files(["a.jsonl"], "kept.jsonl", against=months)
-    assert found.summary.against == len(many) * 3 // 4
-    assert 0 < found.summary.kept < found.summary.read
+    months = [f"{index}.sketches" for index in range(3)]
+    result = dedup_files(["a.jsonl"], "kept.jsonl", against=months)
+    assert result.summary.against == len(many) * 3 // 4
+    assert 0 < result.summary.kept < result.summary.read
 
 
 def test_runs_in_a_work_folder_resume(monkeypatch):
@@ -115,8 +123,8 @@ def test_runs_in_a_work_folder_resume(monkeypatch):
             dedup_files(["a.jsonl"], "worked.jsonl", **options)
     # The texts are in the folder, so those of the sketches are not read again.
     monkeypatch.setattr(SavedSketches, "put_into", killed)
-    found = dedup_files(["a.jsonl"], "worked.jsonl", **options)
-    assert found.removed.equals(expected.removed)
+    result = dedup_files(["a.jsonl"], "worked.jsonl", **options)
+    assert result.removed.equals(expected.removed)
     assert Path("worked.jsonl").read_bytes() == Path("texts.jsonl").read_bytes()
 
 

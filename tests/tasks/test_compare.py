@@ -21,15 +21,23 @@ OTHER_NUMBERS = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").r
 
 def test_numbers_that_are_replaced():
     """8时, 13.5米 and 十三厘 are others in the other bulletin; 3人 is the same."""
-    found = compare(BULLETIN, OTHER_NUMBERS)
-    assert (found.numbers_agree, found.numbers_differ, found.numbers_replaced) == (1, 3, 3)
-    assert found.aligned == 54 / 57
+    comparison = compare(BULLETIN, OTHER_NUMBERS)
+    assert (comparison.numbers_agree, comparison.numbers_differ, comparison.numbers_replaced) == (
+        1,
+        3,
+        3,
+    )
+    assert comparison.aligned == 54 / 57
     threshold = load_recipe("general").decide.threshold
-    assert found.weighted_resemblance == found.resemblance > threshold
-    assert found.number_penalty == found.resemblance - found.similarity > 0
-    assert (found.measure, found.duplicate, found.short) == ("content(5)", False, False)
-    assert "3 numbers are replaced by others" in found.verdict
-    assert "3 处数字换成了别的" in in_language(found.verdict, "zh")
+    assert comparison.weighted_resemblance == comparison.resemblance > threshold
+    assert comparison.number_penalty == comparison.resemblance - comparison.similarity > 0
+    assert (comparison.measure, comparison.duplicate, comparison.short) == (
+        "content(5)",
+        False,
+        False,
+    )
+    assert "3 numbers are replaced by others" in comparison.verdict
+    assert "3 处数字换成了别的" in in_language(comparison.verdict, "zh")
 
 
 def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
@@ -43,13 +51,13 @@ def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
 
 @given(a=texts(), b=texts())
 def test_the_similarity_is_the_weighted_resemblance_less_the_penalty(a, b):
-    found = compare(a, b)
-    if found.measure == "content(5)" and not found.short:
-        assert found.number_penalty == found.weighted_resemblance - found.similarity
+    comparison = compare(a, b)
+    if comparison.measure == "content(5)" and not comparison.short:
+        assert comparison.number_penalty == comparison.weighted_resemblance - comparison.similarity
     else:
-        assert found.number_penalty == 0
-    assert 0 <= found.aligned <= 1
-    assert 0 <= found.numbers_replaced <= found.numbers_differ
+        assert comparison.number_penalty == 0
+    assert 0 <= comparison.aligned <= 1
+    assert 0 <= comparison.numbers_replaced <= comparison.numbers_differ
 
 
 @pytest.mark.parametrize(
@@ -60,10 +68,10 @@ def test_the_similarity_is_the_weighted_resemblance_less_the_penalty(a, b):
     ],
 )
 def test_the_verdict_on_short_texts_says_so(b, reason):
-    found = compare("北岸的渡口停航三天", b)
-    assert found.short
-    assert found.verdict.endswith(f"at least 0.45 needed; {reason}")
-    assert "很短" in in_language(found.verdict, "zh")
+    comparison = compare("北岸的渡口停航三天", b)
+    assert comparison.short
+    assert comparison.verdict.endswith(f"at least 0.45 needed; {reason}")
+    assert "很短" in in_language(comparison.verdict, "zh")
 
 
 @pytest.mark.parametrize(
@@ -79,8 +87,8 @@ def test_the_verdict_on_short_texts_says_so(b, reason):
 )
 def test_short_texts_are_compared_by_their_letters(b, similarity):
     """At least three quarters of one text, in one piece."""
-    found = compare("渡口停航三天", b)
-    assert (found.similarity, found.measure) == (similarity, "content(5)")
+    comparison = compare("渡口停航三天", b)
+    assert (comparison.similarity, comparison.measure) == (similarity, "content(5)")
 
 
 def test_the_verdict_is_that_of_the_recipe():
@@ -94,8 +102,8 @@ def test_the_verdict_is_that_of_the_recipe():
 
 @pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
 def test_no_bits_without_fingerprints(name):
-    found = compare(BULLETIN, BULLETIN + "完", recipe=name)
-    assert (found.distance, found.bits) == (None, None)
+    comparison = compare(BULLETIN, BULLETIN + "完", recipe=name)
+    assert (comparison.distance, comparison.bits) == (None, None)
     assert compare(BULLETIN, BULLETIN, recipe="characters").bits == 128
 
 
@@ -118,14 +126,14 @@ def test_what_dedup_drops_compare_calls_a_duplicate(name, many):
     if len(many) < 2:
         return
     a, b = many[:2]
-    found = compare(a, b, recipe=name)
+    comparison = compare(a, b, recipe=name)
     row = pairs([a, b], recipe=name).table.to_pylist()
     if row:
-        assert found.duplicate
-        assert found.similarity == row[0]["similarity"]
+        assert comparison.duplicate
+        assert comparison.similarity == row[0]["similarity"]
     elif name in ("shingle", "classic"):
         # Their searches miss nothing.
-        assert not found.duplicate
+        assert not comparison.duplicate
 
 
 #: Fingerprints alone are compared by distance, never by a threshold.
@@ -144,7 +152,7 @@ def test_the_threshold_is_inside(name, measure, shared, union):
     recipe = load_recipe(name).replace(
         segment={"units": "shingles", "k": 1}, decide={"measure": measure, "shingle": 1}
     )
-    alphabet = [chr(0x4E10 + at) for at in range(union)]
+    alphabet = [chr(0x4E10 + index) for index in range(union)]
     only_a = (union - shared) // 2
     a = "".join(alphabet[: shared + only_a])
     b = "".join(alphabet[:shared] + alphabet[shared + only_a :])
@@ -158,11 +166,11 @@ def test_the_threshold_is_inside(name, measure, shared, union):
         options = {"threshold": threshold, "recipe": recipe, **widest}
         dropped = dedup([a, b], **options).removed.num_rows
         assert pairs([a, b], **options).table.num_rows == dropped
-        found = compare(a, b, recipe=recipe, threshold=threshold)
-        assert found.duplicate == bool(dropped)
-        assert found.threshold == threshold
+        comparison = compare(a, b, recipe=recipe, threshold=threshold)
+        assert comparison.duplicate == bool(dropped)
+        assert comparison.threshold == threshold
         # Rounded, the similarity is still on its side of the bound.
-        shown = float(found.verdict.split("similarity ")[1].split()[0])
+        shown = float(comparison.verdict.split("similarity ")[1].split()[0])
         assert (shown >= threshold) == bool(dropped)
         return bool(dropped)
 
@@ -178,11 +186,15 @@ def test_the_distance_is_inside(distance):
     bits = compare(BULLETIN, edited, recipe="characters").distance
     assert bits is not None
     most = distance - 12 + bits
-    found = compare(BULLETIN, edited, recipe="characters", max_distance=most)
+    comparison = compare(BULLETIN, edited, recipe="characters", max_distance=most)
     word = "Duplicates" if bits <= most else "Not duplicates"
-    assert found.duplicate == (bits <= most)
-    assert found.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
-    assert (found.measure, found.threshold, found.max_distance) == ("equal_bits", None, most)
+    assert comparison.duplicate == (bits <= most)
+    assert comparison.verdict == f"{word}: {bits} of 128 bits differ, at most {most} allowed."
+    assert (comparison.measure, comparison.threshold, comparison.max_distance) == (
+        "equal_bits",
+        None,
+        most,
+    )
 
 
 def test_both_bounds_must_hold():
@@ -200,10 +212,10 @@ def test_both_bounds_must_hold():
 
 def test_the_verdict_is_data():
     a, b = "今天下雨，比赛改期。", "今天下雨，比赛改期！"
-    found = compare(a, b, recipe="characters", max_distance=9)
-    assert found.verdict.startswith("Duplicates: ")
-    assert found.verdict.values["reason"].values == {"count": 0, "bits": 128, "most": 9}
-    assert in_language(found.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
+    comparison = compare(a, b, recipe="characters", max_distance=9)
+    assert comparison.verdict.startswith("Duplicates: ")
+    assert comparison.verdict.values["reason"].values == {"count": 0, "bits": 128, "most": 9}
+    assert in_language(comparison.verdict, "zh") == "重复：128 位中有 0 位不同，最多允许 9 位。"
 
 
 def test_verdicts_that_no_bound_decides():

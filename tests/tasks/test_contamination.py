@@ -50,7 +50,7 @@ def verbatim(_, item):
 def wrapped(_, item):
     if item.isascii():
         return item.replace(" ", "\n  ")
-    return "\n".join(item[at : at + 9] for at in range(0, len(item), 9))
+    return "\n".join(item[index : index + 9] for index in range(0, len(item), 9))
 
 
 def in_chat(_, item):
@@ -66,9 +66,9 @@ def in_other_forms(_, item):
 def edited(rng, item):
     """One letter in twenty replaced, inserted or left out."""
     text = list(item)
-    for at in rng.sample(range(len(text)), len(text) // 20):
-        text[at] = (
-            rng.choice(("", "x", text[at] + "x")) if item.isascii() else rng.choice(("", "乙"))
+    for index in rng.sample(range(len(text)), len(text) // 20):
+        text[index] = (
+            rng.choice(("", "x", text[index] + "x")) if item.isascii() else rng.choice(("", "乙"))
         )
     return "".join(text)
 
@@ -78,26 +78,26 @@ def edited(rng, item):
 def test_items_are_found_in_every_form(form, seed):
     rng = random.Random(f"{form.__name__} {seed}")
     documents, expected = [], []
-    for at, item in enumerate(ITEMS):
+    for index, item in enumerate(ITEMS):
         before, after = around(rng, item)
         made = form(rng, item)
         documents += [f"{before}\n{made}\n{after}", f"{before} {after}"]
-        expected.append((str(2 * at), str(at), made))
-    found = contamination(documents, ITEMS)
-    rows = found.findings.to_pylist()
-    assert [(row["id"], row["test_id"]) for row in rows] == [one[:2] for one in expected]
-    assert found.keep.tolist() == [False, True] * len(ITEMS)
-    assert found.kept == documents[1::2]
+        expected.append((str(2 * index), str(index), made))
+    result = contamination(documents, ITEMS)
+    rows = result.findings.to_pylist()
+    assert [(row["id"], row["test_id"]) for row in rows] == [single[:2] for single in expected]
+    assert result.keep.tolist() == [False, True] * len(ITEMS)
+    assert result.kept == documents[1::2]
     for row, (id_, test_id, made) in zip(rows, expected, strict=True):
-        there = documents[int(id_)][row["begin"] : row["end"]]
-        assert row["text"] == there[:200]
+        existing = documents[int(id_)][row["begin"] : row["end"]]
+        assert row["text"] == existing[:200]
         item = ITEMS[int(test_id)]
         if form is edited:
             # Letters that were inserted are none of the item's.
             assert 0.9 <= row["cover"] <= 1
         else:
             assert row["cover"] == 1
-            assert plain(there) == plain(made) or plain(item) in plain(there)
+            assert plain(existing) == plain(made) or plain(item) in plain(existing)
             assert plain(item[row["test_begin"] : row["test_end"]]) == plain(item)
 
 
@@ -115,9 +115,9 @@ def test_the_cover_is_never_more_than_the_letters_in_common():
         begin, end = sorted(rng.sample(range(len(item)), 2))
         part = item[begin:end] if rng.random() < 0.5 else edited(rng, edited(rng, item))
         documents.append(rng.choice(pool)[: rng.randrange(200)] + part + rng.choice(pool)[:50])
-    found = contamination(documents, ITEMS, cover=0.5)
-    assert found.summary.findings > 100
-    for row in found.findings.to_pylist():
+    result = contamination(documents, ITEMS, cover=0.5)
+    assert result.summary.findings > 100
+    for row in result.findings.to_pylist():
         item, document = plain(ITEMS[int(row["test_id"])]), plain(documents[int(row["id"])])
         # Three times, so that its passages may be in any order.
         assert row["cover"] <= LCSseq.similarity(item, 3 * document) / len(item) + 1e-9
@@ -137,9 +137,9 @@ def test_an_item_is_found_as_often_as_it_occurs():
     item = CHINESE[0]
     parts = [letters(rng, 400) for _ in range(4)]
     document = item.join(parts)
-    found = contamination([document], [item]).findings.to_pylist()
-    assert [row["begin"] for row in found] == [m.start() for m in re.finditer(item[:9], document)]
-    assert found[0]["test_begin"] == 0
+    result = contamination([document], [item]).findings.to_pylist()
+    assert [row["begin"] for row in result] == [m.start() for m in re.finditer(item[:9], document)]
+    assert result[0]["test_begin"] == 0
     # Side by side, and with one letter between them.
     assert contamination([item * 3], [item]).summary.findings == 3
     assert contamination([f"{item}乙{item}"], [item]).summary.findings == 2
@@ -158,9 +158,9 @@ def test_items_that_differ_in_the_words_that_matter_are_no_findings():
 
 def test_short_items_are_counted_and_not_looked_for():
     items = ["甲乙丙丁戊己庚辛壬癸甲乙丙丁戊己庚辛壬", "short question?", "", CHINESE[0]]
-    found = contamination([" ".join(items)], items)
-    assert (found.summary.tests, found.summary.short) == (4, 3)
-    assert found.findings["test_id"].to_pylist() == ["3"]
+    result = contamination([" ".join(items)], items)
+    assert (result.summary.tests, result.summary.short) == (4, 3)
+    assert result.findings["test_id"].to_pylist() == ["3"]
     # Twenty Chinese characters or forty letters are enough.
     for item in (letters(random.Random(5), 20), "abcdefghij" * 4):
         assert contamination([item], [item]).findings.num_rows == 1
@@ -170,16 +170,16 @@ def test_short_items_are_counted_and_not_looked_for():
 
 def test_wording_that_many_documents_have_does_not_count():
     common = "Choose the one answer that best completes the sentence that is given below:"
-    own = "The lighthouse keeper counted the ships that passed before the fog came in."
-    items = [f"{common} {own}", common]
-    documents = [f"{common} {words(random.Random(at), 30)}" for at in range(30)]
-    documents.append(f"We read: {own} And so on.")
-    found = contamination(documents, items, common=29, cover=0.4)
+    rare = "The lighthouse keeper counted the ships that passed before the fog came in."
+    items = [f"{common} {rare}", common]
+    documents = [f"{common} {words(random.Random(index), 30)}" for index in range(30)]
+    documents.append(f"We read: {rare} And so on.")
+    result = contamination(documents, items, common=29, cover=0.4)
     # What is its own is half of the first item, and all of what counts.
-    rows = found.findings.select(["id", "test_id"]).to_pylist()
+    rows = result.findings.select(["id", "test_id"]).to_pylist()
     assert rows == [{"id": "30", "test_id": "0"}]
-    assert found.findings["cover"].to_pylist()[0] > 0.9
-    assert (found.summary.common, found.summary.contaminated) == (1, 1)
+    assert result.findings["cover"].to_pylist()[0] > 0.9
+    assert (result.summary.common, result.summary.contaminated) == (1, 1)
     # One more, and it is rare enough.
     assert contamination(documents, items, common=30, cover=0.4).summary.findings == 61
 
@@ -187,24 +187,24 @@ def test_wording_that_many_documents_have_does_not_count():
 def test_the_same_for_any_number_of_threads_and_any_batches():
     rng = random.Random(4)
     documents = [edited(rng, rng.choice(ITEMS)) + letters(rng, 50) for _ in range(3000)]
-    one = contamination(documents, ITEMS, workers=1, common=10**6)
-    assert one.summary.findings > 2000
+    single = contamination(documents, ITEMS, workers=1, common=10**6)
+    assert single.summary.findings > 2000
     two = contamination(documents, ITEMS, workers=2, common=10**6)
     batches = pa.table({"text": pa.chunked_array([documents[:7], documents[7:]])})
     three = contamination(batches, ITEMS, common=10**6)
-    assert one.findings.equals(two.findings)
-    assert one.findings.equals(three.findings)
-    assert (one.keep == three.keep).all()
+    assert single.findings.equals(two.findings)
+    assert single.findings.equals(three.findings)
+    assert (single.keep == three.keep).all()
 
 
 def test_hostile_texts():
     documents = list(TEXTS.values())
-    found = contamination(documents, [*ITEMS, *documents])
-    assert len(found.keep) == len(documents)
+    result = contamination(documents, [*ITEMS, *documents])
+    assert len(result.keep) == len(documents)
     # A text that is long enough is found at least in itself.
-    decidable = [at for at, text in enumerate(documents) if len(plain(text)) > 200]
-    pairs = {(row["id"], row["test_id"]) for row in found.findings.to_pylist()}
-    assert {(str(at), str(len(ITEMS) + at)) for at in decidable} <= pairs
+    decidable = [index for index, text in enumerate(documents) if len(plain(text)) > 200]
+    pairs = {(row["id"], row["test_id"]) for row in result.findings.to_pylist()}
+    assert {(str(index), str(len(ITEMS) + index)) for index in decidable} <= pairs
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def folder(tmp_path, monkeypatch):
     ]
     lines = [json.dumps(row, ensure_ascii=row["id"] == "chinese") for row in rows]
     Path("in.jsonl").write_text("\n".join(lines), "utf-8")
-    items = [{"question": item, "id": f"t{at}"} for at, item in enumerate(ITEMS)]
+    items = [{"question": item, "id": f"t{index}"} for index, item in enumerate(ITEMS)]
     Path("tests.jsonl").write_text("\n".join(map(json.dumps, items)), "utf-8")
     return lines
 
@@ -226,33 +226,33 @@ OF_TESTS = {"test_text_field": "question"}
 
 
 def test_files(folder):
-    found = contamination_files(
+    result = contamination_files(
         ["in.jsonl"], ["tests.jsonl"], "out.jsonl", report="found.jsonl", **OF_TESTS
     )
     assert Path("out.jsonl").read_text("utf-8") == f"{folder[0]}\n"
     rows = [json.loads(line) for line in Path("found.jsonl").read_text("utf-8").splitlines()]
-    assert rows == found.findings.to_pylist()
+    assert rows == result.findings.to_pylist()
     assert [(row["id"], row["test_id"]) for row in rows] == [("english", "t0"), ("chinese", "t5")]
     documents = [json.loads(line)["text"] for line in folder]
     assert [row["text"] for row in rows] == [
-        documents[at][row["begin"] : row["end"]] for at, row in enumerate(rows, 1)
+        documents[index][row["begin"] : row["end"]] for index, row in enumerate(rows, 1)
     ]
-    assert found.kept is None
-    assert found.summary.kept == 1
+    assert result.kept is None
+    assert result.summary.kept == 1
     same = contamination(documents, ITEMS).findings
     columns = ["cover", "begin", "end", "test_begin", "test_end", "text"]
-    assert same.select(columns).equals(found.findings.select(columns))
+    assert same.select(columns).equals(result.findings.select(columns))
 
 
 def test_masks_leave_all_else_byte_for_byte(folder):
-    found = contamination_files(["in.jsonl"], ["tests.jsonl"], "out.jsonl", do="mask", **OF_TESTS)
+    result = contamination_files(["in.jsonl"], ["tests.jsonl"], "out.jsonl", do="mask", **OF_TESTS)
     written = Path("out.jsonl").read_text("utf-8").splitlines()
     assert written[0] == folder[0]
     assert written[1] == folder[1].replace(ENGLISH[0][:-1], "[...]")
     item = json.dumps(CHINESE[1])[1:-1]
     assert written[2] == folder[2].replace(item[: -len("\\uff1f")], "[...]")
-    assert found.summary.kept == 3
-    assert found.keep.tolist() == [True, False, False]
+    assert result.summary.kept == 3
+    assert result.keep.tolist() == [True, False, False]
     again = contamination_files(["out.jsonl"], ["tests.jsonl"], **OF_TESTS)
     assert again.findings.num_rows == 0
     assert again.summary.kept == again.summary.read == 3
@@ -260,9 +260,9 @@ def test_masks_leave_all_else_byte_for_byte(folder):
 
 @pytest.mark.usefixtures("folder")
 def test_without_an_output_there_is_a_report_only():
-    found = contamination_files(["in.jsonl"], ["tests.jsonl"], report="found.csv", **OF_TESTS)
+    result = contamination_files(["in.jsonl"], ["tests.jsonl"], report="found.csv", **OF_TESTS)
     assert Path("found.csv").read_text("utf-8").count("\n") >= 3
-    assert found.summary.contaminated == 2
+    assert result.summary.contaminated == 2
     assert sorted(path.name for path in Path().iterdir()) == [
         "found.csv",
         "in.jsonl",
@@ -275,13 +275,13 @@ def test_bad_records_on_both_sides():
     for name in ("in.jsonl", "tests.jsonl"):
         with Path(name).open("ab") as file:
             file.write(b'\nnot {json}\n{"id": "no text"}\n{"text": 7, "question": 7}\n')
-    found = contamination_files(["in.jsonl"], ["tests.jsonl"], "out.jsonl", **OF_TESTS)
-    summary = found.summary
+    result = contamination_files(["in.jsonl"], ["tests.jsonl"], "out.jsonl", **OF_TESTS)
+    summary = result.summary
     assert (summary.read, summary.unreadable, summary.tests) == (6, 3, len(ITEMS) + 3)
     assert (summary.findings, summary.short) == (2, 3)
     # As in dedup, a record that cannot be read is kept.
     assert Path("out.jsonl").read_bytes().count(b"\n") == summary.kept == 4
-    assert summary.problems == len(found.problems) == 6
+    assert summary.problems == len(result.problems) == 6
 
 
 class Notes(Progress):
@@ -295,25 +295,25 @@ class Notes(Progress):
 @pytest.mark.usefixtures("folder")
 def test_the_same_file_on_both_sides_is_said_and_done():
     progress = Notes()
-    found = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
+    result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
         "in.jsonl is both a file of documents and of test items, so all of its items are found."
     ]
-    assert found.summary.findings == 2
-    assert found.summary.short == 1
+    assert result.summary.findings == 2
+    assert result.summary.short == 1
 
 
 @pytest.mark.usefixtures("folder")
 def test_what_many_documents_have_is_said():
-    lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {at}"}) for at in range(200))
+    lines = "\n".join(json.dumps({"text": f"{ENGLISH[0]} {index}"}) for index in range(200))
     Path("many.jsonl").write_text(lines)
     progress = Notes()
-    found = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
+    result = contamination_files(["many.jsonl"], ["tests.jsonl"], progress=progress, **OF_TESTS)
     assert progress.notes == [
         "1 test item occurs only as wording that more than 100 documents have, which does not "
         "count (common=): t0."
     ]
-    assert (found.summary.common, found.summary.findings) == (1, 0)
+    assert (result.summary.common, result.summary.findings) == (1, 0)
 
 
 @pytest.mark.usefixtures("folder")
@@ -346,13 +346,13 @@ def test_empty_sides():
     Path("none.jsonl").write_text("")
     with pytest.raises(InputError, match=r"must have items\. Got none"):
         contamination_files(["in.jsonl"], ["none.jsonl"])
-    found = contamination_files(["none.jsonl"], ["tests.jsonl"], "out.jsonl", **OF_TESTS)
-    assert (found.summary.read, found.findings.num_rows) == (0, 0)
+    result = contamination_files(["none.jsonl"], ["tests.jsonl"], "out.jsonl", **OF_TESTS)
+    assert (result.summary.read, result.findings.num_rows) == (0, 0)
     assert Path("out.jsonl").read_bytes() == b""
 
 
 def test_frames_come_back_as_they_are():
     table = pa.table({"body": [ENGLISH[0], "else"], "n": pa.array([1, 2], pa.int8())})
-    found = contamination(table, pa.table({"q": ITEMS}), text_field="body", test_text_field="q")
-    assert found.kept.equals(table.slice(1))
-    assert found.keep.dtype == np.bool_
+    result = contamination(table, pa.table({"q": ITEMS}), text_field="body", test_text_field="q")
+    assert result.kept.equals(table.slice(1))
+    assert result.keep.dtype == np.bool_

@@ -12,7 +12,7 @@ from neardup.sketch import fingerprint_files
 FIRST = "北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"
 OTHER = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点。"
 TEXTS = [FIRST, OTHER, FIRST + "！", OTHER]
-RECORDS = [{"id": f"n{at}", "text": text, "rank": at} for at, text in enumerate(TEXTS)]
+RECORDS = [{"id": f"n{index}", "text": text, "rank": index} for index, text in enumerate(TEXTS)]
 TABLE = pa.Table.from_pylist(RECORDS)
 
 
@@ -114,6 +114,6 @@ def test_a_name_of_a_file_is_no_table():
 
 
 def test_names_of_other_programs_are_understood():
-    for name, own in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
-        with pytest.raises(TypeError, match=f"Did you mean '{own}'"):
+    for name, option in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
+        with pytest.raises(TypeError, match=f"Did you mean '{option}'"):
             dedup(["a"], **{name: "x"})

@@ -30,9 +30,9 @@ def test_the_factors_of_improved_make_the_score():
     marked, noun = features["总之"], features["读者"]
     assert (marked.mark, noun.mark, features["开放"].title) == (5, 0, 5)
     assert (noun.tag[0], noun.part_of_speech) == ("n", 3)
-    for one in text.features:
-        terms = 1 + one.part_of_speech + one.length + one.mark + one.title
-        assert one.score == pytest.approx(one.tf * one.idf * terms)
+    for item in text.features:
+        terms = 1 + item.part_of_speech + item.length + item.mark + item.title
+        assert item.score == pytest.approx(item.tf * item.idf * terms)
     table = text.to_table()
     assert table.num_rows == len(features)
     assert table["hash"][0].as_py() == f"{text.features[0].hash:016x}"
@@ -40,16 +40,16 @@ def test_the_factors_of_improved_make_the_score():
 
 @pytest.mark.parametrize("recipe", BY_WORDS)
 def test_two_texts(recipe):
-    found = explain(A, B, recipe=recipe)
+    result = explain(A, B, recipe=recipe)
     verdict = compare(A, B, recipe=recipe)
-    assert found.verdict == verdict.verdict
-    assert len(found.differing) == verdict.distance
-    assert set(found.shared) <= {feature.word for feature in found.b.features}
-    for bit in found.differing:
+    assert result.verdict == verdict.verdict
+    assert len(result.differing) == verdict.distance
+    assert set(result.shared) <= {feature.word for feature in result.b.features}
+    for bit in result.differing:
         rises = bit.sum_b > bit.sum_a
         assert bit.decisive
         assert all((change > 0) == rises for _, change in bit.decisive)
-    json.dumps(found.to_dict())
+    json.dumps(result.to_dict())
 
 
 def test_recipes_without_words_and_texts_without_features():

@@ -158,11 +158,11 @@ def test_a_preforking_server(tmp_path):
         )
         try:
             stored = 0
-            for at in range(12):
+            for number in range(12):
                 items = [
                     {
-                        "id": f"{at}/{n}",
-                        "text": f"{at}区第{n}号：{chr(0x4E00 + 97 * at + n)}的消息。",
+                        "id": f"{number}/{n}",
+                        "text": f"{number}区第{n}号：{chr(0x4E00 + 97 * number + n)}的消息。",
                     }
                     for n in range(100)
                 ]

@@ -37,8 +37,8 @@ def versions(of, count, length, seed=3):
         for _ in range(count):
             version = list(base)
             for _ in range(rng.randint(0, length // 6)):
-                at = rng.randrange(len(version))
-                version[at : at + rng.randint(0, 2)] = words(rng, rng.randint(0, 2))
+                position = rng.randrange(len(version))
+                version[position : position + rng.randint(0, 2)] = words(rng, rng.randint(0, 2))
             made.append(" ".join(version[: rng.randint(4 * length // 5, 2 * length)]))
     rng.shuffle(made)
     return list(dict.fromkeys(made))
@@ -61,8 +61,8 @@ def truth(texts):
         b.astype(np.uint32),
     )
     is_similar = ~np.isnan(similarity)
-    found = zip(a[is_similar].tolist(), b[is_similar].tolist(), strict=True)
-    return dict(zip(found, similarity[is_similar].tolist(), strict=True))
+    result = zip(a[is_similar].tolist(), b[is_similar].tolist(), strict=True)
+    return dict(zip(result, similarity[is_similar].tolist(), strict=True))
 
 
 def found_by(result):
@@ -85,12 +85,12 @@ def test_every_pair_of_versions_is_found(length):
     expected = truth(texts)
     assert len(expected) > 1500
     result = pairs(texts)
-    found = found_by(result)
-    assert found.items() <= expected.items()
-    assert len(found) >= 0.98 * len(expected)
+    outcome = found_by(result)
+    assert outcome.items() <= expected.items()
+    assert len(outcome) >= 0.98 * len(expected)
     assert (result.summary.closed_lists, result.summary.unlisted_pairs) == (0, 0)
     # Nothing else is left out, so the exhaustive search finds the same.
-    assert found_by(pairs(texts, exhaustive=True)) == found
+    assert found_by(pairs(texts, exhaustive=True)) == outcome
 
 
 @pytest.mark.parametrize("length", [25, 120])

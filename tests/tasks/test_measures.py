@@ -63,27 +63,29 @@ def test_compare_says_which_text_lies_in_the_other():
         ((REPLY, NOTICE), "A contains B"),
         ((REPLY, REPLY + "!"), "each contains the other"),
     ):
-        found = compare(*texts, recipe="containment")
-        assert found.duplicate
-        assert lies in found.verdict
-    found = compare(NOTICE, REPLY[120:], recipe="containment")
-    assert not found.duplicate
-    assert "lies in" not in found.verdict
+        comparison = compare(*texts, recipe="containment")
+        assert comparison.duplicate
+        assert lies in comparison.verdict
+    comparison = compare(NOTICE, REPLY[120:], recipe="containment")
+    assert not comparison.duplicate
+    assert "lies in" not in comparison.verdict
 
 
 def test_numbers_lower_the_containment():
     body = "水文站通报今晨水位比昨日上涨,请沿岸单位检查泵房涵洞和仓库,夜间安排人值守,渡船停开"
     part, whole = f"闸口水位13.5米。{body}", f"闸口水位17米。{body},复航时间另行通知。" * 2
-    found = compare(part, whole, recipe="containment")
-    assert found.numbers_replaced == 1
-    assert found.number_penalty > 0
-    assert "1 number is replaced by another" in found.verdict
+    comparison = compare(part, whole, recipe="containment")
+    assert comparison.numbers_replaced == 1
+    assert comparison.number_penalty > 0
+    assert "1 number is replaced by another" in comparison.verdict
 
 
 def test_a_form_lies_in_no_other_text():
     rng = random.Random(5)
     form = written(rng, 200)
-    many = [form + written(rng, 60) + ("" if at % 2 else written(rng, 900)) for at in range(40)]
+    many = [
+        form + written(rng, 60) + ("" if index % 2 else written(rng, 900)) for index in range(40)
+    ]
     assert dedup(many, recipe="containment").kept == many
     plain = load_recipe("containment").replace(decide={"common": "none", "threshold": 0.7})
     assert len(dedup(many, recipe=plain).kept) < len(many)
@@ -97,9 +99,9 @@ def test_parts_are_found_in_texts_many_times_as_long(times, least, whole_first):
     parts, wholes = [], []
     for _ in range(80):
         part = written(rng, 400)
-        at = rng.randrange(400 * (times - 1))
+        position = rng.randrange(400 * (times - 1))
         rest = written(rng, 400 * (times - 1))
-        wholes.append(rest[:at] + part + rest[at:])
+        wholes.append(rest[:position] + part + rest[position:])
         start = rng.randrange(360)
         parts.append(part[:start] + written(rng, 40) + part[start + 40 :])
     many = wholes + parts if whole_first else parts + wholes
@@ -113,10 +115,10 @@ def test_parts_are_found_in_texts_many_times_as_long(times, least, whole_first):
 def test_edit_similarity_counts_words_in_order():
     a = "The ferry to the northern island leaves the old harbour every morning at eight sharp"
     b = a.replace("northern", "southern").replace("old", "new")
-    found = compare(a, b, recipe="aligned")
-    assert found.measure == "aligned"
-    assert found.similarity == found.aligned_similarity == 13 / 15
-    assert found.duplicate
+    comparison = compare(a, b, recipe="aligned")
+    assert comparison.measure == "aligned"
+    assert comparison.similarity == comparison.aligned_similarity == 13 / 15
+    assert comparison.duplicate
     assert dedup([a, b], recipe="aligned").removed.to_pylist()[0]["similarity"] == 13 / 15
     assert dedup([a, b], recipe="aligned", threshold=0.9).kept == [a, b]
 
@@ -136,8 +138,8 @@ def test_texts_edited_throughout_are_found(edited):
         many.append(changed)
     both = zip(many[:50], many[50:], strict=True)
     similar = [compare(*pair, recipe="aligned").duplicate for pair in both]
-    found = pairs(many, recipe="aligned").table.num_rows
-    assert found >= 0.94 * sum(similar)
+    result = pairs(many, recipe="aligned").table.num_rows
+    assert result >= 0.94 * sum(similar)
     assert sum(similar) == 50 or edited > 0.1
 
 
@@ -173,9 +175,13 @@ TAGGED = "渡轮/n 停靠/v 码头/n 渡轮/n", "渡轮/n 停靠/v 码头/n 船/
 
 
 def test_a_threshold_of_a_recipe_of_fingerprints_is_a_share_of_equal_bits():
-    found = compare(*TAGGED, recipe="bkdr", threshold=0.5)
-    assert (found.measure, found.distance, found.duplicate) == ("equal_bits", 9, True)
-    assert found.max_distance == 15, "bkdr: half of the 32 bits is not enough"
+    comparison = compare(*TAGGED, recipe="bkdr", threshold=0.5)
+    assert (comparison.measure, comparison.distance, comparison.duplicate) == (
+        "equal_bits",
+        9,
+        True,
+    )
+    assert comparison.max_distance == 15, "bkdr: half of the 32 bits is not enough"
     classic = load_recipe("classic")
     assert compare(*TAGGED, recipe=classic, threshold=0.5).max_distance == 32
     assert plan(1000, recipe=classic, threshold=0.95).max_distance == 3
@@ -186,10 +192,14 @@ def test_a_threshold_of_a_recipe_of_fingerprints_is_a_share_of_equal_bits():
 
 
 def test_another_measure_brings_its_threshold():
-    found = compare(*TAGGED, recipe="news", measure="content")
-    assert (found.measure, found.threshold, found.max_distance) == ("content(5)", 0.45, 3)
-    found = compare(*TAGGED, measure="resemblance")
-    assert (found.measure, found.threshold) == ("resemblance(5)", 0.55)
+    comparison = compare(*TAGGED, recipe="news", measure="content")
+    assert (comparison.measure, comparison.threshold, comparison.max_distance) == (
+        "content(5)",
+        0.45,
+        3,
+    )
+    comparison = compare(*TAGGED, measure="resemblance")
+    assert (comparison.measure, comparison.threshold) == ("resemblance(5)", 0.55)
     assert compare(*TAGGED, measure="resemblance", threshold=0.9).threshold == 0.9
     with pytest.raises(ParameterError, match="'measure'"):
         compare(*TAGGED, measure="cosine")
@@ -203,7 +213,7 @@ def test_dedup_and_an_index_take_the_measure(tmp_path):
     assert dedup(texts, recipe="bkdr", measure="resemblance", threshold=0.9).keep.all()
     path = tmp_path / "index.db"
     with Index(path, recipe="bkdr", measure="resemblance", threshold=0.9) as index:
-        assert [index.add(str(at), text) for at, text in enumerate(texts)] == [None, None]
+        assert [index.add(str(number), text) for number, text in enumerate(texts)] == [None, None]
     with pytest.raises(IndexMismatchError):
         Index(path, measure="content")
     with Index(path, measure="resemblance") as index:

@@ -21,8 +21,8 @@ def test_the_table_of_the_methods_page(page):
     for threshold, *distances in rows:
         for bits, distance in zip((64, 128, 256), distances, strict=True):
             recipe = load_recipe("characters").replace(sketch={"bits": bits})
-            found = plan(1000, recipe=recipe, threshold=float(threshold))
-            assert found.max_distance == int(distance), (threshold, bits)
+            result = plan(1000, recipe=recipe, threshold=float(threshold))
+            assert result.max_distance == int(distance), (threshold, bits)
 
 
 def test_the_formula_of_the_methods_page(page):
@@ -39,18 +39,18 @@ def test_the_formula_of_the_methods_page(page):
     for bits in (32, 64, 128, 256):
         recipe = load_recipe("characters").replace(sketch={"bits": bits})
         for threshold in (0.3, 0.5, 0.66, 0.8, 0.95):
-            found = plan(1000, recipe=recipe, threshold=threshold)
-            expected = predicted_recall(threshold, bits, found.max_distance)
-            assert found.predicted_recall == pytest.approx(expected, abs=1e-9)
+            result = plan(1000, recipe=recipe, threshold=threshold)
+            expected = predicted_recall(threshold, bits, result.max_distance)
+            assert result.predicted_recall == pytest.approx(expected, abs=1e-9)
             assert expected >= wanted
-            assert predicted_recall(threshold, bits, found.max_distance - 1) < wanted
+            assert predicted_recall(threshold, bits, result.max_distance - 1) < wanted
 
 
 def test_thresholds_and_distances_go_one_way():
     for bits in (32, 64, 128, 256):
         recipe = load_recipe("characters").replace(sketch={"bits": bits})
         distances = [
-            plan(1000, recipe=recipe, threshold=at / 100).max_distance for at in range(1, 101)
+            plan(1000, recipe=recipe, threshold=index / 100).max_distance for index in range(1, 101)
         ]
         assert distances == sorted(distances, reverse=True)
         assert distances[0] <= bits
@@ -77,41 +77,41 @@ DECIDES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recipe_says_what_the_call_does_not(name):
     recipe = load_recipe(name)
-    found = plan(recipe=name)
+    result = plan(recipe=name)
     bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
-    assert (found.documents, found.recipe_id) == (1_000_000, recipe.id)
-    assert (found.kind, found.bits) == (recipe.sketch.kind, bits)
-    assert found.threshold == recipe.decide.threshold
+    assert (result.documents, result.recipe_id) == (1_000_000, recipe.id)
+    assert (result.kind, result.bits) == (recipe.sketch.kind, bits)
+    assert result.threshold == recipe.decide.threshold
     measure, scheme = DECIDES[name]
-    assert found.measure == measure
+    assert result.measure == measure
     # Scan and blocks are a matter of cost.
-    assert found.scheme == scheme or {found.scheme, scheme} == {"scan", "blocks"}
+    assert result.scheme == scheme or {result.scheme, scheme} == {"scan", "blocks"}
     if recipe.decide.threshold is None:
-        assert found.max_distance == recipe.decide.max_distance
-        assert found.predicted_recall == 1.0
+        assert result.max_distance == recipe.decide.max_distance
+        assert result.predicted_recall == 1.0
 
 
 @pytest.mark.parametrize("name", ["general", "shingle", "shingle-sample", "minhash"])
 def test_plans_of_other_sketches_than_fingerprints(name):
-    found = plan(10_000, recipe=name, threshold=0.7)
-    assert (found.bits, found.max_distance, found.blocks, found.tables) == (None, None, 0, 0)
-    assert (found.comparisons, found.random_pairs, found.seconds) == (0, 0, 0)
+    result = plan(10_000, recipe=name, threshold=0.7)
+    assert (result.bits, result.max_distance, result.blocks, result.tables) == (None, None, 0, 0)
+    assert (result.comparisons, result.random_pairs, result.seconds) == (0, 0, 0)
     looked_up = plan(10_000, recipe=name, threshold=0.7, look_ups=True)
     sketch = load_recipe(name).sketch
     sampled = sketch.size if sketch.kind == "sample" else 0
-    lists = [one.max_list_len for one in (looked_up, found)]
+    lists = [item.max_list_len for item in (looked_up, result)]
     assert lists == {"shingle": [None, None], "minhash": [1000, 10_000]}.get(name, [32, 10_000])
-    assert (found != looked_up) is (name != "shingle")
+    assert (result != looked_up) is (name != "shingle")
     if name == "minhash":
-        assert found.num_perm == 128
-        assert 0 < found.bands * found.rows <= 128
-        assert found.keys == found.bands
-        assert 0.99 <= found.predicted_recall < 1
-        assert found.bytes_per_document > 4 * 128
+        assert result.num_perm == 128
+        assert 0 < result.bands * result.rows <= 128
+        assert result.keys == result.bands
+        assert 0.99 <= result.predicted_recall < 1
+        assert result.bytes_per_document > 4 * 128
     else:
-        assert (found.num_perm, found.bands, found.rows, found.s_curve) == (0, 0, 0, ())
-        assert (looked_up.keys, found.keys) == ((22, sampled * 3 // 2) if sampled else (0, 0))
-        assert (found.bytes_per_document is None) == (name == "shingle")
+        assert (result.num_perm, result.bands, result.rows, result.s_curve) == (0, 0, 0, ())
+        assert (looked_up.keys, result.keys) == ((22, sampled * 3 // 2) if sampled else (0, 0))
+        assert (result.bytes_per_document is None) == (name == "shingle")
 
 
 def chance_of_at_least(least, keys, share):
@@ -120,8 +120,8 @@ def chance_of_at_least(least, keys, share):
     for _ in range(keys):
         longer = [*chances, 0.0]
         chances = [
-            longer[at] * (1 - share) + (longer[at - 1] * share if at else 0.0)
-            for at in range(len(longer))
+            longer[index] * (1 - share) + (longer[index - 1] * share if index else 0.0)
+            for index in range(len(longer))
         ]
     return sum(chances[least:])
 
@@ -134,42 +134,42 @@ def test_the_predicted_recall_of_samples(name, threshold):
     size = load_recipe(name).sketch.size
     # `dedup` files documents under sixteen of them, `pairs` under all.
     for look_ups, keys in ((True, 16), (False, size)):
-        found = plan(1000, recipe=name, threshold=threshold, look_ups=look_ups).predicted_recall
+        result = plan(1000, recipe=name, threshold=threshold, look_ups=look_ups).predicted_recall
         least = max(1, int(keys * threshold / 3))
         expected = chance_of_at_least(least, keys, share) if size else 1.0
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert result == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 5, 16, 17])
 def test_the_plan_of_small_samples(size):
     """Fewer keys than would be filed of a larger sample."""
     recipe = load_recipe("general").replace(sketch={"size": size})
-    found = plan(1000, recipe=recipe, threshold=0.5, look_ups=True)
+    result = plan(1000, recipe=recipe, threshold=0.5, look_ups=True)
     keys = min(size, 16)
     expected = chance_of_at_least(max(1, keys // 6), keys, 2 / 3)
-    assert found.predicted_recall == pytest.approx(expected, abs=1e-9)
-    assert found.keys == min(22, size * 3 // 2)
+    assert result.predicted_recall == pytest.approx(expected, abs=1e-9)
+    assert result.keys == min(22, size * 3 // 2)
 
 
 @pytest.mark.parametrize("documents", [0, 1000, 10**7])
 @pytest.mark.parametrize("threshold", [0.3, 0.55, 0.8, 1.0])
 def test_the_s_curve_is_that_of_its_bands(threshold, documents):
-    found = plan(documents, recipe="minhash", threshold=threshold)
+    result = plan(documents, recipe="minhash", threshold=threshold)
 
     def share(similarity):
-        return 1 - (1 - similarity**found.rows) ** found.bands
+        return 1 - (1 - similarity**result.rows) ** result.bands
 
-    assert found.predicted_recall == pytest.approx(share(threshold), abs=1e-12)
-    assert [similarity for similarity, _ in found.s_curve] == [at / 20 for at in range(21)]
-    for similarity, predicted in found.s_curve:
+    assert result.predicted_recall == pytest.approx(share(threshold), abs=1e-12)
+    assert [similarity for similarity, _ in result.s_curve] == [index / 20 for index in range(21)]
+    for similarity, predicted in result.s_curve:
         assert predicted == pytest.approx(share(similarity), abs=1e-12)
 
 
 def test_a_recall_that_no_bands_reach_is_told():
     """Pairs of so little in common are found as well as 128 values can."""
-    found = plan(1000, recipe="minhash", threshold=0.02)
-    assert (found.bands, found.rows) == (128, 1)
-    assert found.predicted_recall == pytest.approx(1 - 0.98**128)
+    result = plan(1000, recipe="minhash", threshold=0.02)
+    assert (result.bands, result.rows) == (128, 1)
+    assert result.predicted_recall == pytest.approx(1 - 0.98**128)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_recall_that_no_bands_reach_is_told():
 )
 def test_a_threshold_with_every_recipe(name, measure):
     """By a measure of texts it is verified; the distance is derived or given too."""
-    found = plan(1000, recipe=name, measure=measure, threshold=0.9)
-    assert (found.threshold, found.measure) == (0.9, f"{measure}(5)")
+    result = plan(1000, recipe=name, measure=measure, threshold=0.9)
+    assert (result.threshold, result.measure) == (0.9, f"{measure}(5)")
     both = plan(1000, recipe=name, measure=measure, threshold=0.9, max_distance=7)
     assert (both.threshold, both.max_distance) == (0.9, 7)
     assert plan(1000, recipe=name, max_distance=7).threshold is None

@@ -40,7 +40,7 @@ def test_first_lines_are_taken_record_by_record(batch_records):
 
 
 def scored(*values):
-    return [{"id": str(at), "text": BODY, "score": value} for at, value in enumerate(values)]
+    return [{"id": str(index), "text": BODY, "score": value} for index, value in enumerate(values)]
 
 
 @pytest.mark.parametrize(

@@ -48,37 +48,39 @@ def collection(seed, count=60):
     rng = random.Random(seed)
     made = []
     for _ in range(count):
-        own = [f"{letters(rng, 15)}。" for _ in range(rng.randrange(4))]
-        some = own + rng.choices(SENTENCES, k=rng.randrange(4))
-        rng.shuffle(some)
-        made.append(joined(some, rng))
+        sentences = [f"{letters(rng, 15)}。" for _ in range(rng.randrange(4))]
+        chosen = sentences + rng.choices(SENTENCES, k=rng.randrange(4))
+        rng.shuffle(chosen)
+        made.append(joined(chosen, rng))
     return [text for text, _ in made], [spans for _, spans in made]
 
 
-def rows(found):
+def rows(result):
     columns = ("text", "count", "documents", "id", "begin", "end")
-    table = [tuple(row[name] for name in columns) for row in found.table.to_pylist()]
-    places = [(row["id"], row["begin"], row["end"]) for row in found.places.to_pylist()]
+    table = [tuple(row[name] for name in columns) for row in result.table.to_pylist()]
+    places = [(row["id"], row["begin"], row["end"]) for row in result.places.to_pylist()]
     return table, places
 
 
-def assert_as_the_twin(found, spans, least, documents):
+def assert_as_the_twin(result, spans, least, documents):
     table, places = twin.repeats(spans, least, documents)
-    expected = [(*one[:3], str(one[3]), *one[4:]) for one in table]
-    assert rows(found) == (expected, [(str(one[1]), *one[2:]) for one in places])
+    expected = [(*place[:3], str(place[3]), *place[4:]) for place in table]
+    assert rows(result) == (expected, [(str(place[1]), *place[2:]) for place in places])
     # The hash names the letters.
-    names = dict(zip(found.places["repeat"].to_pylist(), [one[0] for one in places], strict=True))
+    names = dict(
+        zip(result.places["repeat"].to_pylist(), [place[0] for place in places], strict=True)
+    )
     assert len(set(names.values())) == len(names) == len(table)
-    assert found.table["repeat"].to_pylist() == list(dict.fromkeys(names))
+    assert result.table["repeat"].to_pylist() == list(dict.fromkeys(names))
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("documents", [2, 5])
 def test_sentences_are_those_of_the_twin(seed, documents):
     texts, spans = collection(seed)
-    found = repeats(texts, documents=documents)
-    assert_as_the_twin(found, spans, 20, documents)
-    assert found.table.num_rows > 5
+    result = repeats(texts, documents=documents)
+    assert_as_the_twin(result, spans, 20, documents)
+    assert result.table.num_rows > 5
 
 
 # Lines that end as sentences do, so that none goes on with the next.
@@ -87,8 +89,8 @@ line = texts().filter(lambda text: not set(text) & set(twin.LINE_ENDS)).map("{}�
 
 @given(st.lists(st.lists(line, max_size=4).map("\n".join), max_size=6), st.integers(1, 8))
 def test_paragraphs_are_those_of_the_twin(texts, least):
-    found = repeats(texts * 2, unit="paragraph", least=least)
-    assert_as_the_twin(found, [twin.lines(text) for text in texts * 2], 2 * least, 2)
+    result = repeats(texts * 2, unit="paragraph", least=least)
+    assert_as_the_twin(result, [twin.lines(text) for text in texts * 2], 2 * least, 2)
 
 
 def test_the_same_letters_are_the_same_sentence():
@@ -98,10 +100,10 @@ def test_the_same_letters_are_the_same_sentence():
         "Ａｌｌ rights\u3000reserved by the harbour\u200b office",
         "All rights re\u00adserved by the\nharbour office.",
     ]
-    found = repeats([f"Some words. {form}" for form in forms])
-    (row,) = found.table.to_pylist()
+    result = repeats([f"Some words. {form}" for form in forms])
+    (row,) = result.table.to_pylist()
     assert (row["text"], row["count"], row["begin"]) == (forms[0], 4, 12)
-    assert found.places["id"].to_pylist() == ["0", "1", "2", "3"]
+    assert result.places["id"].to_pylist() == ["0", "1", "2", "3"]
     assert repeats([forms[0], forms[0].replace("rights", "lights")]).table.num_rows == 0
 
 
@@ -112,21 +114,21 @@ def test_short_sentences_do_not_count():
 
 
 def test_repeats_within_one_document_are_no_repeats():
-    found = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", "else"])
-    assert found.table.num_rows == 0
-    found = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", ENGLISH[0]])
-    (row,) = found.table.to_pylist()
+    result = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", "else"])
+    assert result.table.num_rows == 0
+    result = repeats([f"{ENGLISH[0]} {ENGLISH[0]}", ENGLISH[0]])
+    (row,) = result.table.to_pylist()
     assert (row["count"], row["documents"]) == (3, 2)
-    assert (found.summary.places, found.summary.documents) == (3, 2)
+    assert (result.summary.places, result.summary.documents) == (3, 2)
 
 
 def test_the_summary_names_the_most_frequent():
-    many = [text for at, text in enumerate(SENTENCES) for _ in range(2 + at)]
+    many = [text for index, text in enumerate(SENTENCES) for _ in range(2 + index)]
     summary = repeats(many).summary
-    assert summary.frequent == [(13 - at, text) for at, text in enumerate(SENTENCES[:-6:-1])]
+    assert summary.frequent == [(13 - index, text) for index, text in enumerate(SENTENCES[:-6:-1])]
     assert (summary.read, summary.units, summary.repeats) == (len(many), len(many), 12)
-    (one,) = repeats(["甲" * 80] * 2).summary.frequent
-    assert one == (2, "甲" * 60 + "...")
+    (item,) = repeats(["甲" * 80] * 2).summary.frequent
+    assert item == (2, "甲" * 60 + "...")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -135,20 +137,22 @@ def test_the_summary_names_the_most_frequent():
 def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     documents, _ = collection(seed)
-    Path("in.jsonl").write_text("\n".join(json.dumps({"text": one}) for one in documents))
+    Path("in.jsonl").write_text("\n".join(json.dumps({"text": document}) for document in documents))
     summary = repeats_files(["in.jsonl"], remove="out.jsonl", keep=keep, unit=unit)
     left = [json.loads(row)["text"] for row in Path("out.jsonl").read_text().splitlines()]
     assert repeats(left, unit=unit).table.num_rows == 0
 
-    found = repeats(documents, unit=unit)
+    result = repeats(documents, unit=unit)
     cut = [[] for _ in documents]
     seen = set()
-    for row in found.places.to_pylist():
+    for row in result.places.to_pylist():
         if keep == "none" or row["repeat"] in seen:
             cut[int(row["id"])].append((row["begin"], row["end"]))
         seen.add(row["repeat"])
     for before, after, spans in zip(documents, left, cut, strict=True):
-        whole = "".join(c for at, c in enumerate(before) if not any(b <= at < e for b, e in spans))
+        whole = "".join(
+            c for index, c in enumerate(before) if not any(b <= index < e for b, e in spans)
+        )
         # But for white space, all else is there, in its order.
         assert "".join(after.split()) == "".join(whole.split())
         assert spans or after == before
@@ -162,32 +166,36 @@ def test_what_is_left_has_no_repeats_and_all_else(seed, keep, unit, tmp_path, mo
 @given(st.lists(texts(), max_size=6), st.sampled_from(["sentence", "paragraph"]))
 def test_texts_that_break_programs(made, unit):
     documents = [*made, *made[::-1], *TEXTS.values(), " ".join(TEXTS.values())]
-    found = repeats(documents, unit=unit, least=1)
-    for row in found.places.to_pylist():
+    result = repeats(documents, unit=unit, least=1)
+    for row in result.places.to_pylist():
         text = documents[int(row["id"])]
         inside = text[row["begin"] : row["end"]]
         assert twin.plain(inside)
         assert inside == inside.strip("".join(twin.WHITE_SPACE))
         unit = set(range(row["begin"], row["end"]))
-        cut = {at for span in _core.cuts(text, [(min(unit), max(unit) + 1)]) for at in range(*span)}
+        cut = {
+            index
+            for span in _core.cuts(text, [(min(unit), max(unit) + 1)])
+            for index in range(*span)
+        }
         # White space goes with a unit, and a line end in it stays if the line does.
-        assert {text[at] for at in cut - unit} <= twin.WHITE_SPACE
-        assert {text[at] for at in unit - cut} <= set(twin.LINE_ENDS)
-    for row in found.table.to_pylist():
+        assert {text[index] for index in cut - unit} <= twin.WHITE_SPACE
+        assert {text[index] for index in unit - cut} <= set(twin.LINE_ENDS)
+    for row in result.table.to_pylist():
         assert row["text"] == documents[int(row["id"])][row["begin"] : row["end"]]
 
 
 def test_the_same_for_any_number_of_threads_and_any_batches():
     documents, _ = collection(1, 3000)
-    one = repeats(documents, workers=1)
-    assert one.summary.places > 2000
+    single = repeats(documents, workers=1)
+    assert single.summary.places > 2000
     two = repeats(documents, workers=2, memory="512MiB")
     parts = [documents[:7], documents[7:2500], documents[2500:]]
     batches = pa.table({"text": pa.chunked_array(parts)})
     three = repeats(batches)
     for other in (two, three):
-        assert one.table.equals(other.table)
-        assert one.places.equals(other.places)
+        assert single.table.equals(other.table)
+        assert single.places.equals(other.places)
 
 
 @pytest.fixture
@@ -198,7 +206,7 @@ def folder(tmp_path, monkeypatch):
         {"id": "b", "of": {"text": "x"}, "text": f"{CHINESE[0]}{CHINESE[1]}自己的话。"},
         {"id": "c", "text": f"前言。{CHINESE[1]}\n{ENGLISH[0]}\nMore.", "text2": CHINESE[1]},
     ]
-    rows = [json.dumps(one, ensure_ascii=one["id"] == "b") for one in records]
+    rows = [json.dumps(record, ensure_ascii=record["id"] == "b") for record in records]
     Path("in.jsonl").write_text("\n".join(rows), "utf-8")
     return rows
 
@@ -210,16 +218,16 @@ def test_files(folder):
     kept, cut = "前言。", f"{CHINESE[1]}\n{ENGLISH[0]}"
     cut = cut.replace("\n", "\\n")
     assert written == [*folder[:2], folder[2].replace(f"{kept}{cut}", kept), ""]
-    found = repeats([json.loads(row) for row in folder])
+    result = repeats([json.loads(row) for row in folder])
     places = [json.loads(row) for row in Path("places.jsonl").read_text("utf-8").splitlines()]
-    assert places == found.places.to_pylist()
+    assert places == result.places.to_pylist()
     assert [row["id"] for row in places] == ["a", "b", "c", "c"]
     import csv
 
     with Path("out.csv").open(encoding="utf-8-sig", newline="") as file:
         table = list(csv.DictReader(file))
     assert table == [
-        {name: str(value) for name, value in row.items()} for row in found.table.to_pylist()
+        {name: str(value) for name, value in row.items()} for row in result.table.to_pylist()
     ]
     repeats_files(["in.jsonl"], remove="none.jsonl", keep="none")
     texts = [json.loads(row)["text"] for row in Path("none.jsonl").read_text("utf-8").splitlines()]

@@ -26,27 +26,27 @@ FERRY = "渡口的新渡轮下周一试航，票价与旧船相同，老人与�
 
 
 def texts_by_id(texts):
-    return {str(at): text for at, text in enumerate(texts)}
+    return {str(index): text for index, text in enumerate(texts)}
 
 
 def collection(seed=3):
     return families(seed, 150, length=80)
 
 
-def assert_right(evidence, result, own, other=None):
+def assert_right(evidence, result, texts_of_input, other=None):
     """All that a review shows, computed again from the table of removed documents."""
     rows = result.removed.to_pylist()
     near = [row for row in rows if row["similarity"] < 1]
     assert len(evidence.removals) >= min(len(near), REMOVALS) > 5
-    keeper = {"input": own, "against": other}
+    keeper = {"input": texts_of_input, "against": other}
     lowest = sorted(row["similarity"] for row in near)[: len(evidence.removals)]
-    assert [one.similarity for one in evidence.removals][: len(lowest)] == lowest
+    assert [removal.similarity for removal in evidence.removals][: len(lowest)] == lowest
     known = {(row["id"], row["kept_id"], row["similarity"]) for row in rows}
-    for one in evidence.removals:
-        assert (one.removed.id, one.kept.id, one.similarity) in known
-        assert one.removed.text == own[one.removed.id]
-        side = "against" if one.is_against else "input"
-        assert one.kept.text == keeper[side][one.kept.id]
+    for removal in evidence.removals:
+        assert (removal.removed.id, removal.kept.id, removal.similarity) in known
+        assert removal.removed.text == texts_of_input[removal.removed.id]
+        side = "against" if removal.is_against else "input"
+        assert removal.kept.text == keeper[side][removal.kept.id]
     counts = {}
     for row in rows:
         key = row["kept_id"], row.get("kept_from", "input")
@@ -54,10 +54,10 @@ def assert_right(evidence, result, own, other=None):
     sizes = sorted((count for count in counts.values() if count > 1), reverse=True)
     assert [group.count for group in evidence.groups] == sizes[:20]
     for group in evidence.groups:
-        some = [row for row in rows if row["kept_id"] == group.kept.id]
-        assert group.count in {len(some), counts.get((group.kept.id, "input"))}
-        assert set(group.ids) <= {row["id"] for row in some}
-        assert group.least >= min(row["similarity"] for row in some)
+        chosen = [row for row in rows if row["kept_id"] == group.kept.id]
+        assert group.count in {len(chosen), counts.get((group.kept.id, "input"))}
+        assert set(group.ids) <= {row["id"] for row in chosen}
+        assert group.least >= min(row["similarity"] for row in chosen)
     near_duplicates = result.summary.near_duplicates
     assert sum(count for *_, count in evidence.classes) == near_duplicates
     for begin, end, count in evidence.classes:
@@ -77,26 +77,26 @@ def test_recipes_that_verify_and_that_do_not(recipe):
     result = dedup(texts, recipe=recipe)
     evidence = result.review().evidence
     assert evidence.removals
-    for one in evidence.removals:
-        assert one.removed.text == texts[int(one.removed.id)]
-        assert (one.distance is not None) == (recipe == "news")
+    for removal in evidence.removals:
+        assert removal.removed.text == texts[int(removal.removed.id)]
+        assert (removal.distance is not None) == (recipe == "news")
 
 
 def test_texts_of_both_sides():
     texts = collection(5)
-    own, other = texts[::2], texts[1::2]
-    table = pa.table({"body": other, "id": [f"b{at}" for at in range(len(other))]})
-    result = dedup(own, against=table)
+    texts_of_input, other = texts[::2], texts[1::2]
+    table = pa.table({"body": other, "id": [f"b{index}" for index in range(len(other))]})
+    result = dedup(texts_of_input, against=table)
     known = dict(zip(table["id"].to_pylist(), other, strict=True))
     evidence = result.review().evidence
-    assert {one.is_against for one in evidence.removals} == {True, False}
-    assert_right(evidence, result, texts_by_id(own), known)
+    assert {removal.is_against for removal in evidence.removals} == {True, False}
+    assert_right(evidence, result, texts_by_id(texts_of_input), known)
 
 
 def test_long_texts_are_cut():
     long = "".join(random.Random(1).choices(FERRY, k=LONGEST + 500))
-    (one,) = dedup([long, long[:-100]], threshold=0.5).review().evidence.removals
-    assert (len(one.kept.text), one.kept.length) == (LONGEST, len(long))
+    (item,) = dedup([long, long[:-100]], threshold=0.5).review().evidence.removals
+    assert (len(item.kept.text), item.kept.length) == (LONGEST, len(long))
     page = dedup([long, long[:-100]], threshold=0.5).review().to_html(language="en")
     assert f"the first {LONGEST:,} of {len(long):,} characters" in page
 
@@ -113,25 +113,25 @@ def test_nothing_removed():
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = collection(6)
-    lines = [json.dumps({"id": f"d{at}", "text": text}) for at, text in enumerate(texts)]
+    lines = [json.dumps({"id": f"d{index}", "text": text}) for index, text in enumerate(texts)]
     Path("in.jsonl").write_text("\n".join(lines))
     return texts
 
 
 def test_files(folder):
     result = dedup_files(["in.jsonl"], "out.jsonl", review="review.html")
-    known = {f"d{at}": text for at, text in enumerate(folder)}
+    known = {f"d{index}": text for index, text in enumerate(folder)}
     assert_right(result.review().evidence, result, known)
     page = Path("review.html").read_text("utf-8")
     assert page == result.review().to_html()
-    for one in result.review().evidence.removals:
-        assert one.removed.id in page
+    for removal in result.review().evidence.removals:
+        assert removal.removed.id in page
     with pytest.raises(ParameterError, match="'review' parameter of dedup_files"):
         dedup_files(["in.jsonl"], "out-2.jsonl").review()
 
 
 def test_against_saved_sketches(folder):
-    known = {f"d{at}": text for at, text in enumerate(folder)}
+    known = {f"d{index}": text for index, text in enumerate(folder)}
     neardup.sketch_files(["in.jsonl"], "in.sketches")
     result = dedup_files(["in.jsonl"], "out.jsonl", against=["in.sketches"], review="r.html")
     assert result.summary.exact_duplicates > 100
@@ -157,7 +157,7 @@ def test_what_is_on_the_page_is_only_shown():
     body = "渡船早上九点从老码头开出，下午五点回来，票在码头的窗口卖。" * 3
     texts = [f"{body}{odd}" for odd in hostile.TEXTS.values()]
     texts.append(f"{body}</script><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>")
-    table = pa.table({"text": texts, "id": [f"<b>{at}</b>" for at in range(len(texts))]})
+    table = pa.table({"text": texts, "id": [f"<b>{index}</b>" for index in range(len(texts))]})
     page = dedup(table, threshold=0.3).review().to_html(language="en")
     assert "<img" not in page
     assert "<b>0" not in page
@@ -211,7 +211,7 @@ def test_results_are_shown_on_one_screen(tmp_path):
     }
     with neardup.Index(tmp_path / "n.db") as index:
         results["Added"] = index.add_many(
-            [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+            [{"id": str(number), "text": text} for number, text in enumerate(texts)]
         )
         results["Stats"] = index.stats()
     for name, result in results.items():

@@ -15,11 +15,11 @@ TEXT = "渡口的新渡轮下周试航，旧渡轮送进博物馆。"
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.combinations(PRINTING[:5], 2)))
 def test_fingerprints_of_two_recipes_never_meet(a, b):
-    one, other = fingerprint(TEXT, recipe=a), fingerprint(TEXT, recipe=b)
-    for meet in (one.distance, one.similarity):
+    first, other = fingerprint(TEXT, recipe=a), fingerprint(TEXT, recipe=b)
+    for meet in (first.distance, first.similarity):
         with pytest.raises(SketchMismatchError) as caught:
             meet(other)
-        assert one.recipe_id in str(caught.value)
+        assert first.recipe_id in str(caught.value)
         assert other.recipe_id in str(caught.value)
 
 
@@ -37,10 +37,10 @@ def test_what_decides_does_not_keep_fingerprints_apart():
 
 @pytest.mark.parametrize("bits", [32, 64, 128, 256])
 def test_as_text(bits):
-    found = fingerprint(TEXT, recipe=load_recipe("characters").replace(sketch={"bits": bits}))
-    assert len(str(found)) == bits // 4
-    assert int(str(found), 16) == found.value < 2**bits
-    assert found.similarity(found) == 1.0
+    result = fingerprint(TEXT, recipe=load_recipe("characters").replace(sketch={"bits": bits}))
+    assert len(str(result)) == bits // 4
+    assert int(str(result), 16) == result.value < 2**bits
+    assert result.similarity(result) == 1.0
 
 
 def test_the_recipes_that_make_fingerprints():
@@ -50,12 +50,12 @@ def test_the_recipes_that_make_fingerprints():
 @pytest.mark.parametrize("name", PRINTING)
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "。，！", "...", "🙂"])
 def test_texts_without_features(name, text):
-    found = fingerprint(text, recipe=name)
+    result = fingerprint(text, recipe=name)
     # The news recipe counts all tokens, spaces and punctuation too.
     if name == "news" and text:
-        assert found is not None
+        assert result is not None
     else:
-        assert found is None
+        assert result is None
         assert not fingerprint_many([text], recipe=name).any()
 
 
@@ -71,13 +71,13 @@ def test_texts_without_features(name, text):
     ],
 )
 def test_comparing_texts_without_features(name, a, b, same):
-    found = compare(a, b, recipe=name)
-    assert (found.similarity, found.duplicate) == (float(same), same)
-    assert (found.measure, found.distance) == ("identical", None)
+    comparison = compare(a, b, recipe=name)
+    assert (comparison.similarity, comparison.duplicate) == (float(same), same)
+    assert (comparison.measure, comparison.distance) == ("identical", None)
 
 
 def test_a_recipe_that_decides_by_distance_compares_by_bits():
-    found = compare(TEXT, TEXT + "很快", recipe="news")
-    assert found.measure == "equal_bits"
-    assert found.similarity == 1 - found.distance / 64
+    comparison = compare(TEXT, TEXT + "很快", recipe="news")
+    assert comparison.measure == "equal_bits"
+    assert comparison.similarity == 1 - comparison.distance / 64
     assert compare(TEXT, TEXT + "很快", recipe="characters").measure == "resemblance(5)"

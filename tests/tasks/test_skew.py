@@ -54,17 +54,17 @@ def test_a_form_costs_each_document_the_same(tmp_path):
 
 
 def test_empty_texts_cost_nothing(tmp_path):
-    found, told = run([""] * 12_000 + ["some text of its own"], tmp_path / "memory")
-    assert (found["kept"], found["exact_duplicates"]) == (2, 11_999)
-    assert found["without_features"] == 12_000
-    assert found["candidates"] == 0
+    result, told = run([""] * 12_000 + ["some text of its own"], tmp_path / "memory")
+    assert (result["kept"], result["exact_duplicates"]) == (2, 11_999)
+    assert result["without_features"] == 12_000
+    assert result["candidates"] == 0
     assert "12,000 records have a text with nothing to compare" in told
     assert "11,999 records were dropped for one kept record" in told
 
 
 def test_copies_of_one_text_cost_one_candidate_each(tmp_path):
-    found, told = run(copies(12_000), tmp_path / "memory")
-    assert found["kept"] == 1
-    assert found["candidates"] <= 12_000
-    assert found["largest_cluster"] == 12_000
+    result, told = run(copies(12_000), tmp_path / "memory")
+    assert result["kept"] == 1
+    assert result["candidates"] <= 12_000
+    assert result["largest_cluster"] == 12_000
     assert "11,999 records were dropped for one kept record" in told

@@ -30,14 +30,14 @@ def bulletins(count, seed=1):
     rng = random.Random(seed)
     made = []
     for _ in range(count):
-        own = {
+        details = {
             "place": rng.choice(PLACES),
             "river": rng.choice("澜澄沅漓浔汀") + rng.choice("江河溪水"),
             "name": rng.choice(PEOPLE),
         }
         made.append(
             FORM.format(
-                **own,
+                **details,
                 kind=rng.choice("市县区镇"),
                 month=rng.randint(4, 10),
                 day=rng.randint(1, 28),
@@ -46,7 +46,7 @@ def bulletins(count, seed=1):
                 change=rng.choice(("上涨", "回落")),
                 centimetres=rng.randint(2, 99),
                 left=f"{rng.uniform(0.1, 9):.2f}",
-                news=rng.choice(NEWS).format(**own),
+                news=rng.choice(NEWS).format(**details),
             )
         )
     return made
@@ -67,16 +67,16 @@ def test_bulletins_of_one_form_all_stay():
     assert len(dedup(made, recipe="shingle", threshold=0.4).kept) < 20
 
 
-@pytest.mark.parametrize("at", [0, 17, 39])
-def test_an_edited_copy_of_a_bulletin_is_dropped(at):
+@pytest.mark.parametrize("index", [0, 17, 39])
+def test_an_edited_copy_of_a_bulletin_is_dropped(index):
     """Also that of the last, for which the lists of the form's shingles are closed."""
     made = bulletins(40)
-    result = dedup([*made, edited(made[at])])
+    result = dedup([*made, edited(made[index])])
     assert result.kept == made
     (row,) = result.removed.to_pylist()
-    assert (row["id"], row["kept_id"], row["measure"]) == ("40", str(at), "content(5)")
-    found = pairs([*made, edited(made[at])]).table.to_pylist()
-    assert [(row["id_a"], row["id_b"]) for row in found] == [(str(at), "40")]
+    assert (row["id"], row["kept_id"], row["measure"]) == ("40", str(index), "content(5)")
+    outcome = pairs([*made, edited(made[index])]).table.to_pylist()
+    assert [(row["id_a"], row["id_b"]) for row in outcome] == [(str(index), "40")]
 
 
 def test_the_threshold_is_inside():
@@ -124,7 +124,7 @@ def test_one_item_in_many_papers_is_kept_once(count):
     """Each prints it under a head line of its own, and a few under an editor's name."""
     rng = random.Random(count)
     (item,) = bulletins(1, seed=9)
-    letters = [chr(0x4E00 + at) for at in range(3000)]
+    letters = [chr(0x4E00 + index) for index in range(3000)]
     printed = [
         f"（{''.join(rng.sample(letters, 6))}讯）{item}编辑：{''.join(rng.sample(letters, 3))}"
         for _ in range(count)

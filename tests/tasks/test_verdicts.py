@@ -44,7 +44,7 @@ WORDS = (
 
 def article(rng):
     """Return an article that shares no sentence with any other."""
-    words = [WORDS[at : at + 2] for at in range(0, len(WORDS), 2)]
+    words = [WORDS[index : index + 2] for index in range(0, len(WORDS), 2)]
     return "".join("".join(rng.choices(words, k=9)) + "。" for _ in range(12))
 
 
@@ -130,11 +130,11 @@ def test_an_article_on_two_sites_is_found_and_pages_of_one_site_are_kept():
     articles = [article(rng) for _ in range(70)]
     pages, article_of = [], []
     for (begin, end), shown in zip(SITES, (range(40), range(30, 70)), strict=True):
-        for at in shown:
+        for index in shown:
             links = " ".join(articles[other][:12] for other in rng.sample(range(70), 4))
-            pages.append(begin + articles[at] + end.format(links))
-            article_of.append(at)
-    found = pairs(pages).table.to_pylist()
-    same = [(article_of[int(row["id_a"])], article_of[int(row["id_b"])]) for row in found]
-    assert sorted(same) == [(at, at) for at in range(30, 40)]
+            pages.append(begin + articles[index] + end.format(links))
+            article_of.append(index)
+    result = pairs(pages).table.to_pylist()
+    same = [(article_of[int(row["id_a"])], article_of[int(row["id_b"])]) for row in result]
+    assert sorted(same) == [(index, index) for index in range(30, 40)]
     assert len(dedup(pages).kept) == 70

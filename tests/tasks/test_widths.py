@@ -30,9 +30,9 @@ def documents(count, seed):
     """Tagged texts, of which each third shares most of its words with an earlier one."""
     rng = random.Random(seed)
     made = []
-    for at in range(count):
+    for index in range(count):
         words = [chr(rng.randrange(0x4E00, 0x9000)) * 2 for _ in range(12)]
-        if at % 3 == 2:
+        if index % 3 == 2:
             words = rng.choice(made).split("/n ")[:-1]
             words[rng.randrange(len(words))] = "渡轮"
         made.append("".join(f"{word}/n " for word in words))
@@ -64,34 +64,34 @@ def test_pairs_removals_and_an_index_agree(bits, distance, tmp_path):
         return sketch.distance(values[a], values[b]) <= distance or texts[a] == texts[b]
 
     expected = [(a, b) for a in range(120) for b in range(a + 1, 120) if near(a, b)]
-    records = [{"id": str(at), "text": text} for at, text in enumerate(texts)]
-    found = pairs(records, recipe=recipe).table.to_pylist()
-    assert [(int(row["id_a"]), int(row["id_b"])) for row in found] == expected
+    records = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
+    result = pairs(records, recipe=recipe).table.to_pylist()
+    assert [(int(row["id_a"]), int(row["id_b"])) for row in result] == expected
     rows = fingerprint_many(texts, recipe=recipe)
     joined = near_pairs(rows, max_distance=distance, bits=bits)
     assert list(zip(joined.a.tolist(), joined.b.tolist(), strict=True)) == expected
 
     keeps = []
-    for at in range(120):
-        keeps.append(not any(keeps[one] and near(one, at) for one in range(at)))
+    for number in range(120):
+        keeps.append(not any(keeps[item] and near(item, number) for item in range(number)))
     assert dedup(texts, recipe=recipe).keep.tolist() == keeps
     with Index(tmp_path / "index.db", recipe=recipe) as index:
-        added = [index.add(str(at), text) is None for at, text in enumerate(texts)]
+        added = [index.add(str(number), text) is None for number, text in enumerate(texts)]
     assert added == keeps
     with Index(tmp_path / "index.db") as index:
         assert [index.query(text, 1) != [] for text in texts] == [True] * 120
 
 
 def test_compare_counts_the_bits_of_the_width():
-    found = compare("渡轮/n 停航/v", "码头/n 停航/v", recipe=bkdr(8, 3))
-    assert found.bits == 8
-    assert found.similarity == 1 - found.distance / 8
-    assert found.measure == "equal_bits"
+    comparison = compare("渡轮/n 停航/v", "码头/n 停航/v", recipe=bkdr(8, 3))
+    assert comparison.bits == 8
+    assert comparison.similarity == 1 - comparison.distance / 8
+    assert comparison.measure == "equal_bits"
 
 
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_a_plan_for_the_width(bits):
-    found = plan(1_000_000, recipe=bkdr(bits, min(3, bits)))
-    assert found.bits == bits
-    assert found.blocks <= bits
-    assert found.key_bits <= bits
+    result = plan(1_000_000, recipe=bkdr(bits, min(3, bits)))
+    assert result.bits == bits
+    assert result.blocks <= bits
+    assert result.key_bits <= bits

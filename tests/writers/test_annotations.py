@@ -98,28 +98,31 @@ def test_only_kept_records_have_the_size():
 def test_a_cluster_may_have_its_kept_document_in_the_other_collection():
     Path("old.jsonl").write_text(json.dumps({"id": "old", "text": BODY}) + "\n")
     dedup_files(["in.jsonl"], "out.jsonl", annotate=True, against=["old.jsonl"])
-    found = [tuple(row[name] for name in NAMES[:3]) for row in records_of("out.jsonl")]
-    assert found == [("old", 4, "old"), ("b", 1, None), ("old", 4, "old"), ("old", 4, "old")]
+    result = [tuple(row[name] for name in NAMES[:3]) for row in records_of("out.jsonl")]
+    assert result == [("old", 4, "old"), ("b", 1, None), ("old", 4, "old"), ("old", 4, "old")]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_blocks(workers):
     """Several blocks of lines, and records with a field of that name far from the beginning."""
     with open("many.jsonl", "w", encoding="utf-8") as file:
-        for at in range(30_000):
-            rng = random.Random(at % 20_000)
+        for index in range(30_000):
+            rng = random.Random(index % 20_000)
             text = "".join(chr(rng.randrange(0x4E00, 0x9FA5)) for _ in range(90))
-            record = {"id": str(at), "text": text}
-            if at == 25_000:
+            record = {"id": str(index), "text": text}
+            if index == 25_000:
                 record["kept_id"] = "mine"
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     dedup_files(["many.jsonl"], "out.jsonl", annotate=True, recipe="shingle", workers=workers)
     rows = records_of("out.jsonl")
-    assert [row["id"] for row in rows] == [str(at) for at in range(30_000)]
-    for at in (0, 9_999, 10_000, 19_999, 20_000, 25_000, 29_999):
-        expected = str(at - 20_000) if at >= 20_000 else None
-        assert (rows[at]["kept_id"], rows[at]["cluster_id"]) == (expected, expected or str(at))
-        assert rows[at]["cluster_size"] == (2 if at % 20_000 < 10_000 else 1)
+    assert [row["id"] for row in rows] == [str(index) for index in range(30_000)]
+    for index in (0, 9_999, 10_000, 19_999, 20_000, 25_000, 29_999):
+        expected = str(index - 20_000) if index >= 20_000 else None
+        assert (rows[index]["kept_id"], rows[index]["cluster_id"]) == (
+            expected,
+            expected or str(index),
+        )
+        assert rows[index]["cluster_size"] == (2 if index % 20_000 < 10_000 else 1)
 
 
 @pytest.mark.parametrize("source", ["out.jsonl", "out.csv", "out.parquet"])

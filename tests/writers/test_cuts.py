@@ -28,7 +28,7 @@ def escaped(rng, text):
     for c in text:
         plain = json.dumps(c, ensure_ascii=False)[1:-1]
         units = c.encode("utf-16-be", "surrogatepass")
-        codes = [f"{units[at]:02x}{units[at + 1]:02X}" for at in range(0, len(units), 2)]
+        codes = [f"{units[index]:02x}{units[index + 1]:02X}" for index in range(0, len(units), 2)]
         forms = [plain, "".join(f"\\u{code}" for code in codes)]
         made.append(rng.choice(forms if c != "/" else [*forms, "\\/"]))
     return '"' + "".join(made) + '"'
@@ -127,10 +127,10 @@ def test_every_format(source, output):
     pyarrow.csv.write_csv(table, "in.csv")
     table = table.set_column(0, "text", table["text"].dictionary_encode())
     pyarrow.parquet.write_table(table, "in.parquet")
-    found = masked(source, output)
+    result = masked(source, output)
     if source == "in.txt":
         rows = rows[:1]
-    assert found.summary.kept == len(rows)
+    assert result.summary.kept == len(rows)
     expected = [row["text"].replace(CUT, "[...]") for row in rows]
     written = records_of(output)
     assert [row["text"] for row in written] == expected
