@@ -8,7 +8,7 @@ from neardup import InputError, ParameterError
 from neardup.lab import METHODS, Method, Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.datasets.split import make_split
-from neardup.lab.experiments.zhang_he_2020.methods import Found, find, select_methods
+from neardup.lab.experiments.zhang_he_2020.methods import Matches, find, select_methods
 from neardup.lab.experiments.zhang_he_2020.results import ASIDE, RIGHT, WRONG, Scorer
 
 
@@ -157,8 +157,8 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
-    result = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
-    first_topic, two, every = scorer.tallies(result)
+    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    first_topic, two, every = scorer.tallies(matches)
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(1, 2, 3), 1)
@@ -175,8 +175,8 @@ def test_documents_count_once(judged):
     repeat = natural[(natural == split.base[second]).any(axis=1)][0]
     rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
     a, b = np.array(rows).T
-    result = Found(*(0.0,) * 5, a, b, np.zeros(len(a)))
-    first_topic, two, every = scorer.document_tallies(result)
+    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    first_topic, two, every = scorer.document_tallies(matches)
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
     # A document of another topic that a wrong pair brings in is wrong in this one.
@@ -186,7 +186,7 @@ def test_documents_count_once(judged):
 
 def test_only_copies_that_were_searched_with_their_originals_count(judged):
     split, _, scorer = judged
-    nothing = Found(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
+    nothing = Matches(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
     copy = places(split, 0, copies=True)[0]
     chosen = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
     documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
@@ -215,11 +215,11 @@ def test_a_sweep_filters_inclusively(judged):
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
     by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
-    result = Found(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
-    assert [(c, s.tp) for c, s in scorer.sweep(result, by_distance)] == [(3, 0), (4, 1), (5, 2)]
+    matches = Matches(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
+    assert [(c, s.tp) for c, s in scorer.sweep(matches, by_distance)] == [(3, 0), (4, 1), (5, 2)]
     by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
-    result = Found(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
-    swept = [(c, s.tp) for c, s in scorer.sweep(result, by_similarity)]
+    matches = Matches(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
+    swept = [(c, s.tp) for c, s in scorer.sweep(matches, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 
 

@@ -1,9 +1,7 @@
 """Shared parts of the figures of all experiments: style, bars, lines, SVG and PNG.
 
-Figures are drawn without pyplot, so that the caller's state is not touched. Colours are those
-of Okabe and Ito, which colour-blind readers can distinguish, with grey for black; bars also
-have hatches and lines have markers. An SVG has no date and fixed ids: equal results give equal
-bytes with one version of matplotlib.
+Figures are drawn without pyplot, so that the caller's state is not touched; equal results give
+equal bytes with one version of matplotlib.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ __all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_li
 #: By name: a function that fills an empty figure, and its height in inches.
 Figures = Mapping[str, tuple[Callable[[Any], None], float]]
 
-#: One style per method, in the order of the methods; styles repeat after eight.
+#: One style per method, in the order of the methods; styles repeat after eight. The colours of
+#: Okabe and Ito, which colour-blind readers can distinguish, with grey for black.
 COLOURS = (
     "#0072B2",
     "#E69F00",
@@ -107,13 +106,13 @@ def draw_lines(
 ) -> None:
     """Draw a line for each series of points over the range of an axis."""
     axes.set_ylim(low, high)
-    for at, (name, points) in enumerate(draw_apart(lines, low, high).items()):
+    for index, (name, points) in enumerate(draw_apart(lines, low, high).items()):
         axes.plot(
             [x for x, _ in points],
             [y for _, y in points],
             label=name,
-            color=COLOURS[at % len(COLOURS)],
-            marker=MARKERS[at % len(MARKERS)],
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
             markersize=5,
             linewidth=1.6,
             # Do not clip a line at the very top.
@@ -155,23 +154,23 @@ def draw_bars(
     """Draw a bar for each series in each group, and black ticks across the bars."""
     width = _FILLED / len(series)
     places = [
-        [group - _FILLED / 2 + width * (at + 0.5) for group in range(len(groups))]
-        for at in range(len(series))
+        [group - _FILLED / 2 + width * (index + 0.5) for group in range(len(groups))]
+        for index in range(len(series))
     ]
-    for at, (label, values) in enumerate(series.items()):
+    for index, (label, values) in enumerate(series.items()):
         axes.bar(
-            places[at],
+            places[index],
             values,
             width,
             label=label,
-            color=COLOURS[at % len(COLOURS)],
-            hatch=_HATCHES[at % len(_HATCHES)],
+            color=COLOURS[index % len(COLOURS)],
+            hatch=_HATCHES[index % len(_HATCHES)],
             edgecolor="white",
             linewidth=0.4,
         )
-    for at, values in enumerate(ticks):
-        begins, ends = ([x + side * width * 0.45 for x in places[at]] for side in (-1, 1))
-        named = None if at else ticks_label
+    for index, values in enumerate(ticks):
+        begins, ends = ([x + side * width * 0.45 for x in places[index]] for side in (-1, 1))
+        named = None if index else ticks_label
         axes.hlines(values, begins, ends, color="black", linewidth=1.4, label=named)
     axes.set_xticks(range(len(groups)), groups)
     axes.tick_params(axis="x", length=0, labelbottom=True)

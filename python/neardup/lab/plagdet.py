@@ -1,25 +1,4 @@
-"""Metrics of found passages: precision, recall, granularity and PlagDet.
-
-A *case* is a passage that a document has from a source; a *detection* is a reported passage.
-Both are a span of the document and a span of the source, and a detection detects a case if it
-shares at least one character with it on either side. Only what detections share with cases
-that they detect is right; what a detection and a case share on one side alone counts for
-nothing.
-
-======================  =====================================================
-precision, macro        mean over detections: share of its characters, those of
-                        both sides, that are right
-recall, macro           mean over cases: share of its characters, those of both
-                        sides, that were found
-micro                   the same over all characters together, each once
-granularity             mean number of detections of a case that was detected
-PlagDet                 F1 of macro precision and recall, over
-                        log2(1 + granularity)
-======================  =====================================================
-
-Empty cases have one rule: a share of nothing is 1. A sum of fractions is
-rounded once, so the order of cases and detections changes nothing.
-"""
+"""Metrics of found passages: precision, recall, granularity and PlagDet."""
 
 from __future__ import annotations
 
@@ -63,7 +42,11 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class PassageScores:
-    """Scores of detections.
+    """Scores of detections; shares are in [0, 1], and a share of nothing is 1.
+
+    A detection, a reported passage, detects a case if it shares at least one character with it
+    on either side, in the document and in the source. Only what detections share with cases that
+    they detect is right.
 
     Parameters
     ----------
@@ -73,12 +56,14 @@ class PassageScores:
         Cases that at least one detection detects.
     detections : int
         Reported passages.
-    precision, recall : float
-        Macro-averaged, in [0, 1].
+    precision : float
+        Mean over detections of the share of their characters, on both sides, that are right.
+    recall : float
+        Mean over cases of the share of their characters, on both sides, that were found.
     micro_precision, micro_recall : float
-        In [0, 1].
+        The same over all characters together, each once.
     granularity : float
-        Detections of a detected case, in [1, detections]; 1 if none was detected.
+        Mean number of detections of a detected case, in [1, detections]; 1 if none was detected.
     """
 
     cases: int
@@ -133,7 +118,8 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     The measures are those of Potthast et al. [1]_; PlagDet of the macro-averages
     is what the PAN competitions ranked by. The paper does not define a share of nothing. A
     character of a document and one of a source are always different, even if both texts have
-    the same name. O(c d) for c cases and d detections of one document and one source; other
+    the same name. A sum of fractions is rounded once, so the order of cases and detections
+    changes nothing. O(c d) for c cases and d detections of one document and one source; other
     pairs cost nothing.
 
     References
@@ -165,16 +151,16 @@ def passage_scores(found: Iterable[Case], true: Iterable[Case]) -> PassageScores
     right_of_detection: list[list[_Span]] = [[] for _ in detections]
     right_of_case: list[list[_Span]] = [[] for _ in cases]
     times = [0] * len(cases)
-    at_place: dict[tuple[Hashable, Hashable], list[int]] = {}
-    for at, detection in enumerate(detections):
-        at_place.setdefault((detection.document, detection.source), []).append(at)
-    for number, case in enumerate(cases):
-        for at in at_place.get((case.document, case.source), ()):
-            common = _common(case, detections[at])
+    of_texts: dict[tuple[Hashable, Hashable], list[int]] = {}
+    for number, detection in enumerate(detections):
+        of_texts.setdefault((detection.document, detection.source), []).append(number)
+    for place, case in enumerate(cases):
+        for number in of_texts.get((case.document, case.source), ()):
+            common = _common(case, detections[number])
             if common:
-                times[number] += 1
-                right_of_case[number] += common
-                right_of_detection[at] += common
+                times[place] += 1
+                right_of_case[place] += common
+                right_of_detection[number] += common
     detected = sum(1 for count in times if count)
     right = _covered(chain(*right_of_case))
     return PassageScores(
@@ -225,9 +211,9 @@ def _covered(spans: Iterable[_Span]) -> int:
     for text, begin, end in spans:
         of_text.setdefault(text, []).append((begin, end))
     total = 0
-    for own in of_text.values():
+    for parts in of_text.values():
         reached = 0
-        for begin, end in sorted(own):
+        for begin, end in sorted(parts):
             total += max(0, end - max(begin, reached))
             reached = max(reached, end)
     return total
@@ -241,8 +227,8 @@ def _checked(item: Case, name: str) -> Case:
     if not isinstance(item, tuple) or len(item) != len(Case._fields):
         raise bad(name, "cases: document, begin, end, source, source_begin, source_end", item)
     case = Case(*item)
-    here = [check_whole(value, name, 0) for value in (case.begin, case.end)]
-    there = [check_whole(value, name, 0) for value in (case.source_begin, case.source_end)]
-    if here[0] >= here[1] or there[0] >= there[1]:
+    bounds = (case.begin, case.end, case.source_begin, case.source_end)
+    begin, end, source_begin, source_end = (check_whole(value, name, 0) for value in bounds)
+    if begin >= end or source_begin >= source_end:
         raise bad(name, "spans that are not empty", item)
-    return Case(case.document, here[0], here[1], case.source, there[0], there[1])
+    return Case(case.document, begin, end, case.source, source_begin, source_end)

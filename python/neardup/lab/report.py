@@ -1,8 +1,4 @@
-"""What all experiments share: a report with its tables and figures, written to one folder.
-
-A report is Markdown, with the tables as CSV and the figures as SVG and PNG beside it. The files
-appear together or not at all.
-"""
+"""A report of an experiment with its tables and figures, written to one folder."""
 
 from __future__ import annotations
 
@@ -24,6 +20,7 @@ from neardup.lab.figures import Figures, render
 __all__ = [
     "Report",
     "Tables",
+    "by_column",
     "file_names",
     "image",
     "markdown_table",
@@ -37,6 +34,7 @@ Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
 _FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
 _Result = TypeVar("_Result")
+_Cell = TypeVar("_Cell")
 
 
 @dataclass(frozen=True)
@@ -151,6 +149,11 @@ def _check_folder(folder: Path) -> None:
                 example=str(folder.with_suffix("")),
             )
         )
+
+
+def by_column(rows: Sequence[Mapping[str, _Cell]]) -> tuple[list[str], list[list[_Cell]]]:
+    """Return header and cells of rows that have the same columns."""
+    return list(rows[0]), [list(row.values()) for row in rows]
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,8 +1,7 @@
 """The best cut-off of a measure, and its uncertainty.
 
-A cut-off chosen on some pairs also fits their noise, so its F1 on them is too optimistic.
-*Leave one out* avoids this: each pair is judged by the cut-off chosen on all other pairs. Pairs
-that share a document know of each other, so they are left out together.
+A cut-off also fits the noise of the pairs that chose it, so each pair is judged by the cut-off of
+the pairs that share no document with it.
 """
 
 from __future__ import annotations

@@ -43,11 +43,11 @@ class Truth:
     @property
     def labels(self) -> dict[str, tuple[bool, int]]:
         """For each label met whether it means duplicate, and of how many pairs."""
-        found: dict[str, tuple[bool, int]] = {}
+        labels: dict[str, tuple[bool, int]] = {}
         for pair in self.pairs:
-            count = found.get(pair.label, (pair.duplicate, 0))[1]
-            found[pair.label] = (pair.duplicate, count + 1)
-        return dict(sorted(found.items(), key=lambda item: (not item[1][0], item[0])))
+            count = labels.get(pair.label, (pair.duplicate, 0))[1]
+            labels[pair.label] = (pair.duplicate, count + 1)
+        return dict(sorted(labels.items(), key=lambda item: (not item[1][0], item[0])))
 
 
 def read_truth(path: str | Path) -> Truth:

@@ -1,8 +1,4 @@
-"""Re-posts: the same article with a line added at the head, the tail or both.
-
-A re-post names the agency, the editor, the source or the time, and leaves the article
-unchanged. The lines are filled from the templates below; all names in them are made up.
-"""
+"""Re-posts: the same article with a line added at the head, the tail or both."""
 
 from __future__ import annotations
 

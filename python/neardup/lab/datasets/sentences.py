@@ -1,9 +1,6 @@
 """Boundaries of words and sentences, for edits.
 
-The rule is simple and independent of all recipes, so that no method is tested with edits along
-its own units. A word is a run of at most two Chinese characters, or of letters and digits of
-another script with the blanks after it. A sentence ends at a mark that ends sentences, or at a
-line break.
+They do not depend on any recipe, so that no method is tested with edits along its own units.
 """
 
 from __future__ import annotations
@@ -23,21 +20,21 @@ _SHORTEST_SENTENCE = 4
 
 
 def words(text: str) -> list[Span]:
-    """Return the words of a text, in order.
+    """Return the words of a text, in order: at most two Chinese characters, or letters and digits.
 
     >>> [text[b:e] for text in ["灯塔修好了 on Monday"] for b, e in words(text)]
     ['灯塔', '修好', '了', 'on ', 'Monday']
     """
-    return [found.span() for found in _WORD.finditer(text)]
+    return [match.span() for match in _WORD.finditer(text)]
 
 
 def sentences(text: str) -> list[Span]:
-    """Return the sentences of a text, in order.
+    """Return the sentences of a text, in order; a line break ends one too.
 
     >>> [text[b:e] for text in ["渡口关闭了。请走大桥！"] for b, e in sentences(text)]
     ['渡口关闭了。', '请走大桥！']
     """
-    spans = (found.span() for found in _SENTENCE.finditer(text))
+    spans = (match.span() for match in _SENTENCE.finditer(text))
     return [(begin, end) for begin, end in spans if end - begin >= _SHORTEST_SENTENCE]
 
 

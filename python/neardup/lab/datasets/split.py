@@ -1,10 +1,4 @@
-"""The documents of an experiment: originals by topic, their copies, distractors.
-
-Each topic's documents are cut in two halves by a seeded shuffle. On the
-*test* split the first half are originals; on the *development* split the
-second half are. The other half does not take part: one copy of each original
-takes its place, and its texts are what edits draw their material from.
-"""
+"""The documents of an experiment: originals by topic, their copies, distractors."""
 
 from __future__ import annotations
 
@@ -76,7 +70,9 @@ class Split:
 def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
     """Return the ``test`` or the ``development`` split, which share no original and no draw.
 
-    Of a topic with n documents, ``n // 2`` are originals and as many are copies.
+    Each topic is cut in two halves by a seeded shuffle. Of n documents, ``n // 2`` are originals:
+    of the first half on *test*, of the second on *development*. One copy of each takes the place
+    of the other half, whose texts are what edits draw their material from.
     """
     check_whole(seed, "seed", 0)
     second = check_choice(split, "split", SPLITS) == SPLITS[1]

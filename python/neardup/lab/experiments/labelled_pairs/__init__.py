@@ -296,7 +296,7 @@ def _folds(truth: Truth, units: Places) -> tuple[Places, str]:
 
 def _default(recipe: Recipe, measured: list[Measured]) -> tuple[Decider, Measured]:
     """Return the default recipe with its own bound, and the measure that it decides by."""
-    own = own_cut_off(recipe)
-    assert own is not None
-    name, cut_off = own
+    decision = own_cut_off(recipe)
+    assert decision is not None
+    name, cut_off = decision
     return Decider(NAMES[0], recipe.name, cut_off), next(m for m in measured if m.name == name)

@@ -28,9 +28,9 @@ def _measures(figure: Any, result: PairsEvaluation) -> None:
     axes.plot(left_out, places, "o", color=_TRUE, label="unseen cut-off, 95 % interval")
     best = [m.sweep.best.f1 for m in measures]
     axes.plot(best, places, "|", color="black", markersize=11, label="best cut-off in sample")
-    own = [(m.default.f1, i) for i, m in enumerate(measures) if m.default is not None]
-    if own:
-        x, y = zip(*own, strict=True)
+    defaults = [(m.default.f1, i) for i, m in enumerate(measures) if m.default is not None]
+    if defaults:
+        x, y = zip(*defaults, strict=True)
         axes.plot(x, y, "D", color=COLOURS[1], markersize=5, label="recipe's own cut-off")
     names = [m.name + (" (best)" if m is result.best else "") for m in measures]
     axes.set_yticks(places, names)
@@ -94,10 +94,10 @@ def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
         axes.step(x, y, where="post", color=COLOURS[style], linewidth=1.8, label=name)
     bound = best.measured.bound(best.sweep.cut_off)
     axes.axvline(best.sweep.cut_off, color="black", linewidth=1.2, label=f"best: {bound}")
-    own = best.measured.own_cut_off
-    if own is not None:
-        bound = best.measured.bound(own)
-        axes.axvline(own, color=_GREY, linestyle="--", linewidth=1.2, label=f"own: {bound}")
+    default = best.measured.own_cut_off
+    if default is not None:
+        bound = best.measured.bound(default)
+        axes.axvline(default, color=_GREY, linestyle="--", linewidth=1.2, label=f"own: {bound}")
     axes.set_ylim(0, 1.02)
     if not best.measured.by_distance:
         axes.set_xlim(0, 1.02)

@@ -1,14 +1,6 @@
-"""Labelled pairs within their collection: what is measured of their texts and sketches, and why.
+"""Labelled pairs within their collection: what is measured of them, and why.
 
-========================  =====================================================
-measure                   value of a pair
-========================  =====================================================
-``content(5)`` ...        each measure of texts that a recipe can decide by
-``weighted resemblance``  shingles in common over all shingles of both, those
-                          that many documents share discounted
-name of a recipe          distance of its fingerprints in bits, else the
-                          similarity of its sketches
-========================  =====================================================
+A measure is one of texts, such as ``content(5)``, or named by the recipe whose sketches it compares.
 """
 
 from __future__ import annotations
@@ -133,10 +125,10 @@ class Evidence:
 
     def reasons(self) -> list[Message]:
         """Return why the verdict is as it is: the verdict, then what was found in the texts."""
-        found = self.comparison
-        reasons = [found.verdict] if isinstance(found.verdict, Message) else []
-        if self.undiscounted - found.weighted_resemblance >= _NOTABLE:
-            shares = (self.undiscounted, found.weighted_resemblance)
+        comparison = self.comparison
+        reasons = [comparison.verdict] if isinstance(comparison.verdict, Message) else []
+        if self.undiscounted - comparison.weighted_resemblance >= _NOTABLE:
+            shares = (self.undiscounted, comparison.weighted_resemblance)
             shared, left = (f"{share:.0%}" for share in shares)
             reasons.append(
                 Message(
@@ -149,13 +141,14 @@ class Evidence:
         reasons.append(
             Message(
                 "{share} of the shorter text is aligned with the other text, in the same order",
-                share=f"{found.aligned:.0%}",
+                share=f"{comparison.aligned:.0%}",
             )
         )
-        contained = max(found.containment_a, found.containment_b)
-        if contained >= _CONTAINED and found.resemblance < _MUCH_LONGER:
+        is_scattered = comparison.aligned - self.undiscounted >= _SCATTERED
+        contained = max(comparison.containment_a, comparison.containment_b)
+        if contained >= _CONTAINED and comparison.resemblance < _MUCH_LONGER:
             share = f"{contained:.0%}"
-            if found.containment_a >= found.containment_b:
+            if comparison.containment_a >= comparison.containment_b:
                 reasons.append(
                     Message(
                         "{share} of the first text is in the second, which is longer", share=share
@@ -167,7 +160,9 @@ class Evidence:
                         "{share} of the second text is in the first, which is longer", share=share
                     )
                 )
-        elif found.aligned >= _ALIGNED and found.aligned - self.undiscounted >= _SCATTERED:
+        elif (
+            comparison.aligned >= _ALIGNED and comparison.aligned - self.undiscounted >= _SCATTERED
+        ):
             share = f"{self.undiscounted:.0%}"
             reasons.append(
                 Message(
@@ -179,10 +174,10 @@ class Evidence:
         return [*reasons, *self._numbers()]
 
     def _numbers(self) -> list[Message]:
-        found = self.comparison
-        counts = {"agree": found.numbers_agree, "differ": found.numbers_differ}
-        if found.numbers_replaced:
-            counts["replaced"] = found.numbers_replaced
+        comparison = self.comparison
+        counts = {"agree": comparison.numbers_agree, "differ": comparison.numbers_differ}
+        if comparison.numbers_replaced:
+            counts["replaced"] = comparison.numbers_replaced
             return [
                 Message(
                     "numbers: {agree} agree, {differ} differ, {replaced} of these at the "
@@ -190,10 +185,10 @@ class Evidence:
                     **counts,
                 )
             ]
-        if found.numbers_differ:
+        if comparison.numbers_differ:
             return [Message("numbers: {agree} agree, {differ} differ", **counts)]
-        if found.numbers_agree:
-            return [Message("numbers: all {agree} agree", agree=found.numbers_agree)]
+        if comparison.numbers_agree:
+            return [Message("numbers: all {agree} agree", agree=comparison.numbers_agree)]
         return []
 
 
@@ -224,10 +219,10 @@ class PairJudge:
     def _judge(self, a: int, b: int, measure: str) -> dict[str, Any]:
         from neardup import _core
 
-        found: dict[str, Any] = _core.judge(
+        judgement: dict[str, Any] = _core.judge(
             self._corpus, a, b, measure=measure, shingle=self._shingle
         )
-        return found
+        return judgement
 
     def _evidence(self, a: int, b: int, recipe: Recipe) -> Evidence:
         from neardup import _core
@@ -305,10 +300,10 @@ def measure_all(
     for recipe in recipes:
         loaded = load_recipe(recipe)
         progress.stage(f"{loaded.name}: sketches", None)
-        own = own_cut_off(loaded)
-        decides_by_sketch = own is not None and own[0] in _OF_SKETCHES
-        if own is not None and not decides_by_sketch:
-            deciders.setdefault(own[0], []).append(Decider(recipe, loaded.name, own[1]))
+        decision = own_cut_off(loaded)
+        decides_by_sketch = decision is not None and decision[0] in _OF_SKETCHES
+        if decision is not None and not decides_by_sketch:
+            deciders.setdefault(decision[0], []).append(Decider(recipe, loaded.name, decision[1]))
         by_distance = loaded.sketch.kind == "simhash"
         if by_distance:
             values = _distances(pairs, loaded, workers)
@@ -317,8 +312,8 @@ def measure_all(
         else:
             continue
         decides: tuple[Decider, ...] = ()
-        if own is not None and decides_by_sketch:
-            decides = (Decider(recipe, loaded.name, own[1]),)
+        if decision is not None and decides_by_sketch:
+            decides = (Decider(recipe, loaded.name, decision[1]),)
         elif by_distance:
             # A distance of the user's own replaces what the recipe verifies.
             decides = (Decider(recipe, loaded.name, None),)
@@ -329,7 +324,7 @@ def measure_all(
         measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
         for measure in measures_of_texts()
     }
-    weighted = [one.comparison.weighted_resemblance for one in evidence]
+    weighted = [of.comparison.weighted_resemblance for of in evidence]
     by_name["weighted resemblance"] = np.array(weighted, np.float64)
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.

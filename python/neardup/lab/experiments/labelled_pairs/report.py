@@ -18,7 +18,7 @@ from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
 from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
 from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setting, sentences
 from neardup.lab.metrics import Scores, count_scores
-from neardup.lab.report import Tables, image, markdown_table
+from neardup.lab.report import Tables, by_column, image, markdown_table
 
 __all__ = ["as_json", "cautions", "markdown", "tables", "terminal"]
 
@@ -258,17 +258,19 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
     levels = sorted({pair.confidence for pair in result.truth.pairs})
     if len(levels) > 1:
         yield "The best setting by confidence of the label, on pairs that did not choose it:"
-        yield markdown_table(
-            ("confidence", "pairs", "F1", "precision", "recall"),
-            (_by_confidence(result, level) for level in levels),
-        )
+        yield markdown_table(*by_column([_by_confidence(result, level) for level in levels]))
 
 
-def _by_confidence(result: PairsEvaluation, level: str) -> Sequence[str]:
+def _by_confidence(result: PairsEvaluation, level: str) -> dict[str, str]:
     mine = np.array([pair.confidence == level for pair in result.truth.pairs])
     scores = count_scores(result.choice.best.judged[mine], result.is_true[mine])
-    shares = (scores.f1, scores.precision, scores.recall)
-    return (_text(level) or "none", f"{mine.sum():,}", *(f"{share:.3f}" for share in shares))
+    return {
+        "confidence": _text(level) or "none",
+        "pairs": f"{mine.sum():,}",
+        "F1": f"{scores.f1:.3f}",
+        "precision": f"{scores.precision:.3f}",
+        "recall": f"{scores.recall:.3f}",
+    }
 
 
 def _consequences(result: PairsEvaluation) -> Iterable[str]:
@@ -277,27 +279,23 @@ def _consequences(result: PairsEvaluation) -> Iterable[str]:
         "pair. Labelled duplicates, directly or over others, make a true cluster; a pair that "
         "nobody labelled makes none."
     )
-    header = (
-        "rule",
-        "is",
-        "dropped in all",
-        "adjusted Rand",
-        "B³ precision",
-        "B³ recall",
-        "B³ F1",
-        "labelled: to drop",
-        "dropped",
-        "rightly",
-        "clusters lost",
-    )
-    yield markdown_table(header, map(_consequence, result.consequences))
+    yield markdown_table(*by_column([_consequence(of) for of in result.consequences]))
 
 
-def _consequence(of: Consequence) -> Sequence[str]:
-    shares = (of.adjusted_rand, of.b_cubed.precision, of.b_cubed.recall, of.b_cubed.f1)
-    counts = (of.kept.to_drop, of.kept.dropped, of.kept.rightly, of.kept.lost)
-    cells = (*(f"{share:.3f}" for share in shares), *map(str, counts))
-    return (of.name, of.rule, f"{of.dropped_in_all:,}", *cells)
+def _consequence(of: Consequence) -> dict[str, str]:
+    return {
+        "rule": of.name,
+        "is": of.rule,
+        "dropped in all": f"{of.dropped_in_all:,}",
+        "adjusted Rand": f"{of.adjusted_rand:.3f}",
+        "B³ precision": f"{of.b_cubed.precision:.3f}",
+        "B³ recall": f"{of.b_cubed.recall:.3f}",
+        "B³ F1": f"{of.b_cubed.f1:.3f}",
+        "labelled: to drop": str(of.kept.to_drop),
+        "dropped": str(of.kept.dropped),
+        "rightly": str(of.kept.rightly),
+        "clusters lost": str(of.kept.lost),
+    }
 
 
 def _mistakes(result: PairsEvaluation, *, found: bool) -> Iterable[str]:
@@ -342,20 +340,21 @@ def tables(result: PairsEvaluation) -> Tables:
     """Return header and rows of the CSV files, by name."""
     pairs = [_pair(result, place) for place in range(len(result.pairs))]
     evidence = [f"evidence_{name}" for name in EVIDENCE]
-    header = [*_known(pairs[0]), *pairs[0]["measures"], *evidence, "why"]
+    # What is known of a pair, without its values.
+    known = [name for name, value in pairs[0].items() if not isinstance(value, (dict, list))]
     rows = [
         [
-            *map(_cell, _known(pair).values()),
+            *(_cell(pair[name]) for name in known),
             *map(_cell, pair["measures"].values()),
             *map(_cell, pair["evidence"].values()),
             " ".join(f"{reason}." for reason in pair["why"]),
         ]
         for pair in pairs
     ]
-    measures = [_measure(measure, measure is result.best) for measure in result.measures]
+    header, measures = by_column([_measure(m, m is result.best) for m in result.measures])
     return {
-        "measures": (list(measures[0]), [list(map(_cell, row.values())) for row in measures]),
-        "pairs": (header, rows),
+        "measures": (header, [list(map(_cell, row)) for row in measures]),
+        "pairs": ([*known, *pairs[0]["measures"], *evidence, "why"], rows),
     }
 
 
@@ -419,11 +418,6 @@ def _pair(result: PairsEvaluation, place: int) -> dict[str, Any]:
         "evidence": {name: getattr(evidence.comparison, name) for name in EVIDENCE},
         "why": [str(reason) for reason in evidence.reasons()],
     }
-
-
-def _known(pair: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of a pair before and after the verdict, without its values."""
-    return {name: value for name, value in pair.items() if not isinstance(value, (dict, list))}
 
 
 def _measure(measure: MeasureResult, is_best: bool) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Measures and settings for labelled pairs, the best first, and whether it beats the default.
 
-The best setting is the recipe and bound that do best on the labels. Measured on the labels that
-chose it, it would look better than it is. So each pair is judged by the setting that is best on
-the other pairs: measure and cut-off are both chosen without it.
+Each pair is judged by measure and cut-off that were both chosen without it: on the pairs that
+chose it, the best setting looks better than it is.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
 from neardup.lab.metrics import (
     Accuracy,
@@ -101,8 +100,8 @@ def ranked(
     top = next((sweep for measure, sweep in swept if measure.deciders), swept[0][1])
     results = []
     for measure, its_sweep in swept:
-        own = measure.own_cut_off
-        default = None if own is None else count_scores(measure.passes(own), is_true)
+        cut_off = measure.own_cut_off
+        default = None if cut_off is None else count_scores(measure.passes(cut_off), is_true)
         lead = _lead(top.judged, its_sweep.judged, is_true, units, seed)
         results.append(MeasureResult(measure, its_sweep, default, lead))
     return tuple(results)
@@ -260,48 +259,31 @@ def sentences(choice: Choice) -> list[Message]:
     )
     if choice.is_same:
         return [stay, usual]
-    values = {
-        "options": best.options,
-        "gain": f"{choice.gain:+.3f}",
-        "gain_low": f"{choice.interval[0]:+.3f}",
-        "gain_high": f"{choice.interval[1]:+.3f}",
-        **_f1(best),
-    }
+    advice = stay
     if choice.is_better:
-        use = Message(
+        advice = Message(
             "Use {options}: it fits these labels better than the default.", options=best.options
         )
-        return [
-            use,
-            usual,
-            Message(
-                "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
-                "difference ({gain}, 95 %: {gain_low} to {gain_high}) is larger than "
-                "chance.",
-                **values,
-            ),
-        ]
-    if choice.gain > 0:
-        return [
-            stay,
-            usual,
-            Message(
-                "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
-                "difference ({gain}, 95 %: {gain_low} to {gain_high}) is not larger "
-                "than chance.",
-                **values,
-            ),
-        ]
-    return [
-        stay,
-        usual,
-        Message(
+        outcome = N_(
+            "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
+            "difference ({gain}, 95 %: {gain_low} to {gain_high}) is larger than "
+            "chance."
+        )
+    elif choice.gain > 0:
+        outcome = N_(
+            "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
+            "difference ({gain}, 95 %: {gain_low} to {gain_high}) is not larger "
+            "than chance."
+        )
+    else:
+        outcome = N_(
             "The best setting for these labels, {options}, has F1 {f1} ({low} to "
             "{high}) on unseen labels, which is not better ({gain}, 95 %: "
-            "{gain_low} to {gain_high}).",
-            **values,
-        ),
-    ]
+            "{gain_low} to {gain_high})."
+        )
+    low, high = (f"{end:+.3f}" for end in choice.interval)
+    changes = {"gain": f"{choice.gain:+.3f}", "gain_low": low, "gain_high": high}
+    return [advice, usual, Message(outcome, options=best.options, **changes, **_f1(best))]
 
 
 def _described(setting: Setting) -> Message:

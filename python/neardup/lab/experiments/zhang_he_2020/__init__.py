@@ -1,11 +1,4 @@
-"""The experiment of Zhang and He (2020): methods compared by topic and by size.
-
-Five topics among ten times as many documents, precision and recall by topic, time by number of
-documents. The copies are generated, so the true near-duplicates are known; documents that
-repeat each other naturally are set aside. First the paper's methods are measured at the
-distance 3 as it counts them; then all methods at their own cut-offs and at the best ones, which
-are chosen on one half of the originals and measured on the other.
-"""
+"""The experiment of Zhang and He (2020): methods compared by topic and by size."""
 
 from __future__ import annotations
 
@@ -30,7 +23,7 @@ from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.datasets.split import COPIES, REPOSTS, Split, make_split
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
 from neardup.lab.experiments.zhang_he_2020.methods import (
-    Found,
+    Matches,
     Method,
     find,
     find_timed,
@@ -232,7 +225,7 @@ class _Experiment:
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers
         self._progress = progress or Progress()
-        self._timed: dict[tuple[str, str, float, int], Found] = {}
+        self._timed: dict[tuple[str, str, float, int], Matches] = {}
         self._progress.stage("copies", None)
         self.split, self.table, self.scorer = self._open(collection, "test")
         _, self._development, self._development_scorer = self._open(collection, "development")
@@ -241,7 +234,8 @@ class _Experiment:
         """Mean share by which copies are longer, and share of unchanged copies."""
         originals = self.split.documents.texts
         texts = self.table["text"].to_pylist()
-        pairs = [(originals[at], str(texts[at])) for at in np.flatnonzero(~self.split.untouched)]
+        copies = np.flatnonzero(~self.split.untouched)
+        pairs = [(originals[place], str(texts[place])) for place in copies]
         longer = np.mean([len(copy) / max(1, len(text)) - 1 for text, copy in pairs])
         return float(longer), float(np.mean([text == copy for text, copy in pairs]))
 
@@ -255,14 +249,14 @@ class _Experiment:
         if key not in self._timed:
             table = self.table.take(places)
             self._timed[key] = find_timed(method, table, cut_off, workers=self._workers)
-        found = self._timed[key]
-        return score_run(method, choice, cut_off, found, self.scorer, places)
+        matches = self._timed[key]
+        return score_run(method, choice, cut_off, matches, self.scorer, places)
 
     def sweep(self, method: Method) -> list[Point]:
         """All cut-offs on the development split, the strictest first."""
         self._progress.stage(f"{method.name}: all cut-offs", None)
-        found = find(method, self._development, method.loosest, workers=self._workers)
-        points = self._development_scorer.sweep(found, method)
+        matches = find(method, self._development, method.loosest, workers=self._workers)
+        points = self._development_scorer.sweep(matches, method)
         return [Point(method.name, cut_off, None, scores) for cut_off, scores in points]
 
     def rates(self, runs: Sequence[Run]) -> list[Point]:
@@ -272,10 +266,10 @@ class _Experiment:
             self._progress.stage(f"edits of {rate:.0%}", None)
             table = self.split.table("edits", rate)
             for run in runs:
-                found = find(run.method, table, run.cut_off, workers=self._workers)
-                scores = self.scorer.tallies(found)[-1].scores
+                matches = find(run.method, table, run.cut_off, workers=self._workers)
+                scores = self.scorer.tallies(matches)[-1].scores
                 points.append(Point(run.name, run.cut_off, rate, scores))
-        order = {run.name: at for at, run in enumerate(runs)}
+        order = {run.name: place for place, run in enumerate(runs)}
         return sorted(points, key=lambda point: order[point.method])
 
     def _open(self, collection: Collection, name: str) -> tuple[Split, pa.Table, Scorer]:

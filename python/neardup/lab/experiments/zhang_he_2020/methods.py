@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
-    "Found",
+    "Matches",
     "Method",
     "Times",
     "find",
@@ -38,7 +38,7 @@ _REPEATS = 5
 _WARM_UP = 20
 
 _DISTANCES = tuple(range(25))
-_THRESHOLDS = tuple(at / 100 for at in range(30, 100, 5))
+_THRESHOLDS = tuple(percent / 100 for percent in range(30, 100, 5))
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Method:
     def default(self) -> float:
         """The cut-off of the recipe itself."""
         decide = load_recipe(self.recipe).decide
-        found = decide.threshold if self.by_threshold else decide.max_distance
-        if found is None:
+        cut_off = decide.threshold if self.by_threshold else decide.max_distance
+        if cut_off is None:
             raise ParameterError(
                 Message(
                     "{parameter:named} of method '{method}' must decide by {measure}. Got "
@@ -103,7 +103,7 @@ class Method:
                     measure=self.measure,
                 )
             )
-        return found
+        return cut_off
 
     @property
     def loosest(self) -> float:
@@ -166,7 +166,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Found(Times):
+class Matches(Times):
     """What a method found: pairs `a` and `b` by place, and their distance or similarity.
 
     The distance is 0 where two identical texts have no fingerprint.
@@ -177,7 +177,7 @@ class Found(Times):
     value: Floats
 
 
-def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
     """Run a method over documents, once."""
     recipe = load_recipe(method.recipe)
     bound: dict[str, Any] = {"max_distance": int(cut_off)}
@@ -189,7 +189,7 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
     pairs = result.table
     value = pairs["similarity" if method.by_threshold else "distance"].to_numpy()
     stages = list(result.summary.stages.values())
-    return Found(
+    return Matches(
         a=places_of(pairs["id_a"]),
         b=places_of(pairs["id_b"]),
         # Texts without a fingerprint are a pair only if they are identical.
@@ -202,7 +202,7 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
     )
 
 
-def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Found:
+def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
     """Run a method five times and return the run of median time."""
     find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
     runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]

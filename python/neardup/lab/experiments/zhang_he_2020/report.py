@@ -21,7 +21,7 @@ from neardup.lab.experiments.zhang_he_2020.results import (
     Run,
 )
 from neardup.lab.metrics import Scores, bootstrap_interval, f1_of_sums
-from neardup.lab.report import Tables, image, markdown_table
+from neardup.lab.report import Tables, by_column, image, markdown_table
 from neardup.recipe import NAMES
 
 __all__ = ["findings", "markdown", "tables", "terminal", "verdict"]
@@ -113,7 +113,7 @@ def terminal(result: PublishedResult) -> str:
         *verdict(result),
         "",
         f"As published: documents by topic, copies are {result.copies}",
-        plain_table(_AS_PUBLISHED, _as_published(result)),
+        plain_table(*by_column(list(map(_as_published, result.paper_methods)))),
         *findings(result.as_published, markdown=False),
         "",
         "All methods: pairs",
@@ -137,7 +137,7 @@ def markdown(result: PublishedResult) -> str:
         _PAPER,
         "Precision and recall of documents, the mean of the topics; *with distractors* counts "
         "all documents at once.",
-        markdown_table(_AS_PUBLISHED, _as_published(result)),
+        markdown_table(*by_column(list(map(_as_published, paper)))),
         "\n".join(f"- {finding}" for finding in findings(result.as_published)),
         "Precision / recall of documents by topic:",
         _by_topic(result, ((run.name, [t.scores for t in run.by_document]) for run in paper)),
@@ -174,32 +174,19 @@ def markdown(result: PublishedResult) -> str:
     return "\n\n".join(parts)
 
 
-_AS_PUBLISHED = (
-    "method",
-    "cut-off",
-    "precision",
-    "recall",
-    "paper's",
-    "with distractors",
-    "of pairs",
-    "seconds",
-)
-
-
-def _as_published(result: PublishedResult) -> list[tuple[str, ...]]:
-    return [
-        (
-            run.name,
-            run.bound,
-            f"{run.precision:.3f}",
-            f"{run.recall:.3f}",
-            "{:.3f} / {:.3f}".format(*PUBLISHED) if run.name.startswith("improved") else "behind",
-            _both(run.everywhere),
-            _both(run.overall.scores),
-            f"{_seconds(run.seconds)} ({_seconds(run.fastest)}-{_seconds(run.slowest)})",
-        )
-        for run in result.paper_methods
-    ]
+def _as_published(run: Run) -> dict[str, str]:
+    """Cells of a method of the paper by heading: documents by topic."""
+    seconds = map(_seconds, (run.seconds, run.fastest, run.slowest))
+    return {
+        "method": run.name,
+        "cut-off": run.bound,
+        "precision": f"{run.precision:.3f}",
+        "recall": f"{run.recall:.3f}",
+        "paper's": "{:.3f} / {:.3f}".format(*PUBLISHED) if _kind(run) == "improved" else "behind",
+        "with distractors": _both(run.everywhere),
+        "of pairs": _both(run.overall.scores),
+        "seconds": "{} ({}-{})".format(*seconds),
+    }
 
 
 def _made(result: PublishedResult) -> str:
@@ -225,8 +212,7 @@ def _rate(result: PublishedResult) -> str:
 
 
 def _overall(runs: Sequence[Run]) -> str:
-    rows = [_row(run) for run in runs]
-    return markdown_table(list(rows[0]), (list(row.values()) for row in rows))
+    return markdown_table(*by_column([_row(run) for run in runs]))
 
 
 def _row(run: Run) -> dict[str, str]:
@@ -259,8 +245,11 @@ def _by_size(methods: Iterable[Run], runs: Sequence[Run], cell: Callable[[Run], 
     cells = {(run.name, run.documents): cell(run) for run in runs}
     # The paper's methods have one cut-off, so its table does not repeat it.
     rows = (
-        (one.name if one.choice == "paper" else one.label, *(cells[one.name, n] for n in sizes))
-        for one in methods
+        (
+            method.name if method.choice == "paper" else method.label,
+            *(cells[method.name, n] for n in sizes),
+        )
+        for method in methods
     )
     return markdown_table(("method", *(f"{size:,}" for size in sizes)), rows)
 
@@ -284,75 +273,72 @@ def _both(scores: Scores) -> str:
 def tables(result: PublishedResult) -> Tables:
     """Return header and rows of the CSV files, by name."""
     paper = [
-        (run.name, run.recipe_id, _cut(run), run.documents, topic, *_counts(scores), _time(run))
+        {
+            "method": run.name,
+            "recipe_id": run.recipe_id,
+            **_cut(run),
+            "documents": run.documents,
+            "topic": topic,
+            **_counts(scores),
+            **_time(run),
+        }
         for run in result.as_published
         for topic, scores in (
             *((tally.topic, tally.scores) for tally in run.by_document),
             ("all pairs", run.overall.scores),
         )
     ]
-    pairs: dict[tuple[str, str, str], Sequence[object]] = {}
+    pairs: dict[tuple[str, float, str], dict[str, object]] = {}
     for run in result.runs:
         for tally in run.pairs:
-            key = (run.name, _cut(run), tally.topic)
-            pairs.setdefault(key, (*key, *_counts(tally.scores), _time(run)))
+            row = {"method": run.name, **_cut(run), "topic": tally.topic}
+            row |= _counts(tally.scores) | _time(run)
+            pairs.setdefault((run.name, run.cut_off, tally.topic), row)
     choices = [
-        (
-            run.name,
-            run.recipe_id,
-            run.choice,
-            run.method.measure,
-            _cut(run),
-            run.overall.aside,
-            f"{run.overall.strict_precision:.6f}",
-            _time(run),
-            f"{run.sketch_seconds:.4f}",
-            f"{run.search_seconds:.4f}",
-        )
+        {
+            "method": run.name,
+            "recipe_id": run.recipe_id,
+            "choice": run.choice,
+            "measure": run.method.measure,
+            **_cut(run),
+            "aside": run.overall.aside,
+            "strict_precision": f"{run.overall.strict_precision:.6f}",
+            **_time(run),
+            "sketch_seconds": f"{run.sketch_seconds:.4f}",
+            "search_seconds": f"{run.search_seconds:.4f}",
+        }
         for run in result.runs
     ]
-    sweep = [(one.method, _cut(one), *_counts(one.scores)) for one in result.sweep]
-    rates = [(p.method, _cut(p), f"{p.rate:g}", *_counts(p.scores)) for p in result.rates]
-    sizes = [(run.name, _cut(run), run.documents, _time(run)) for run in result.sizes]
-    counts = ("tp", "fp", "fn", "precision", "recall", "f1")
+    sweep = [{"method": p.method, **_cut(p), **_counts(p.scores)} for p in result.sweep]
+    rates = [
+        {"method": p.method, **_cut(p), "rate": f"{p.rate:g}", **_counts(p.scores)}
+        for p in result.rates
+    ]
+    sizes = [
+        {"method": run.name, **_cut(run), "documents": run.documents, **_time(run)}
+        for run in result.sizes
+    ]
     return {
-        "as_published": (
-            ("method", "recipe_id", "cut_off", "documents", "topic", *counts, "seconds"),
-            paper,
-        ),
-        "published": (("method", "cut_off", "topic", *counts, "seconds"), pairs.values()),
-        "choices": (
-            (
-                "method",
-                "recipe_id",
-                "choice",
-                "measure",
-                "cut_off",
-                "aside",
-                "strict_precision",
-                "seconds",
-                "sketch_seconds",
-                "search_seconds",
-            ),
-            choices,
-        ),
-        "sweep": (("method", "cut_off", *counts), sweep),
-        "rates": (("method", "cut_off", "rate", *counts), rates),
-        "sizes": (("method", "cut_off", "documents", "seconds"), sizes),
+        "as_published": by_column(paper),
+        "published": by_column(list(pairs.values())),
+        "choices": by_column(choices),
+        "sweep": by_column(sweep),
+        "rates": by_column(rates),
+        "sizes": by_column(sizes),
     }
 
 
-def _cut(one: Run | Point) -> str:
-    return f"{one.cut_off:g}"
+def _cut(of: Run | Point) -> dict[str, object]:
+    return {"cut_off": f"{of.cut_off:g}"}
 
 
-def _time(run: Run) -> str:
-    return f"{run.seconds:.4f}"
+def _time(run: Run) -> dict[str, object]:
+    return {"seconds": f"{run.seconds:.4f}"}
 
 
-def _counts(scores: Scores) -> tuple[object, ...]:
-    shares = (scores.precision, scores.recall, scores.f1)
-    return (scores.tp, scores.fp, scores.fn, *(f"{share:.6f}" for share in shares))
+def _counts(scores: Scores) -> dict[str, object]:
+    shares = {name: f"{getattr(scores, name):.6f}" for name in ("precision", "recall", "f1")}
+    return {"tp": scores.tp, "fp": scores.fp, "fn": scores.fn, **shares}
 
 
 def verdict(result: PublishedResult) -> list[str]:
@@ -360,23 +346,23 @@ def verdict(result: PublishedResult) -> list[str]:
 
     The best of several equal methods is the default, then the first; the others are named.
     """
-    default, own = NAMES[0], {run.name: run for run in result.chosen(DEFAULT)}
+    default, of_default = NAMES[0], {run.name: run for run in result.chosen(DEFAULT)}
     best = max(result.chosen(), key=lambda run: (run.overall.scores.f1, run.name == default))
     lines = [
         f"Best on these copies: {best.name}, F1 {best.overall.scores.f1:.3f} with the cut-off "
-        f"{best.bound}, and {own[best.name].overall.scores.f1:.3f} with its own, "
-        f"{own[best.name].bound}."
+        f"{best.bound}, and {of_default[best.name].overall.scores.f1:.3f} with its own, "
+        f"{of_default[best.name].bound}."
     ]
     f1 = best.overall.scores.f1
     tied = [run.name for run in result.chosen() if run.overall.scores.f1 == f1 and run is not best]
     if tied:
         lines.append(f"A tie: F1 is the same at the best cut-off of {_listed(tied)}.")
-    if best.name != default and default in own:
-        usual = own[default]
+    if best.name != default and default in of_default:
+        usual = of_default[default]
         lines.append(f"The default, {usual.label}, has F1 {usual.overall.scores.f1:.3f}.")
-    said = findings(result.as_published, markdown=False)
-    count = sum(line.startswith("Reproduced") for line in said)
-    lines.append(f"Reproduced on these texts: {count} of the paper's {len(said)} results.")
+    results = findings(result.as_published, markdown=False)
+    count = sum(line.startswith("Reproduced") for line in results)
+    lines.append(f"Reproduced on these texts: {count} of the paper's {len(results)} results.")
     if result.true_pairs < _FEW:
         lines.append(f"{result.true_pairs} copies are few: one more or less moves the figures.")
     return lines
@@ -400,7 +386,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
     faster = [run for run in runs if run.seconds < improved.seconds and _kind(run) != "improved"]
     growth = by_size[-1].seconds / by_size[0].seconds
     more = by_size[-1].documents / by_size[0].documents
-    said = [
+    claims = [
         (
             reached,
             "the precision of {:.3f} and the recall of {:.3f} of `improved`: ".format(*PUBLISHED)
@@ -429,7 +415,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         ),
     ]
     if len(improved.by_document) > 2:  # At least two topics, and all documents.
-        said.append(
+        claims.append(
             (
                 all(improved.spread < run.spread for run in traditional),
                 "`improved` more stable over topics than traditional SimHash: the standard "
@@ -442,7 +428,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
     if more > 1:
         hardly = growth <= math.sqrt(more)
         why = "" if hardly else ", since each document is segmented and weighed"
-        said.append(
+        claims.append(
             (
                 hardly,
                 f"time that hardly grows: {by_size[0].seconds:.3g} s for "
@@ -451,7 +437,9 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
                 f"{why}; at most {math.sqrt(more):.1f} times, the square root, is reproduced",
             )
         )
-    lines = [f"**{'Reproduced' if is_so else 'Not reproduced'}**: {what}." for is_so, what in said]
+    lines = [
+        f"**{'Reproduced' if holds else 'Not reproduced'}**: {claim}." for holds, claim in claims
+    ]
     return lines if markdown else [re.sub("[*`]", "", line) for line in lines]
 
 

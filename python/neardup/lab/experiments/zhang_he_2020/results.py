@@ -17,8 +17,8 @@ import numpy.typing as npt
 from neardup.base.reprs import ReprMixin
 from neardup.lab.datasets.collection import OVERALL, Places
 from neardup.lab.datasets.split import Split
-from neardup.lab.experiments.zhang_he_2020.methods import Found, Method, Times, find
-from neardup.lab.metrics import Flags, Scores
+from neardup.lab.experiments.zhang_he_2020.methods import Matches, Method, Times, find
+from neardup.lab.metrics import Scores
 from neardup.recipe import load_recipe
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ class Scorer:
     """
 
     def __init__(self, split: Split, table: pa.Table, *, workers: int = 0) -> None:
-        found = find(_RESEMBLES, table.filter(split.untouched), _NATURAL, workers=workers)
+        matches = find(_RESEMBLES, table.filter(split.untouched), _NATURAL, workers=workers)
         self._split = split
-        self._codes_of_natural = np.unique(self._codes(found.a, found.b))
+        self._codes_of_natural = np.unique(self._codes(matches.a, matches.b))
         #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
-        self.natural: Places = np.sort(np.column_stack([found.a, found.b]), axis=1)
+        self.natural: Places = np.sort(np.column_stack([matches.a, matches.b]), axis=1)
         #: Number of pairs of a copy and its original.
         self.true_pairs = int((~split.untouched).sum())
 
@@ -86,51 +86,51 @@ class Scorer:
         labels[base[a] == base[b]] = RIGHT
         return labels
 
-    def sweep(self, found: Found, method: Method) -> list[tuple[float, Scores]]:
+    def sweep(self, matches: Matches, method: Method) -> list[tuple[float, Scores]]:
         """Return the counts at each cut-off of a method, the strictest first."""
-        labels = self.labels(found.a, found.b)
+        labels = self.labels(matches.a, matches.b)
         strictest_first = sorted(method.cut_offs, reverse=method.by_threshold)
         rows = []
         for cut_off in strictest_first:
-            passed = labels[method.passes(found.value, cut_off)]
+            passed = labels[method.passes(matches.value, cut_off)]
             tp, fp = int((passed == RIGHT).sum()), int((passed == WRONG).sum())
             rows.append((cut_off, Scores(tp, fp, self.true_pairs - tp)))
         return rows
 
-    def tallies(self, found: Found, among: Places | None = None) -> list[Tally]:
+    def tallies(self, matches: Matches, among: Places | None = None) -> list[Tally]:
         """Return the counts of pairs by topic, and then of all documents."""
-        labels = self.labels(found.a, found.b)
         tallies = []
-        for topic, mine, true in self._topics(found, among):
-            counts = {label: int((labels[mine] == label).sum()) for label in (RIGHT, WRONG, ASIDE)}
-            scores = Scores(counts[RIGHT], counts[WRONG], true - counts[RIGHT])
-            tallies.append(Tally(topic, scores, counts[ASIDE]))
+        for topic, labels, _, true in self._topics(matches, among):
+            right, wrong, aside = (int((labels == label).sum()) for label in (RIGHT, WRONG, ASIDE))
+            tallies.append(Tally(topic, Scores(right, wrong, true - right), aside))
         return tallies
 
-    def document_tallies(self, found: Found, among: Places | None = None) -> list[Tally]:
+    def document_tallies(self, matches: Matches, among: Places | None = None) -> list[Tally]:
         """Return the counts of documents by topic, and then of all documents."""
-        labels = self.labels(found.a, found.b)
         tallies = []
-        for topic, mine, true in self._topics(found, among):
+        for topic, labels, pairs, true in self._topics(matches, among):
             right, wrong, aside = (
-                np.union1d(found.a[chosen], found.b[chosen])
-                for chosen in (mine & (labels == label) for label in (RIGHT, WRONG, ASIDE))
+                np.unique(pairs[labels == label]) for label in (RIGHT, WRONG, ASIDE)
             )
             fp = len(np.setdiff1d(wrong, right))
             unseen = len(np.setdiff1d(aside, np.union1d(right, wrong)))
             tallies.append(Tally(topic, Scores(len(right), fp, 2 * true - len(right)), unseen))
         return tallies
 
-    def _topics(self, found: Found, among: Places | None) -> Iterator[tuple[str, Flags, int]]:
-        """Each topic, then all: its name, which found pairs count for it, its true pairs."""
+    def _topics(
+        self, matches: Matches, among: Places | None
+    ) -> Iterator[tuple[str, npt.NDArray[np.int8], Places, int]]:
+        """Each topic, then all: its name, labels and places of its pairs, its true pairs."""
         split = self._split
+        labels = self.labels(matches.a, matches.b)
+        pairs = np.column_stack([matches.a, matches.b])
         copies = np.flatnonzero(~split.untouched)
         if among is not None:
             copies = copies[np.isin(copies, among) & np.isin(split.base[copies], among)]
-        for at, name in enumerate(split.topics):
-            mine = (split.topic[found.a] == at) | (split.topic[found.b] == at)
-            yield name, mine, int((split.topic[copies] == at).sum())
-        yield OVERALL, np.ones(len(found.a), np.bool_), len(copies)
+        for number, name in enumerate(split.topics):
+            mine = (split.topic[pairs] == number).any(axis=1)
+            yield name, labels[mine], pairs[mine], int((split.topic[copies] == number).sum())
+        yield OVERALL, labels, pairs, len(copies)
 
     def _codes(self, a: Places, b: Places) -> Places:
         """A number for each unordered pair."""
@@ -212,17 +212,17 @@ class Run(Times):
 
 
 def score_run(
-    method: Method, choice: str, cut_off: float, found: Found, scorer: Scorer, places: Places
+    method: Method, choice: str, cut_off: float, matches: Matches, scorer: Scorer, places: Places
 ) -> Run:
     """Return the counts of what a method found among the documents at `places`."""
-    times: dict[str, float] = {field.name: getattr(found, field.name) for field in fields(Times)}
+    times: dict[str, float] = {field.name: getattr(matches, field.name) for field in fields(Times)}
     return Run(
         method=method,
         choice=choice,
         cut_off=cut_off,
         documents=len(places),
-        pairs=tuple(scorer.tallies(found, places)),
-        by_document=tuple(scorer.document_tallies(found, places)),
+        pairs=tuple(scorer.tallies(matches, places)),
+        by_document=tuple(scorer.document_tallies(matches, places)),
         **times,
     )
 
@@ -295,8 +295,8 @@ class PublishedResult(ReprMixin):
         yield "documents", self.documents
         yield "topics", ", ".join(self.topics)
         yield "copies", f"{self.true_pairs:,}, {self.copies}"
-        for at, run in enumerate(sorted(self.chosen(), key=lambda run: -run.overall.scores.f1)):
-            yield "" if at else "F1 of pairs", f"{run.overall.scores.f1:.3f} {run.label}"
+        for index, run in enumerate(sorted(self.chosen(), key=lambda run: -run.overall.scores.f1)):
+            yield "" if index else "F1 of pairs", f"{run.overall.scores.f1:.3f} {run.label}"
         yield "folder", self.folder or "-"
 
     @property
