@@ -1,11 +1,12 @@
 """Labelled pairs within their collection: what is measured of them, and why.
 
-A measure is one of texts, such as ``content(5)``, or named by the recipe whose sketches it compares.
+A measure is one of texts, such as ``content(5)``, or has the name of the recipe whose sketches it
+compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import neardup
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.compare import Comparison, compare_documents
 from neardup.lab.datasets.collection import Documents
@@ -125,71 +126,47 @@ class Evidence:
 
     def reasons(self) -> list[Message]:
         """Return why the verdict is as it is: the verdict, then what was found in the texts."""
-        comparison = self.comparison
-        reasons = [comparison.verdict] if isinstance(comparison.verdict, Message) else []
-        if self.undiscounted - comparison.weighted_resemblance >= _NOTABLE:
-            shares = (self.undiscounted, comparison.weighted_resemblance)
-            shared, left = (f"{share:.0%}" for share in shares)
-            reasons.append(
-                Message(
-                    "they share {shared} of their text, but much of it is in many "
-                    "documents; discounted, {left} is left",
-                    shared=shared,
-                    left=left,
-                )
-            )
-        reasons.append(
-            Message(
-                "{share} of the shorter text is aligned with the other text, in the same order",
-                share=f"{comparison.aligned:.0%}",
-            )
-        )
-        is_scattered = comparison.aligned - self.undiscounted >= _SCATTERED
-        contained = max(comparison.containment_a, comparison.containment_b)
-        if contained >= _CONTAINED and comparison.resemblance < _MUCH_LONGER:
-            share = f"{contained:.0%}"
-            if comparison.containment_a >= comparison.containment_b:
-                reasons.append(
-                    Message(
-                        "{share} of the first text is in the second, which is longer", share=share
-                    )
-                )
-            else:
-                reasons.append(
-                    Message(
-                        "{share} of the second text is in the first, which is longer", share=share
-                    )
-                )
-        elif (
-            comparison.aligned >= _ALIGNED and comparison.aligned - self.undiscounted >= _SCATTERED
-        ):
-            share = f"{self.undiscounted:.0%}"
-            reasons.append(
-                Message(
-                    "the differences are scattered: only {share} of all short pieces are "
-                    "in both texts",
-                    share=share,
-                )
-            )
-        return [*reasons, *self._numbers()]
+        return list(self._reasons())
 
-    def _numbers(self) -> list[Message]:
+    def _reasons(self) -> Iterator[Message]:
         comparison = self.comparison
+        if isinstance(comparison.verdict, Message):
+            yield comparison.verdict
+        if self.undiscounted - comparison.weighted_resemblance >= _NOTABLE:
+            yield Message(
+                "they share {shared} of their text, but much of it is in many "
+                "documents; discounted, {left} is left",
+                shared=f"{self.undiscounted:.0%}",
+                left=f"{comparison.weighted_resemblance:.0%}",
+            )
+        yield Message(
+            "{share} of the shorter text is aligned with the other text, in the same order",
+            share=f"{comparison.aligned:.0%}",
+        )
+        contained = max(comparison.containment_a, comparison.containment_b)
+        is_scattered = comparison.aligned - self.undiscounted >= _SCATTERED
+        if contained >= _CONTAINED and comparison.resemblance < _MUCH_LONGER:
+            sentence = N_("{share} of the second text is in the first, which is longer")
+            if comparison.containment_a >= comparison.containment_b:
+                sentence = N_("{share} of the first text is in the second, which is longer")
+            yield Message(sentence, share=f"{contained:.0%}")
+        elif comparison.aligned >= _ALIGNED and is_scattered:
+            yield Message(
+                "the differences are scattered: only {share} of all short pieces are in both texts",
+                share=f"{self.undiscounted:.0%}",
+            )
         counts = {"agree": comparison.numbers_agree, "differ": comparison.numbers_differ}
         if comparison.numbers_replaced:
-            counts["replaced"] = comparison.numbers_replaced
-            return [
-                Message(
-                    "numbers: {agree} agree, {differ} differ, {replaced} of these at the "
-                    "same place of both texts",
-                    **counts,
-                )
-            ]
-        if comparison.numbers_differ:
-            return [Message("numbers: {agree} agree, {differ} differ", **counts)]
-        if comparison.numbers_agree:
-            return [Message("numbers: all {agree} agree", agree=comparison.numbers_agree)]
-        return []
+            yield Message(
+                "numbers: {agree} agree, {differ} differ, {replaced} of these at the "
+                "same place of both texts",
+                **counts,
+                replaced=comparison.numbers_replaced,
+            )
+        elif comparison.numbers_differ:
+            yield Message("numbers: {agree} agree, {differ} differ", **counts)
+        elif comparison.numbers_agree:
+            yield Message("numbers: all {agree} agree", agree=comparison.numbers_agree)
 
 
 class PairJudge:
