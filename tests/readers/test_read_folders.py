@@ -160,32 +160,21 @@ def test_data_files_that_are_refused_are_problems(read, make, dump):
     assert got["notes"] == [
         "dump: read as 7 data files and 1 text file; each text file is one document."
     ]
-    message = {problem.source: str(problem) for problem in got["problems"]}
-    assert list(message) == [
-        "dump/array.json",
-        "dump/broken.jsonl",
-        "dump/empty.parquet",
-        "dump/itself.jsonl",
-        "dump/labels.csv",
-        "dump/numbers.parquet",
-        "dump/short.parquet",
-        "dump/urls.jsonl",
-    ]
-    assert message["dump/broken.jsonl"] == (
-        "dump/broken.jsonl: skipped: no such file or directory."
-    )
-    assert message["dump/itself.jsonl"] == (
-        "dump/itself.jsonl: skipped: too many levels of symbolic links."
-    )
-    assert message["dump/labels.csv"] == (
-        "dump/labels.csv: skipped: must have a text column 'text', 'content' or 'body'."
-        " Got 'id', 'label' instead. Name the field with text_field=."
-    )
-    assert message["dump/urls.jsonl"] == (
-        "dump/urls.jsonl: skipped: must have a text field 'text', 'content' or 'body'."
-        " Got 1 record with 'url' instead. Name the field with text_field=."
-    )
-    assert message["dump/array.json"].endswith("Convert it with: jq -c '.[]' dump/array.json")
+    reasons = {problem.source: str(problem) for problem in got["problems"]}
+    expected = {
+        "array.json": "Convert it with: jq -c '.[]' dump/array.json",
+        "broken.jsonl": "no such file",
+        "empty.parquet": "",
+        "itself.jsonl": "too many levels of symbolic links",
+        "labels.csv": "must have a text column",
+        "numbers.parquet": "must hold text",
+        "short.parquet": "",
+        "urls.jsonl": "must have a text field",
+    }
+    assert list(reasons) == [f"dump/{name}" for name in expected]
+    for name, words in expected.items():
+        assert reasons[f"dump/{name}"].startswith(f"dump/{name}: skipped: ")
+        assert words in reasons[f"dump/{name}"]
 
 
 def test_data_that_may_not_be_read_is_a_problem(read, make, dump, request):

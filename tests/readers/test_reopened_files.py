@@ -23,11 +23,8 @@ def test_file_that_grows_between_passes(make):
     sources = open_sources([name])
     list(sources.batches())
     Path(name).write_bytes(b'{"text":"a"}\n{"text":"b"}\n')
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match="changed while it was being read"):
         list(sources.batches())
-    assert str(caught.value) == (
-        "a.jsonl: changed while it was being read. No output was written; run again."
-    )
 
 
 def parquet(texts):
@@ -59,10 +56,8 @@ def test_file_rewritten_in_place_between_passes(make, name, content):
 
     with pytest.raises(InputError) as caught:
         dedup_files([name], "kept.jsonl", progress=Rewrite())
-    assert (caught.value.code, caught.value.values["file"]) == (
-        "changed_while_read",
-        name,
-    )
+    assert caught.value.code == "changed_while_read"
+    assert caught.value.values["file"] == name
     assert not Path("kept.jsonl").exists()
 
 

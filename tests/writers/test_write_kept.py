@@ -196,10 +196,9 @@ def test_deeply_nested_json(make):
     for target in ("parquet", "csv"):
         report = keep(name, f"out.{target}")
         assert (report.written, report.unwritable) == (1, 1)
-        assert [str(p) for p in report.problems] == [
-            f"a.jsonl: record 2: left out of out.{target}:"
-            " only JSON Lines can store a record nested 250 levels deep or more."
-        ]
+        (problem,) = report.problems
+        assert problem.record == 2
+        assert "nested 250 levels deep" in str(problem)
     assert keep(name, "out.jsonl").written == 2
 
 
@@ -231,11 +230,8 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
     for target in ("csv", "parquet"):
         report = keep(name, f"out.{target}")
         assert (report.written, report.unwritable) == (2, 2)
-        assert [str(p) for p in report.problems] == [
-            f"a.jsonl: record {number}: left out of out.{target}:"
-            " only JSON Lines can store a record that is not a JSON object."
-            for number in (2, 4)
-        ]
+        assert [problem.record for problem in report.problems] == [2, 4]
+        assert all("not a JSON object" in str(problem) for problem in report.problems)
         assert [r["text"] for r in records_of(f"out.{target}")] == ["a", "5"]
     rows = b"id,text\n1,a\n2\n3,\xff\n"
     name = make("b.csv", rows)
@@ -244,27 +240,22 @@ def test_unreadable_records_pass_in_their_own_format_only(make):
     for target in ("jsonl", "tsv"):
         report = keep(name, f"out.{target}")
         assert (report.written, report.unwritable) == (1, 2)
-        assert [str(p) for p in report.problems] == [
-            f"b.csv: record {number}: left out of out.{target}:"
-            " only CSV with the same columns can store an invalid row."
-            for number in (2, 3)
-        ]
+        assert [problem.record for problem in report.problems] == [2, 3]
+        assert all("an invalid row" in str(problem) for problem in report.problems)
 
 
 def test_what_else_is_left_out(make, capfdbinary):
     make("t/a.txt", bytes(100))
     make("t/b.txt", "b")
     report = keep("t", "out.jsonl")
-    assert [str(p) for p in report.problems] == [
-        "t/a.txt: record 1: left out of out.jsonl: an unreadable record cannot be converted."
-    ]
+    (problem,) = report.problems
+    assert (problem.source, problem.record) == ("t/a.txt", 1)
     raw = pa.array([b"good", b"b\xffd"], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"text": raw}), make("a.parquet"))
     report = keep("a.parquet", "-")
-    assert [str(p) for p in report.problems] == [
-        "a.parquet: record 2, field 'text': left out of standard output:"
-        " only Parquet can store bytes that are not valid UTF-8."
-    ]
+    (problem,) = report.problems
+    assert (problem.record, problem.field) == (2, "text")
+    assert "left out of standard output" in str(problem)
     assert capfdbinary.readouterr().out == b'{"text":"good"}\n'
 
 
@@ -338,11 +329,8 @@ def test_no_record_kept(make):
 
 def test_mask_must_fit(make):
     name = make("a.jsonl", source_bytes("jsonl"))
-    with pytest.raises(ParameterError) as caught:
+    with pytest.raises(ParameterError, match="'keep' parameter must hold 6 flags"):
         keep(name, "out.jsonl", [True])
-    assert str(caught.value) == (
-        "The 'keep' parameter must hold 6 flags, one per record. Got shape (1,) instead."
-    )
     unread = open_sources([name])
     with (
         pytest.raises(ParameterError, match="must be read to its end first"),
@@ -360,11 +348,8 @@ def test_other_number_of_records_gives_no_output(make, copies):
     Path(name).write_bytes(source_bytes("jsonl") * copies)
     # As if size and time had not changed.
     sources.sources[0].check_unchanged = lambda: None
-    with pytest.raises(InputError) as caught, open_output("out.jsonl") as out:
+    with pytest.raises(InputError, match="changed while"), open_output("out.jsonl") as out:
         write_kept(sources, KEEP, out)
-    assert str(caught.value) == (
-        "a.jsonl: changed while it was being read. No output was written; run again."
-    )
     assert os.listdir() == ["a.jsonl"]
 
 

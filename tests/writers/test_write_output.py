@@ -82,11 +82,8 @@ def test_one_failing_output_stops_all():
 
 def test_existing_file_needs_force():
     Path("o.jsonl").write_text("old")
-    with pytest.raises(OutputError) as caught:
+    with pytest.raises(OutputError, match=r"exists already.*force=True"):
         open_output("o.jsonl")
-    assert str(caught.value) == (
-        "o.jsonl: exists already. Choose another name, or replace it with force=True."
-    )
     os.chmod("o.jsonl", 0o640)
     with open_output("o.jsonl", force=True) as output:
         output.write(b"new")
@@ -155,11 +152,9 @@ def test_same_output_twice():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason=needs.LINUX)
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_full_device(format):
-    with pytest.raises(OutputError) as caught, open_output("/dev/full", format=format) as output:
-        fill(output)
-    assert str(caught.value) == (
-        "/dev/full: cannot be written: No space left on device. No output was changed."
-    )
+    with pytest.raises(OutputError, match="No space left on device"):
+        with open_output("/dev/full", format=format) as output:
+            fill(output)
 
 
 FULL = """

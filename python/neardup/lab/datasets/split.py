@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.base.validation import check_choice, check_whole
 from neardup.lab.datasets.collection import DISTRACTORS, Collection, Documents, Places
 from neardup.lab.datasets.draws import keyed_generator
 from neardup.lab.datasets.edit_model import EditModel
@@ -23,9 +22,6 @@ __all__ = ["COPIES", "REPOSTS", "Split", "make_split"]
 REPOSTS = "reposts"
 #: How copies can be made.
 COPIES = (REPOSTS, "edits")
-
-#: Which half of a topic are the originals.
-SPLITS = ("test", "development")
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Split:
     def table(self, copies: str, rate: float | None = None) -> pa.Table:
         """Return the documents with copies by one of `COPIES`; each keeps its original's title."""
         model: EditModel | RepostModel
-        if check_choice(copies, "copies", COPIES) == REPOSTS:
+        if copies == REPOSTS:
             model = RepostModel(seed=self.seed)
         else:
             model = EditModel(self.pool, seed=self.seed, rate=rate)
@@ -74,8 +70,7 @@ def make_split(collection: Collection, split: str, *, seed: int = 0) -> Split:
     of the first half on *test*, of the second on *development*. One copy of each takes the place
     of the other half, whose texts are what edits draw their material from.
     """
-    check_whole(seed, "seed", 0)
-    second = check_choice(split, "split", SPLITS) == SPLITS[1]
+    second = split == "development"
     rows: list[tuple[str, str | None, str]] = []
     topic: list[int] = []
     base: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -160,45 +160,36 @@ def _setting_rows(result: PairsEvaluation) -> Iterable[Sequence[str]]:
         yield (name, *shares, str(scores.fp), str(scores.fn))
 
 
-def cautions(result: PairsEvaluation) -> list[Message]:
-    """Return why the figures may be worth little; empty if they are sound."""
-    messages = []
+def cautions(result: PairsEvaluation) -> Iterator[Message]:
+    """Yield why the figures may be worth little; nothing if they are sound."""
     true = int(result.is_true.sum())
     other = len(result.is_true) - true
     if min(true, other) < _FEW:
-        messages.append(
-            Message(
-                "{true} duplicates and {other} other pairs are few: read the "
-                "intervals, and label more pairs near the cut-off.",
-                true=true,
-                other=other,
-            )
+        yield Message(
+            "{true} duplicates and {other} other pairs are few: read the "
+            "intervals, and label more pairs near the cut-off.",
+            true=true,
+            other=other,
         )
     if result.choice.left_out == "pair":
-        messages.append(
-            Message(
-                "Most pairs are connected by shared documents, so each pair was left "
-                "out by itself: the F1 on unseen labels may be too high, and its "
-                "interval too narrow."
-            )
+        yield Message(
+            "Most pairs are connected by shared documents, so each pair was left "
+            "out by itself: the F1 on unseen labels may be too high, and its "
+            "interval too narrow."
         )
-    usual = result.choice.default.accuracy.scores
     all_called = Scores(true, other, 0)
-    if usual.f1 <= all_called.f1 and not result.choice.knows:
-        messages.append(
-            Message("No setting agrees with these labels: check whether labels or ids are swapped.")
+    if result.choice.default.accuracy.scores.f1 <= all_called.f1 and not result.choice.knows:
+        yield Message(
+            "No setting agrees with these labels: check whether labels or ids are swapped."
         )
     if result.contradictions:
-        messages.append(
-            Message.counted(
-                "{count} pair is labelled as no duplicate, but other labels connect "
-                "its documents: check these labels.",
-                "{count} pairs are labelled as no duplicates, but other labels "
-                "connect their documents: check these labels.",
-                count=result.contradictions,
-            )
+        yield Message.counted(
+            "{count} pair is labelled as no duplicate, but other labels connect "
+            "its documents: check these labels.",
+            "{count} pairs are labelled as no duplicates, but other labels "
+            "connect their documents: check these labels.",
+            count=result.contradictions,
         )
-    return messages
 
 
 def _verdict(result: PairsEvaluation, *, plain: bool) -> list[Message]:
