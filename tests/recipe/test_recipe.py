@@ -412,3 +412,19 @@ def test_one_text_uses_the_bundled_frequencies_and_says_so(name):
     recipe = load_recipe(name)
     result = fingerprint("渡轮的票价", recipe=name)
     assert result.recipe_id == recipe.for_single_texts().id != recipe.id
+
+
+@pytest.mark.parametrize(
+    ("stage", "settings"),
+    [
+        ("decide", {"shingle": 2**70}),
+        ("decide", {"min_features": 2**33}),
+        ("segment", {"k": 65}),
+        ("weigh", {"top": 2**70}),
+        ("sketch", {"tie": 1.0}),
+    ],
+)
+def test_numbers_beyond_all_bounds(stage, settings):
+    name = f"{stage}.{next(iter(settings))}"
+    with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
+        load_recipe("characters").replace(**{stage: settings})

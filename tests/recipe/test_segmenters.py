@@ -98,3 +98,11 @@ def test_a_user_dictionary(tmp_path):
     words.write_text("two words that are none\n", "utf-8")
     with pytest.raises((InputError, ParameterError), match=r"line|dictionary"):
         compiled(recipe.replace(description="x", segment={"user_dictionary": str(words)}))
+
+
+def test_a_segmenter_that_finds_nothing_leaves_no_sketch():
+    for idf in ("corpus", "bundled"):
+        recipe = load_recipe("keywords").replace(
+            segment={"units": "tests.golden.segmenters:nothing"}, weigh={"idf": idf}
+        )
+        assert not fingerprint_many(["渡口的书店", "another text"], recipe=recipe).any()

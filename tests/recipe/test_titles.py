@@ -4,7 +4,11 @@ import pytest
 from tests.weights import weights_of
 
 from neardup import ParameterError, compare, dedup, fingerprint, fingerprint_many, load_recipe
+from neardup.readers import open_table
 from neardup.recipe.assets import compiled
+from neardup.run.collected import Collected
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
 
 TEXT = "渡口的新渡轮下周试航，船长说票价两元，旧渡轮送进博物馆。"
 TITLE = "渡轮进博物馆"
@@ -76,3 +80,18 @@ def test_the_same_text_under_two_titles_is_a_duplicate_where_texts_decide():
     )
     assert comparison.distance > 0
     assert comparison.duplicate
+
+
+@pytest.mark.parametrize("batch_records", [1, 2, 100])
+def test_first_lines_are_taken_record_by_record(batch_records):
+    recipe = load_recipe("improved").for_single_texts()
+    text = f"城市公园\n{TEXT}"
+    rows = [{"text": text}, {"text": text, "title": "别的"}, {"text": text}]
+    batches = open_table(rows).batches(titles=True, batch_records=batch_records)
+    options = RunOptions(recipe=recipe, max_text=1 << 20, title_from_first_line=True)
+    pipeline = Pipeline(options)
+    collected = Collected(recipe, pipeline.corpus(recipe))
+    assert sum(map(len, pipeline.push(batches, collected))) == len(rows)
+    collected.corpus.finish()
+    words = collected.corpus.fingerprints().ravel().tolist()
+    assert words[0] == words[2] != words[1]

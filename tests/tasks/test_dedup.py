@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import InputError, ParameterError, count_idf, dedup, pairs
+from neardup import InputError, ParameterError, count_idf, dedup, near_pairs, pairs
 from neardup.pairs import pairs_files
 from neardup.sketch import fingerprint_files
 
@@ -117,3 +118,16 @@ def test_names_of_other_programs_are_understood():
     for name, option in [("text", "text_field"), ("num_proc", "workers"), ("keep", "priority")]:
         with pytest.raises(TypeError, match=f"Did you mean '{option}'"):
             dedup(["a"], **{name: "x"})
+
+
+@pytest.mark.parametrize("recipe", ["characters", "shingle"])
+def test_one_text_many_times_is_verified_once(recipe):
+    edited = FIRST.replace("排起长队", "人山人海")
+    result = pairs([FIRST] * 300 + [edited], threshold=0.5, recipe=recipe)
+    assert len(result.table) == 301 * 300 // 2
+    assert result.summary.candidates == 1
+
+
+def test_more_pairs_than_can_be_listed_are_an_error():
+    with pytest.raises(InputError, match="268435456"):
+        near_pairs(np.full(30_000, 7, np.uint64))

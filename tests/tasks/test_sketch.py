@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from neardup import SketchMismatchError, compare, fingerprint, fingerprint_many, load_recipe
+from neardup import SketchMismatchError, compare, dedup, fingerprint, fingerprint_many, load_recipe
 from neardup.recipe import NAMES
 
 #: The recipes that make fingerprints.
@@ -81,3 +81,9 @@ def test_a_recipe_that_decides_by_distance_compares_by_bits():
     assert comparison.measure == "equal_bits"
     assert comparison.similarity == 1 - comparison.distance / 64
     assert compare(TEXT, TEXT + "很快", recipe="characters").measure == "resemblance(5)"
+
+
+def test_repeats_of_one_unit_are_one_feature():
+    """Such a fingerprint says nothing of the text, so only equal texts are equal."""
+    assert len(dedup(["啊" * 6, "啊" * 30]).kept) == 2
+    assert len(dedup(["啊" * 30, "啊" * 30]).kept) == 1
