@@ -108,8 +108,8 @@ def test_recipes_decide_by_the_measures_of_texts(result):
 
 def test_the_default_is_measured_even_if_it_is_not_asked_for(result):
     without = evaluate_pairs(DOCS, PAIRS, recipes=["classic"])
-    for outcome in (result, without):
-        default = outcome.choice.default
+    for evaluation in (result, without):
+        default = evaluation.choice.default
         assert (default.decider.name, default.measured.name) == ("general", "content(5)")
         assert default.cut_off == neardup.load_recipe("general").decide.threshold
         assert default.options == ""
@@ -131,17 +131,17 @@ def test_evidence_is_that_of_the_advised_setting(result):
     assert result.choice.advised is result.choice.default
     texts = dict(zip(result.documents.ids, result.documents.texts, strict=True))
     called = result.choice.default.called.tolist()
-    for pair, item, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
+    for pair, evidence, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
         # Among so few documents nothing is common.
         alone = neardup.compare(texts[pair.id_a], texts[pair.id_b])
-        outcome = item.comparison
-        assert outcome.duplicate == duplicate == alone.duplicate
-        assert outcome.similarity == pytest.approx(alone.similarity)
+        comparison = evidence.comparison
+        assert comparison.duplicate == duplicate == alone.duplicate
+        assert comparison.similarity == pytest.approx(alone.similarity)
         for name in EVIDENCE:
-            assert getattr(outcome, name) == pytest.approx(getattr(alone, name)), name
-        assert item.reasons()[0] == outcome.verdict
-        if outcome.numbers_differ:
-            assert f", {outcome.numbers_differ} differ" in " ".join(item.reasons())
+            assert getattr(comparison, name) == pytest.approx(getattr(alone, name)), name
+        assert evidence.reasons()[0] == comparison.verdict
+        if comparison.numbers_differ:
+            assert f", {comparison.numbers_differ} differ" in " ".join(evidence.reasons())
 
 
 @pytest.mark.parametrize(
@@ -239,15 +239,15 @@ def test_the_table_explains_its_columns(result):
 
 
 def test_json_has_intervals_and_the_evidence_of_each_pair(result):
-    outcome = json.loads((result.folder / "evaluation.json").read_bytes())
+    values = json.loads((result.folder / "evaluation.json").read_bytes())
     assert as_json(result) == (result.folder / "evaluation.json").read_bytes()
-    assert outcome["verdict"]["advised"] == "default"
-    for setting in outcome["settings"].values():
+    assert values["verdict"]["advised"] == "default"
+    for setting in values["settings"].values():
         for name in ("f1", "precision", "recall"):
             low, high = setting[name]["interval"]
             assert low <= setting[name]["value"] <= high
-    assert [pair["id_a"] for pair in outcome["pairs"]] == [p.id_a for p in result.truth.pairs]
-    for pair in outcome["pairs"]:
+    assert [pair["id_a"] for pair in values["pairs"]] == [p.id_a for p in result.truth.pairs]
+    for pair in values["pairs"]:
         assert set(pair["evidence"]) == set(EVIDENCE)
         assert "uplicates" in pair["why"][0]
 

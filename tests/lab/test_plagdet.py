@@ -103,7 +103,7 @@ def test_the_order_changes_nothing():
 SPAN = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda s: (s[0], s[0] + s[1]))
 CASES = st.lists(
     st.builds(
-        lambda d, here, s, existing: Case(d, *here, s, *existing),
+        lambda d, span, s, source_span: Case(d, *span, s, *source_span),
         st.sampled_from("pq"),
         SPAN,
         st.sampled_from("st"),

@@ -68,9 +68,9 @@ def test_what_is_measured(result):
         assert [tally.topic for tally in run.pairs] == ["harbour", "market", "all"]
         assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.pairs)
         assert run.seconds > 0
-    outcome = result.chosen()[0].overall.scores
-    assert (outcome.fp, outcome.tp + outcome.fn) == (0, 12)
-    assert outcome.recall > 0.7
+    scores = result.chosen()[0].overall.scores
+    assert (scores.fp, scores.tp + scores.fn) == (0, 12)
+    assert scores.recall > 0.7
     assert [time.documents for time in result.sizes] == [10, 20, 44] * 2
     assert len(result.rates) == 2 * 7
     assert [point.rate for point in result.rates[:7]] == [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]

@@ -227,9 +227,9 @@ def test_goes_on_after_kill_at_any_time(folder):
         delay = rng.uniform(0, 0.02)
         killed = forks.run(run_killed_later, count, delay)
         assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
-        existing = [path.read_bytes() for path in outputs if path.exists()]
+        outputs_there = [path.read_bytes() for path in outputs if path.exists()]
         # A kill between the names of the two leaves the first.
-        assert existing == expected[: len(existing)]
+        assert outputs_there == expected[: len(outputs_there)]
         finished += killed.returncode == 0
     for path in outputs:
         path.unlink(missing_ok=True)

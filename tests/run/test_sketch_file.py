@@ -52,9 +52,9 @@ def run(against, name, **options):
         against=[against],
         **options,
     )
-    outcome = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
+    across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
     written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-removed", "-pairs")]
-    counts = vars(result.summary) | {"pairs": outcome.summary.pairs}
+    counts = vars(result.summary) | {"pairs": across.summary.pairs}
     names = (
         "read",
         "against",

@@ -85,19 +85,19 @@ def test_items_are_found_in_every_form(form, seed):
         expected.append((str(2 * index), str(index), made))
     result = contamination(documents, ITEMS)
     rows = result.findings.to_pylist()
-    assert [(row["id"], row["test_id"]) for row in rows] == [single[:2] for single in expected]
+    assert [(row["id"], row["test_id"]) for row in rows] == [row[:2] for row in expected]
     assert result.keep.tolist() == [False, True] * len(ITEMS)
     assert result.kept == documents[1::2]
     for row, (id_, test_id, made) in zip(rows, expected, strict=True):
-        existing = documents[int(id_)][row["begin"] : row["end"]]
-        assert row["text"] == existing[:200]
+        passage = documents[int(id_)][row["begin"] : row["end"]]
+        assert row["text"] == passage[:200]
         item = ITEMS[int(test_id)]
         if form is edited:
             # Letters that were inserted are none of the item's.
             assert 0.9 <= row["cover"] <= 1
         else:
             assert row["cover"] == 1
-            assert plain(existing) == plain(made) or plain(item) in plain(existing)
+            assert plain(passage) == plain(made) or plain(item) in plain(passage)
             assert plain(item[row["test_begin"] : row["test_end"]]) == plain(item)
 
 

@@ -85,12 +85,12 @@ def test_every_pair_of_versions_is_found(length):
     expected = truth(texts)
     assert len(expected) > 1500
     result = pairs(texts)
-    outcome = found_by(result)
-    assert outcome.items() <= expected.items()
-    assert len(outcome) >= 0.98 * len(expected)
+    similarities = found_by(result)
+    assert similarities.items() <= expected.items()
+    assert len(similarities) >= 0.98 * len(expected)
     assert (result.summary.closed_lists, result.summary.unlisted_pairs) == (0, 0)
     # Nothing else is left out, so the exhaustive search finds the same.
-    assert found_by(pairs(texts, exhaustive=True)) == outcome
+    assert found_by(pairs(texts, exhaustive=True)) == similarities
 
 
 @pytest.mark.parametrize("length", [25, 120])

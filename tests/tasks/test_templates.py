@@ -75,8 +75,8 @@ def test_an_edited_copy_of_a_bulletin_is_dropped(index):
     assert result.kept == made
     (row,) = result.removed.to_pylist()
     assert (row["id"], row["kept_id"], row["measure"]) == ("40", str(index), "content(5)")
-    outcome = pairs([*made, edited(made[index])]).table.to_pylist()
-    assert [(row["id_a"], row["id_b"]) for row in outcome] == [(str(index), "40")]
+    rows = pairs([*made, edited(made[index])]).table.to_pylist()
+    assert [(row["id_a"], row["id_b"]) for row in rows] == [(str(index), "40")]
 
 
 def test_the_threshold_is_inside():
