@@ -7,7 +7,7 @@ the pairs that share no document with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from neardup.lab.metrics import (
     precision_recall_curve,
 )
 
-__all__ = ["Sweep", "best_cut_off", "leave_out", "sweep"]
+__all__ = ["Sweep", "best_cut_off", "judge_left_out", "sweep"]
 
 Numbers = npt.NDArray[np.int64]
 
@@ -59,15 +59,24 @@ def best_cut_off(values: Floats, is_true: Flags, *, by_distance: bool = False) -
     return abs(_best_cut(_likeness(values, by_distance), is_true, by_distance))
 
 
-def leave_out(folds: Numbers, most: int, *, seed: int = 0) -> Iterator[Flags]:
-    """Yield which pairs are left out: one fold at a time, or seeded groups of them."""
+def judge_left_out(
+    call: Callable[[Flags], Flags], folds: Numbers, most: int, *, seed: int = 0
+) -> Flags:
+    """Return how each pair is judged by what the pairs outside its fold decide.
+
+    `call` takes which pairs are known, and returns whether each pair is called a duplicate. With
+    more than `most` folds, seeded groups of them are left out together.
+    """
     count = int(folds.max()) + 1
     groups = folds
     if count > most:
         generator = np.random.Generator(np.random.PCG64(seed))
         groups = (generator.permutation(count) % most)[folds]
+    judged = np.zeros(len(folds), np.bool_)
     for group in range(int(groups.max()) + 1):
-        yield groups == group
+        left_out = groups == group
+        judged[left_out] = call(~left_out)[left_out]
+    return judged
 
 
 def sweep(
@@ -84,9 +93,11 @@ def sweep(
     precision, recall, thresholds = precision_recall_curve(likeness, is_true)
     has_value = np.isfinite(thresholds)
     folds = np.arange(len(values)) if folds is None else folds
-    judged = np.zeros(len(values), np.bool_)
-    for out in leave_out(folds, _GROUPS, seed=seed):
-        judged[out] = likeness[out] >= _best_cut(likeness[~out], is_true[~out], by_distance)
+
+    def call(known: Flags) -> Flags:
+        return likeness >= _best_cut(likeness[known], is_true[known], by_distance)
+
+    judged = judge_left_out(call, folds, _GROUPS, seed=seed)
     cut = _best_cut(likeness, is_true, by_distance)
     taken = likeness >= cut
     return Sweep(

@@ -27,7 +27,7 @@ from neardup.lab.metrics import (
     count_scores,
     f1_of_sums,
 )
-from neardup.lab.thresholds import Sweep, best_cut_off, leave_out, sweep
+from neardup.lab.thresholds import Sweep, best_cut_off, judge_left_out, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 __all__ = [
@@ -211,11 +211,12 @@ def judged_by_others(
     measured: Sequence[Measured], is_true: Flags, folds: Numbers, *, seed: int = 0
 ) -> Flags:
     """Return how the setting that is best on all other folds judges each pair."""
-    judged = np.zeros(len(is_true), np.bool_)
-    for out in leave_out(folds, _FOLDS, seed=seed):
-        measure, cut_off = pick(measured, is_true, ~out)
-        judged[out] = measure.passes(cut_off)[out]
-    return judged
+
+    def call(known: Flags) -> Flags:
+        measure, cut_off = pick(measured, is_true, known)
+        return measure.passes(cut_off)
+
+    return judge_left_out(call, folds, _FOLDS, seed=seed)
 
 
 def choose(
