@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 from tests import needs
+from tests.readers import making
 
-from neardup.readers import read_file
+from neardup.readers import read_bytes, read_file
 
 pytestmark = pytest.mark.shared
 
@@ -141,6 +142,12 @@ def test_whatever_is_there_is_read(awkward):
         assert bool(document.text) == (name not in empty)
         assert "\ufffd" not in document.text
         assert "\0" not in document.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["zh_orig_part.docx", "zh_orig_part.pdf"])
+def test_cut_or_changed_files_are_refused_in_one_line(awkward, name):
+    making.check_damaged((awkward / name).read_bytes(), lambda data: read_bytes(data, name))
 
 
 def bare(text):
