@@ -63,24 +63,6 @@ def test_encodings_with_texts_of_their_own(awkward, name):
     assert document.notes == (f"Read as {encoding} (likely).",)
 
 
-@pytest.mark.parametrize("encoding", ["utf8", "gbk"])
-def test_half_a_character_at_the_end_is_all_that_is_lost(awkward, original, encoding):
-    name = f"zh_{encoding}_truncated_half_char.txt"
-    document = read_file(awkward / name)
-    data = (awkward / name).read_bytes()
-    assert original.startswith(document.text)
-    assert 0 < len(data) - len(document.text.encode(encoding)) < 3
-    assert "half a character" in document.notes[-1]
-
-
-def test_two_encodings(awkward, original):
-    document = read_file(awkward / "zh_mixed_utf8_then_gbk.txt")
-    # The second part begins on a line of its own.
-    assert original.startswith(document.text.replace("与\n之", "与之"))
-    assert len(document.text) > 1000
-    assert document.certainty == "guessed"
-
-
 def test_nuls_are_left_out(awkward, original):
     document = read_file(awkward / "zh_nul_bytes.txt")
     assert original.startswith(document.text)
