@@ -116,14 +116,10 @@ def test_plans_of_other_sketches_than_fingerprints(name):
 
 def chance_of_at_least(least, keys, share):
     """Return the probability that of so many keys, each shared with `share`, enough are."""
-    chances = [1.0]
-    for _ in range(keys):
-        longer = [*chances, 0.0]
-        chances = [
-            longer[index] * (1 - share) + (longer[index - 1] * share if index else 0.0)
-            for index in range(len(longer))
-        ]
-    return sum(chances[least:])
+    return sum(
+        math.comb(keys, count) * share**count * (1 - share) ** (keys - count)
+        for count in range(least, keys + 1)
+    )
 
 
 @pytest.mark.parametrize("name", ["general", "shingle-sample", "shingle"])
