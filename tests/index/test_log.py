@@ -16,12 +16,7 @@ from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 
 from neardup import Index
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexUnavailableError,
-    OutputError,
-    ParameterError,
-)
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.acknowledged import Acknowledged
 

@@ -13,26 +13,19 @@ as often would halve that delay and take a tenth of the time of a bulk load.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from neardup import _core
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress
 from neardup.index.decide import empty_corpus, restore
-from neardup.readers import Batch
+from neardup.index.settings import Settings
+from neardup.index.store.session import Session
+from neardup.readers import Batch, Problem
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from neardup import _core
-    from neardup.index.settings import Settings
-    from neardup.index.store.session import Session
-    from neardup.readers import Problem
-
-__all__ = ["FIRST", "NEWEST", "counted_from", "next_count", "recount", "store"]
 
 #: The most documents that one count reads.
 NEWEST = 20_000

@@ -12,29 +12,23 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.arrays import word_count
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index.results import Match
+from neardup.index.settings import Settings
 from neardup.index.store.rows import damage, damaged
-from neardup.index.store.session import signed
+from neardup.index.store.session import Postings, Session, signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.settings import Settings
-    from neardup.index.store.session import Postings, Session
-    from neardup.recipe.rule import Rule
-
-__all__ = ["BatchContext", "Decider", "Verdicts", "empty_corpus", "restore"]
+from neardup.recipe.rule import Rule
 
 
 @dataclass(frozen=True)

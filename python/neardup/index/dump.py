@@ -15,21 +15,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import Connection, Table, select
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
 
 from neardup.base.messages import Message
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexUnavailableError,
-    InputError,
-    NeardupError,
-)
+from neardup.base.progress import Progress
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError, NeardupError
 from neardup.index.backends import Database, open_database
 from neardup.index.decide import Decider
+from neardup.index.engine import Engine
 from neardup.index.schema import (
     SCHEMA,
     UPGRADED,
@@ -48,14 +45,6 @@ from neardup.index.store.rows import damaged, sound_event
 from neardup.index.store.session import FILED, IDENTITY, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-
-__all__ = ["KEY_COLUMNS", "dump", "load", "restore", "settings_rows"]
 
 #: Kind and format version, written in the first line of a dump.
 KIND, FORMAT = "index", 1

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from neardup.base.progress import Progress
     from neardup.readers import Batch
 
-__all__ = ["Engine", "open_index"]
-
 
 class Engine:
     """The state that all operations on one index share."""

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from sqlalchemy import select
 
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
+from neardup.index.engine import Engine
 from neardup.index.schema import documents, documents_with_texts
 from neardup.index.store.rows import extra_of
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.output import Output
 from neardup.writers.rows import REMOVED, write_rows
-
-if TYPE_CHECKING:
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-    from neardup.writers.output import Output
-
-__all__ = ["write_records"]
 
 #: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         Stats,
     )
 
-__all__ = ["Index"]
-
 #: Options that become settings, or are compared with the settings of an existing index.
 _WANTED = ("recipe", "measure", "threshold", "max_distance", "store", "expected")
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
@@ -22,6 +22,7 @@ from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.decide import Decider
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import NewDocument
 from neardup.index.schema import (
@@ -37,14 +38,8 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
-from neardup.index.store.session import FILED, IDENTITY, RECENT
+from neardup.index.store.session import FILED, IDENTITY, RECENT, Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
-
-if TYPE_CHECKING:
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["Examined", "check", "examine_texts", "stored_background"]
 
 #: Documents read at once, with their texts.
 _TOGETHER = 200

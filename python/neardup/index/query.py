@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
-from neardup.index.results import (
-    Cluster,
-    Document,
-    Event,
-    Explanation,
-    Match,
-    NewDocument,
-    Stats,
-)
+from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
 from neardup.index.schema import documents as documents_table
 from neardup.index.schema import documents_with_texts
 from neardup.index.store.rows import (
@@ -31,30 +26,14 @@ from neardup.index.store.rows import (
     sound_event,
     unknown_document,
 )
-from neardup.index.values import (
-    KEPT,
-    STATES,
-    check_time,
-    earlier,
-    moment,
-    plain_text,
-    stamp,
-)
+from neardup.index.store.session import Session
+from neardup.index.values import KEPT, STATES, check_time, earlier, moment, plain_text, stamp
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
 
 T = TypeVar("T")
 
 #: Documents that `StoredTexts` fetches together.
 _TEXTS = 1000
-
-__all__ = ["StoredTexts", "all_documents", "clusters", "explain", "get_many", "query", "stats"]
 
 
 def query(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 from sqlalchemy.exc import DatabaseError
 
 from neardup.base.messages import N_, Message
@@ -20,6 +20,7 @@ from neardup.exceptions import IndexFormatError
 from neardup.index.backends.failures import Moment, explained
 from neardup.index.decide import Decider
 from neardup.index.dump import restore, settings_rows
+from neardup.index.engine import Engine
 from neardup.index.integrity import Examined, examine_texts, stored_background
 from neardup.index.schema import (
     background,
@@ -37,15 +38,8 @@ from neardup.index.store.rows import (
     extra_of,
     sound_event,
 )
+from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, SIMILAR, STATES
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["rebuild"]
 
 #: Documents read at once, with their texts.
 _TOGETHER = 200

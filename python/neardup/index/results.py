@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem
 
-__all__ = [
-    "Added",
-    "Cluster",
-    "Decision",
-    "Document",
-    "Event",
-    "Explanation",
-    "Match",
-    "NewDocument",
-    "Removed",
-    "Stats",
-]
-
 
 @dataclass(frozen=True)
 class Match:

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.rows import unknown_document
+from neardup.index.store.session import Session
 from neardup.index.values import FREED, KEPT, STATES
 from neardup.readers.batch import show
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["expire", "keep", "reconsider", "remove"]
 
 #: Documents per transaction: of a removal, and of a new decision, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100

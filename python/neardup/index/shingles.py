@@ -35,40 +35,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import RowMapping, and_, delete, func, select
 
 from neardup import _core
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import OutputError
+from neardup.index.engine import Engine
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import damaged
 from neardup.writers.sink import FileSink
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-
-__all__ = [
-    "GONE",
-    "Present",
-    "Run",
-    "RunFolder",
-    "StoredShingles",
-    "Unusable",
-    "count_missing",
-    "make_missing",
-    "numbers_and_times",
-    "stored",
-    "stored_shingles",
-    "texts_of",
-]
 
 #: Position of a document that is no longer in the index.
 GONE = 2**32 - 1

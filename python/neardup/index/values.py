@@ -10,28 +10,6 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
-__all__ = [
-    "DROPPED",
-    "EVER",
-    "FREED",
-    "IDENTICAL",
-    "KEPT",
-    "MAX_ID_BYTES",
-    "NUL",
-    "SIMILAR",
-    "STATES",
-    "check_id",
-    "check_time",
-    "earlier",
-    "id_fault",
-    "json_of",
-    "lacks_zone",
-    "moment",
-    "plain_text",
-    "stamp",
-    "time_fault",
-]
-
 #: States: kept; dropped for a kept document; freed, that is dropped for one since removed.
 STATES = ("kept", "dropped", "freed")
 KEPT, DROPPED, FREED = range(3)

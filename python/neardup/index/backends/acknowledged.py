@@ -34,18 +34,6 @@ from typing import NamedTuple
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError
 
-__all__ = [
-    "COMMITS",
-    "NEEDS_LOG",
-    "Acknowledged",
-    "check_log",
-    "clear_mark",
-    "count_commit",
-    "mark",
-    "record",
-    "remove_record",
-]
-
 #: Name of the counter of changes.
 COMMITS = "commits"
 

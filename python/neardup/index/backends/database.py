@@ -22,25 +22,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+from sqlalchemy import Connection, Engine
 
 from neardup.base.messages import N_, Message
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexUnavailableError,
-    OutputError,
-    ParameterError,
-)
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends.failures import Moment, explained
 
 # `schema` imports SQLAlchemy and explains how to install it if it is missing.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade, version_of
 from neardup.readers.streams import printable
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["Database"]
 
 #: Tables that every version of the schema has.
 _LANDMARKS = {"meta", "documents"}

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
 
-__all__ = ["Moment", "explained"]
-
 
 class Moment(enum.Enum):
     """The phase of a transaction in which it failed, as the sentence about it."""

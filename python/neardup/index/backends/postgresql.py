@@ -8,20 +8,15 @@ pooler such as PgBouncer may give each transaction another connection.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from sqlalchemy import URL, create_engine, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
 from neardup.index.backends.database import Database
 from neardup.index.schema import METADATA
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["DEFAULT_SCHEMA", "PostgreSQLSchema"]
 
 DEFAULT_SCHEMA = "neardup"
 _KEPT_CONNECTIONS = 4

@@ -15,12 +15,13 @@ import os
 import sqlite3
 import stat
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from sqlalchemy import QueuePool, create_engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from neardup.base.messages import N_, Message, system_words
@@ -29,13 +30,6 @@ from neardup.index.backends import acknowledged
 from neardup.index.backends.database import Database
 from neardup.index.backends.failures import Moment
 from neardup.readers.streams import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["SQLiteFile"]
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4

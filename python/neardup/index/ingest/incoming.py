@@ -6,28 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from neardup import _core
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
+from neardup.index.engine import Engine
+from neardup.index.results import NewDocument
 from neardup.index.store.session import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
+from neardup.readers.batch import Run
 from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 from neardup.recipe.text_inputs import checked_text
-
-if TYPE_CHECKING:
-    from neardup import _core
-    from neardup.index.engine import Engine
-    from neardup.index.results import NewDocument
-    from neardup.readers.batch import Run
-
-__all__ = ["Incoming", "check_optional", "check_text"]
 
 
 @dataclass

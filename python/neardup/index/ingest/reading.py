@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST, counted_from, store
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
 from neardup.index.results import Added, Match
@@ -33,18 +34,12 @@ from neardup.index.values import (
     stamp,
     time_fault,
 )
-from neardup.readers import Batch, Problem, open_sources, open_table
+from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.writers.rows import removed_table
-
-if TYPE_CHECKING:
-    from neardup.index.engine import Engine
-    from neardup.readers import Sources
-
-__all__ = ["Fields", "add_files", "add_table"]
 
 
 class Source(Protocol):

@@ -6,26 +6,22 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
+from neardup.index.decide import Verdicts
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.store.rows import UNLISTED
+from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
 from neardup.readers.batch import show
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.decide import Verdicts
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["BATCH", "add", "add_batch", "add_together", "batch_size", "log_decisions", "write"]
 
 _LOG = logging.getLogger("neardup.index")
 

@@ -10,30 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.values import DROPPED, STATES, stamp
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-__all__ = [
-    "COUNTERS",
-    "UNLISTED",
-    "counter_fault",
-    "damage",
-    "damaged",
-    "document_fault",
-    "extra_of",
-    "fields_of",
-    "is_stamp",
-    "remedy",
-    "sound",
-    "sound_event",
-    "unknown_document",
-]
 
 #: Counters that every index has. `similar` and `bursts` are no longer read, but earlier
 #: versions of neardup refuse an index without them.
