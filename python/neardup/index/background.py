@@ -1,14 +1,7 @@
-"""Background statistics of an index, recomputed as it grows.
+"""Background statistics of an index, counted again as it grows.
 
-`dedup` sees its whole collection before it decides. So does an index without documents to which
-files are added: it counts the files first. Later it counts the documents it has. The moments
-depend only on how many documents have arrived: after the first 100, then whenever that number has
-doubled, and from 25,600 on after every 20,000. Only the newest 20,000 documents are counted:
-boilerplate comes and goes, and this way a count takes about a second however large the index is.
-Earlier decisions do not change.
-
-Boilerplate that first appears between two counts is unknown until the second one. Counting twice
-as often would halve that delay and take a tenth of the time of a bulk load.
+An index without documents counts the files that are added to it first. Later it counts its newest
+documents, at moments that depend only on how many have arrived: boilerplate comes and goes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The rule of `dedup`, applied to a batch against the stored documents.
 
-Work that takes long and does not read the store, above all sketching, is done before the
-transaction begins. Inside the transaction the keys of the batch are looked up, the candidates
-are fetched with their texts, and the core decides one document after the other, as it does in
-memory.
+Sketching is done before the transaction begins. In it the keys of the batch are looked up, the
+candidates fetched, and the core decides one document after the other, as it does in memory.
 """
 
 from __future__ import annotations
@@ -119,10 +117,7 @@ class Decider:
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            if not_before is None:
-                postings = session.postings(looked_up)
-            else:
-                postings, passed = session.postings_since(looked_up, not_before)
+            postings, passed = session.postings(looked_up, not_before)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),

@@ -1,9 +1,7 @@
 """A whole index as JSON lines, and an index made of such lines: completely or not at all.
 
-An index restored from a dump gives the same answers as the original would from then on. A dump
-has settings, background statistics, documents with their numbers, texts, sketches and decisions,
-stored keys, events and counters. Its bytes depend on the content alone, not on the kind of
-database, and end with their checksum. ``docs/formats.md`` describes the format.
+The bytes depend on the content alone, not on the kind of database, and end with their checksum;
+``docs/formats.md`` describes them.
 """
 
 from __future__ import annotations
@@ -107,7 +105,8 @@ def _content(session: Session) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for rows in session.stream(documents_with_texts.order_by(documents.c.number), _TOGETHER):
         yield "document", [{**row, "text": session.text(row)} for row in session.sound(rows)]
     for rows in session.stream(select(all_keys).order_by(all_keys.c.key, all_keys.c.number), _KEYS):
-        session.check_postings([tuple(row.values()) for row in rows])
+        if (fault := session.posting_fault(tuple(row.values()) for row in rows)) is not None:
+            raise fault
         yield "keys", [{name: [row[name] for row in rows] for name in KEY_COLUMNS}]
     for rows in session.stream(select(events).order_by(events.c.event), _TOGETHER):
         checked = [dict(sound_event(row, session.location)[0]) for row in rows]

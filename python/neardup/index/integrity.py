@@ -1,9 +1,4 @@
-"""Checks whether an index is consistent: its pages, its counters, and a sample of its documents.
-
-The database's own check of its pages finds a damaged file structure; this finds wrong values in an
-intact file. The text of each document of the sample is sketched again, and its keys are looked up.
-With `full` the sample is all documents, and what belongs to no document is found too.
-"""
+"""Checks whether an index is consistent: its pages, its counters, and a sample of its documents."""
 
 from __future__ import annotations
 
@@ -236,7 +231,7 @@ def _check_keys(
     may_have = [set(keys) for keys in decider.keys_of(corpus)]
     looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
     try:
-        postings = session.postings(looked_up)
+        postings, _ = session.postings(looked_up)
     except IndexFormatError as error:
         kept[0].fault(
             N_("or one of the next {following}: {reason}"),

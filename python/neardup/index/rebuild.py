@@ -1,8 +1,4 @@
-"""A new index of what can be read of a damaged one.
-
-The rows of the damaged index are read as for a dump, and restored as from one. What cannot be read
-is listed. Identities, sketches, keys and counters are made again from the texts.
-"""
+"""A new index of what can be read of a damaged one: its rows are restored as from a dump."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""The tables of an index: one schema for SQLite and PostgreSQL.
-
-`keys` is the inverted index: it has the numbers of the kept documents that have a key.
-Its rows are stored in the order of the primary key, so a lookup reads one page.
-`documents` has one row for each document that was added and not removed. Texts have a
-table of their own, because most statements do not need them.
-
-`SCHEMA` is the version that this release reads and writes. It is stored in `meta` and
-compared on opening.
-"""
+"""The tables of an index: one schema for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The settings that an index was created with and decides by.
-
-They are stored in the index and compared on opening: sketches of two recipes cannot be compared,
-and decisions by two thresholds would contradict each other.
-"""
+"""The settings that an index was created with and decides by, stored and compared on opening."""
 
 from __future__ import annotations
 

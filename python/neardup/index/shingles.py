@@ -1,12 +1,9 @@
 """The shingles by which a paper check finds documents of an index.
 
-The winnowed shingles of a document are computed and stored in the table `passages` when a check
-first needs them. A check looks them up in files beside an SQLite index: runs of sorted shingles,
-mapped into memory. A run has the shingles of the documents whose numbers are in a range. Files are
-derived from the table and never changed: new documents are a new run, and several runs are replaced
-by one that covers them. They are merged by the logarithmic method (Bentley and Saxe, 1980): a run
-is merged with those after it when they have as many documents together. So there are few runs, and
-each shingle is written a few times at most. The file of each run is a number of 64-bit words:
+They are made when a check first needs them, and stored in the table `passages`. A check looks them
+up in files beside an SQLite index: runs of sorted shingles, each of the documents whose numbers
+are in a range. A run is merged with those after it when they have as many documents together
+(Bentley and Saxe, 1980), and files are never changed. Each is a number of 64-bit words:
 
 ========  ============================================================
 5 words   magic number, key, first number (exclusive), last number,
@@ -19,10 +16,9 @@ fence     the shingle of each 512th of these, in 32 bits, padded
 2 words   the number of shingles; the digest of all but the shingles
 ========  ============================================================
 
-The key depends on the index and on how its shingles are made. The times reveal files of another
-state of the index, such as that before a backup was restored. Shingles have no digest, since a
-check reads few of them: a wrong one hides a document from some papers, or brings one that is then
-compared in vain.
+The key depends on the index and on how its shingles are made; the times reveal files of another
+state of the index, such as that before a backup was restored. Shingles have no digest: a check
+reads few of them, and a wrong one only hides a document or brings one that is compared in vain.
 """
 
 from __future__ import annotations
@@ -143,10 +139,8 @@ def make_missing(
         yield len(numbers)
 
 
-def stored(
-    engine: Engine, made_by: str, after: int
-) -> Iterator[tuple[list[int], list[int], list[bytes]]]:
-    """Yield numbers, times and shingles of documents after a number, ordered by number."""
+def stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield number, time and shingles of documents after a number, ordered by number."""
     query = (
         select(passages.c.number, documents.c.at, passages.c.shingles)
         .select_from(passages.join(documents, documents.c.number == passages.c.number))
@@ -160,17 +154,13 @@ def stored(
             rows = session.connection.execute(query.where(passages.c.number > after)).all()
         if not rows:
             return
-        for row in rows:
-            if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
+        for after, time, shingles in rows:
+            if not isinstance(shingles, bytes) or len(shingles) % 4:
                 must = Message("bytes of whole shingles")
-                name = Message("the passages of document {number}", number=row.number)
-                raise damaged(engine.location, name, "shingles", must, row.shingles)
-        yield (
-            [row.number for row in rows],
-            [row.at if row.at.__class__ is int else 0 for row in rows],
-            [row.shingles for row in rows],
-        )
-        after = rows[-1].number
+                name = Message("the passages of document {number}", number=after)
+                raise damaged(engine.location, name, "shingles", must, shingles)
+            # A damaged row may hold anything.
+            yield after, time if time.__class__ is int else 0, shingles
 
 
 def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
@@ -406,13 +396,10 @@ def stored_shingles(
 
     `sketch` returns the shingles of texts, and `made_by` says how: others are made again.
     """
-    files, mode = engine.database.files(), None
-    folder = None
-    if files:
-        folder, mode = files[0].with_name(f"{files[0].name}-shingles"), files[0].stat().st_mode
-    runs_in = RunFolder(
-        folder, f"{engine.identity} {made_by}", None if mode is None else mode & 0o666
-    )
+    files = engine.database.files()
+    folder = files[0].with_name(f"{files[0].name}-shingles") if files else None
+    mode = files[0].stat().st_mode & 0o666 if files else None
+    runs_in = RunFolder(folder, f"{engine.identity} {made_by}", mode)
     there = numbers_and_times(engine)
     runs = _usable(engine, runs_in, there)
     if runs is None or _last(runs) < max(there.numbers[-1:], default=0):
@@ -440,12 +427,12 @@ def _usable(engine: Engine, folder: RunFolder, there: Present) -> list[Run] | No
         return None
     filed = np.zeros(len(there.numbers), bool)
     for run in runs:
-        at = np.searchsorted(there.numbers, run.numbers)
-        is_there = _is_there(run, there)
-        at = at[is_there]
-        if (there.times[at] != run.stamps[is_there]).any():
+        _, known, in_run = np.intersect1d(
+            there.numbers, run.numbers, assume_unique=True, return_indices=True
+        )
+        if (there.times[known] != run.stamps[in_run]).any():
             return None
-        filed[at] = True
+        filed[known] = True
     # Documents are filed in the order of their numbers.
     left_out = there.numbers[~filed & (there.numbers <= _last(runs))]
     with engine.reading() as session:
@@ -460,10 +447,7 @@ def _last(runs: Sequence[Run]) -> int:
 
 def _is_there(run: Run, there: Present) -> NDArray[np.bool_]:
     """Return which documents of a run are in the index."""
-    at = np.searchsorted(there.numbers, run.numbers)
-    is_there = at < len(there.numbers)
-    is_there[is_there] = there.numbers[at[is_there]] == run.numbers[is_there]
-    return is_there
+    return np.isin(run.numbers, there.numbers, assume_unique=True)
 
 
 def _extended(
@@ -483,7 +467,8 @@ def _extended(
         for made in make_missing(engine, made_by, sketch, after):
             progress.advance(made)
     new = []
-    for numbers, times, sketches in _batches(engine, made_by, after, folder):
+    for rows in _batches(engine, made_by, after, folder):
+        numbers, times, sketches = zip(*rows, strict=True)
         columns = np.array(numbers, np.int64), np.array(times, np.int64)
         filed = _core.file_sketches(sketches, workers=workers)
         new.append(folder.save(Run(after, numbers[-1], *columns, *filed)))
@@ -497,23 +482,19 @@ def _extended(
 
 def _batches(
     engine: Engine, made_by: str, after: int, folder: RunFolder
-) -> Iterator[tuple[list[int], list[int], list[bytes]]]:
-    """Yield numbers, times and shingles of the documents after a number."""
-    numbers: list[int] = []
-    times: list[int] = []
-    sketches: list[bytes] = []
+) -> Iterator[list[tuple[int, int, bytes]]]:
+    """Yield numbers, times and shingles of the documents after a number, run by run."""
+    rows: list[tuple[int, int, bytes]] = []
     size = 0
-    for some_numbers, some_times, some_sketches in stored(engine, made_by, after):
-        numbers += some_numbers
-        times += some_times
-        sketches += some_sketches
-        size += sum(map(len, some_sketches)) // 4
+    for row in stored(engine, made_by, after):
+        rows.append(row)
+        size += len(row[2]) // 4
         # What stays in memory is one run: nothing is gained by several.
         if size >= _TOGETHER and folder.is_writable:
-            yield numbers, times, sketches
-            numbers, times, sketches, size = [], [], [], 0
-    if numbers:
-        yield numbers, times, sketches
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
 
 
 def _merged(

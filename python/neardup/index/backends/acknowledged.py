@@ -1,25 +1,13 @@
-"""The record of acknowledged commits of an SQLite index, in a small file beside it.
+"""The record of acknowledged commits of an SQLite index: SQLite notices no log that is missing.
 
-Commits are in the write-ahead log until a checkpoint moves them into the database file. If the
-log is missing or truncated, SQLite treats it as one that ends early and opens what is left without
-an error. So every change increments a count in the table `counters`, and after the commit the
-count is written to a file beside the index, ``-commits``. An index whose own count is lower than
-that of the file has lost changes.
+Every change increments the counter `commits`; after the commit the count is written, without a
+sync, to the file ``-commits``, which exists as long as the log. An index with a lower count has
+lost changes. A log of another index shows by the identity, which is in `meta`, whose page is in
+no later log, and in `counters`, whose page is in every log. A copy of the file alone shows by the
+counter `needs_log`: set before a checkpoint after a pause, and cleared in the log after it.
 
-The file is written without a sync, after the log is on disk: after a power loss its count may be
-too low, never too high. It exists as long as the log and is deleted with it.
-
-A log of another index is detected without that file. The identity of the index is in two tables:
-in `meta`, whose page is written when the index is created and is in no later log, and in
-`counters`, whose page is in every log. The two differ if file and log do not belong together.
-
-A copy of the index file alone, made while the index is in use, has no such file either. So before
-a checkpoint after a pause a commit sets the counter `needs_log`, and one after it, which is in the
-log only, clears it: where it is set and there is no log, the log is missing. A checkpoint that
-SQLite makes by itself, while one commit follows the other, leaves no such mark.
-
-Two cases are not detected: a log replaced by that of a copy of the same index with more changes,
-and an older log placed beside an index that was closed (then there is no count).
+Not detected: the log of a copy of the same index with more changes, and an older log beside an
+index that was closed.
 """
 
 from __future__ import annotations

@@ -1,16 +1,8 @@
 """The database of an index: connections, transactions and their failures.
 
-Guarantees of a transaction:
-
-- `Database.reading` sees one snapshot of the index, whatever others write meanwhile, and never
-  waits.
-- `Database.writing` is the only writer of the index, across processes and machines. When it
-  returns, its change is on disk. When it raises, nothing is stored, with one exception that the
-  message names: the connection was lost during the commit. Nothing is retried silently.
-
-Several threads may share a `Database`. After a fork, the child may continue to use it, unless a
-thread of the parent was in a transaction in SQLite at that moment: then every use in the child
-raises. Processes started with ``spawn`` or ``forkserver`` open their own.
+A transaction that reads sees one snapshot and never waits. There is one writer, across processes
+and machines: when it returns, its change is on disk; when it raises, nothing is stored, unless
+the message says that the connection was lost during the commit. Nothing is retried silently.
 """
 
 from __future__ import annotations
@@ -25,12 +17,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends.failures import Moment, explained
-
-# `schema` imports SQLAlchemy and explains how to install it if it is missing.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade, version_of
 from neardup.readers.streams import printable
 
@@ -118,12 +109,12 @@ class Database(ABC):
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
         own = {os.path.realpath(path) for path in self.files()}
-        identities = {_identity(path) for path in own} - {None}
+        identities = {identity_of(path) for path in own} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
                 continue
             # Not opened: closing a file would release all locks that this process has on it.
-            if os.path.realpath(path) in own or _identity(path) in identities:
+            if os.path.realpath(path) in own or identity_of(path) in identities:
                 raise OutputError(
                     Message(
                         "{file}: must not be written, since it is a file of the index "
@@ -326,8 +317,6 @@ class Database(ABC):
 
     @contextmanager
     def _explained(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
-        from sqlalchemy.exc import DBAPIError
-
         try:
             yield
         except (DBAPIError, self._driver_error) as error:
@@ -428,12 +417,13 @@ class Database(ABC):
             self.on_fork()
 
 
-def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return device and number of a file, whatever its name; None if there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _before_fork() -> None:

@@ -1,8 +1,6 @@
 """Converts errors of the drivers to errors that say what happened and what to do.
 
-A message has up to four parts: the index, what happened with the driver's own text, whether the
-change was stored, and what to do. The drivers' error codes decide, not their texts, which depend
-on version and language; one exception is marked below.
+The drivers' error codes decide, not their texts, which depend on version and language.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""An index in a schema of a PostgreSQL database.
+"""An index in a schema of a PostgreSQL database; writers take turns by an advisory lock.
 
-Writers take turns with an advisory lock that a transaction holds until it ends. Each sees what
-the one before it committed. All settings apply to one transaction (``SET LOCAL``), because a
-pooler such as PgBouncer may give each transaction another connection.
+All settings apply to one transaction, since a pooler may give each another connection.
 """
 
 from __future__ import annotations

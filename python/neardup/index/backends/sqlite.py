@@ -1,12 +1,7 @@
-"""An index in an SQLite file.
+"""An index in an SQLite file, in WAL mode.
 
-The file is in WAL mode: readers see the last commit and never wait; one writer at a time appends
-to a log beside the file. A commit returns when the log is on disk (``synchronous=FULL``). Only
-the checkpoint, which moves the log's pages into the file, may come later. It runs when the log is
-long, after a commit that did not closely follow another one, and when a writer closes.
-
-An index is created before WAL is turned on, so a file in WAL mode always has its tables: one
-without tables is an index whose log is missing.
+A commit returns when the log is on disk. The checkpoint, which moves its pages into the file, runs
+when the log is long, after a commit that did not closely follow another, and when a writer closes.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from sqlalchemy.exc import OperationalError
 from neardup.base.messages import N_, Message, system_words
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
-from neardup.index.backends.database import Database
+from neardup.index.backends.database import Database, identity_of
 from neardup.index.backends.failures import Moment
 from neardup.readers.streams import printable
 
@@ -162,10 +157,10 @@ class SQLiteFile(Database):
                 found=Message(_KINDS.get(kind, N_("something else"))),
                 elsewhere=Message(self._elsewhere),
             )
-        found = self._found()
+        identity = identity_of(self.path)
         if self._identity is None:
-            self._identity = found
-        return found is not None
+            self._identity = identity
+        return identity is not None
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Create the file if there is none, and all tables; False if they already exist."""
@@ -197,13 +192,6 @@ class SQLiteFile(Database):
             return system_words(error)
         return None
 
-    def _found(self) -> tuple[int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
     def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
@@ -221,7 +209,7 @@ class SQLiteFile(Database):
             )
 
     def _is_other(self) -> bool:
-        return self._identity is not None and self._found() != self._identity
+        return self._identity is not None and identity_of(self.path) != self._identity
 
     def _after_fork(self) -> None:
         # SQLite keeps in memory which locks a process has. A child inherits that memory but not

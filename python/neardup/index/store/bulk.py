@@ -1,8 +1,4 @@
-"""Many values in one statement, which the two databases do in different ways.
-
-This covers joins with a list of values, and inserts of many rows. All other SQL is the same
-for both.
-"""
+"""Joins with many values and inserts of many rows, where the two databases differ."""
 
 from __future__ import annotations
 

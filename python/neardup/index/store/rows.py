@@ -1,9 +1,4 @@
-"""Checks of rows: every row that a statement returns is validated here.
-
-A disk failure, another program or a manual edit can leave any value in a row, and in SQLite a
-value of any type. An invalid value raises `IndexFormatError` with the number of the row, at the
-place where the row is read.
-"""
+"""Checks of rows: a disk failure, or in SQLite another program, may leave any value in any row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """One transaction with all statements on the rows of an index.
 
-A `Session` knows the tables but not how decisions are made. Numbers of documents ascend in the
-order of their decisions.
+Numbers of documents ascend in the order of their decisions.
 """
 
 from __future__ import annotations
@@ -509,16 +508,14 @@ class Session:
 
     # Postings
 
-    def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
-        """Return the postings of some keys."""
-        return Postings(*self._posting_columns(looked_up, dated=False))
-
-    def postings_since(
-        self, looked_up: NDArray[np.uint64], not_before: int
-    ) -> tuple[Postings, Postings]:
-        """Return two parts of the postings: documents since a stamp, and older ones."""
-        *columns, at = self._posting_columns(looked_up, dated=True)
-        is_since = at >= not_before
+    def postings(
+        self, looked_up: NDArray[np.uint64], not_before: int | None = None
+    ) -> tuple[Postings, Postings | None]:
+        """Return the postings of some keys; with a stamp those since, and those of older ones."""
+        if not_before is None:
+            return Postings(*self._posting_columns(looked_up, dated=False)), None
+        *columns, times = self._posting_columns(looked_up, dated=True)
+        is_since = times >= not_before
         return (
             Postings(*(column[is_since] for column in columns)),
             Postings(*(column[~is_since] for column in columns)),
@@ -539,27 +536,29 @@ class Session:
         try:
             flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
         except (TypeError, ValueError, OverflowError) as error:
-            raise self._posting_fault(rows) from error
+            raise self.posting_fault(rows) or self._damaged_keys() from error
         shares = flat[2::width]
         if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
-            raise self._posting_fault(rows)
+            raise self.posting_fault(rows) or self._damaged_keys()
         return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
 
-    def check_postings(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Raise if any of the postings is damaged."""
-        for row in rows:
-            if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
-                raise self._posting_fault([row])
-
-    def _posting_fault(self, rows: Sequence[Sequence[Any]]) -> IndexFormatError:
-        for key, number, share, *at in rows:
-            for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
+    def posting_fault(self, rows: Iterable[Sequence[Any]]) -> IndexFormatError | None:
+        """Return the error for the first posting that is damaged: key, number, share, and time."""
+        for key, number, share, *times in rows:
+            for name, value in (
+                ("key", key),
+                ("number", number),
+                *(("at", time) for time in times),
+            ):
                 if not isinstance(value, int):
                     row = Message("a key of document {number}", number=f"{number!r:.40}")
                     return damaged(self.location, row, name, Message("a whole number"), value)
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
                 row = Message("a key of document {number}", number=number)
                 return damaged(self.location, row, "share", Message("from 0 to 65,535"), share)
+        return None
+
+    def _damaged_keys(self) -> IndexFormatError:
         return damage(N_("{location}: keys are damaged. {remedy}"), self.location)
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
