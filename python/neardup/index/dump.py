@@ -269,9 +269,8 @@ class _Lines:
         """Return the error that the dump is not as it was written."""
         return InputError(
             Message(
-                "{file}: line {line}: must be as `neardup index export --whole` wrote "
-                "it. Got lines that were changed: another digest instead. No index "
-                "was made; export again.",
+                "{file}: line {line}: must be as `neardup index export --whole` wrote it. Got "
+                "lines that were changed: another digest instead. No index was made; export again.",
                 file=self.name,
                 line=self._number,
             )
@@ -290,9 +289,8 @@ class _Lines:
         if not isinstance(header, dict) or header.get("neardup") != KIND:
             raise InputError(
                 Message(
-                    "{file}: must begin with the first line of a whole index. Got "
-                    "something else instead. Write one with: neardup index export "
-                    "LOCATION --whole",
+                    "{file}: must begin with the first line of a whole index. Got something else "
+                    "instead. Write one with: neardup index export LOCATION --whole",
                     file=self.name,
                 )
             )

@@ -251,23 +251,11 @@ class Index:
         -----
         The documents are decided in their order, each against those before it, as if by
         :meth:`add` one after the other, but with one durable commit.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> from neardup.index import NewDocument
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     text = "The council will open the new bridge on Sunday morning."
-        ...     found = index.add_together([NewDocument("a1", text), NewDocument("a2", text)])
-        >>> [(one.id, one.new, one.repeats.id if one.repeats else None) for one in found]
-        [('a1', True, None), ('a2', True, 'a1')]
-        >>> folder.cleanup()
         """
         from neardup.index.ingest.transaction import add_together
 
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
-        if not is_list or not all(isinstance(one, NewDocument) for one in documents):
+        if not is_list or not all(isinstance(document, NewDocument) for document in documents):
             raise bad("documents", "a list of NewDocument", documents)
         return add_together(self._engine, documents)
 

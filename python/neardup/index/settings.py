@@ -144,8 +144,7 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
             raise IndexMismatchError(
                 Message(
                     "{location}: was created with {parameter} {expected}, but {value} is "
-                    "requested. Leave it out to use the stored one, or create another "
-                    "index.",
+                    "requested. Leave it out to use the stored one, or create another index.",
                     location=location,
                     parameter=name,
                     expected=repr(held),

@@ -81,20 +81,18 @@ class Database(ABC):
                 code="index_missing",
             )
         elif must_exist:
-            raise self._no_index(
+            raise self._wrong(
                 N_(
                     "{location}: must hold an index. Got an empty database instead. "
                     "{elsewhere} Or create one, in a shell with: neardup index create"
-                )
+                ),
+                code="not_an_index",
+                elsewhere=Message(self._elsewhere),
             )
 
-    def _no_index(self, template: str, **values: object) -> IndexFormatError:
-        elsewhere = Message(self._elsewhere)
-        return IndexFormatError(
-            Message(
-                template, code="not_an_index", location=self.location, elsewhere=elsewhere, **values
-            )
-        )
+    def _wrong(self, template: str, code: str | None = None, **values: object) -> IndexFormatError:
+        """Return the error that the location holds something else, or a damaged index."""
+        return IndexFormatError(Message(template, code=code, location=self.location, **values))
 
     def unavailable(
         self, template: str, code: str | None = None, **values: object
@@ -136,12 +134,14 @@ class Database(ABC):
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise self._no_index(
+            raise self._wrong(
                 N_(
                     "{location}: must hold an index or nothing. Got the tables of another "
                     "program instead: {tables}. {elsewhere}"
                 ),
+                code="not_an_index",
                 tables=shown,
+                elsewhere=Message(self._elsewhere),
             )
         return True
 
@@ -178,15 +178,14 @@ class Database(ABC):
             of_tables = version_of(self._tables(connection))
         is_known = found in [str(version) for version in (SCHEMA, *UPGRADED)]
         if is_known and found != of_tables:
-            raise IndexFormatError(
-                Message(
-                    "{location}: must have the tables of schema {found}, its number in "
-                    "the table meta. Got those of schema {tables} instead: another "
-                    "program has changed it. Restore a back-up.",
-                    location=self.location,
-                    found=found,
-                    tables=of_tables,
-                )
+            raise self._wrong(
+                N_(
+                    "{location}: must have the tables of schema {found}, its number in the table "
+                    "meta. Got those of schema {tables} instead: another program has changed it. "
+                    "Restore a back-up."
+                ),
+                found=found,
+                tables=of_tables,
             )
         if found == str(SCHEMA):
             return
@@ -200,25 +199,21 @@ class Database(ABC):
             writer = Message("neardup {version}", version=by)
         else:
             writer = Message(N_("a newer neardup") if newer else N_("another neardup"))
-        raise IndexFormatError(
-            Message(
-                N_(
-                    "{location}: must have schema {expected}. Got {found} instead, "
-                    "written by {writer}. Upgrade neardup, or export the index with that "
-                    "version and import the export into a new index with this one."
-                )
-                if newer
-                else N_(
-                    "{location}: must have schema {expected}. Got {found} instead, "
-                    "written by {writer}. Continue with that version, or export the index "
-                    "with that version and import the export into a new index with this "
-                    "one."
-                ),
-                location=self.location,
-                expected=SCHEMA,
-                found=found,
-                writer=writer,
+        raise self._wrong(
+            N_(
+                "{location}: must have schema {expected}. Got {found} instead, written by "
+                "{writer}. Upgrade neardup, or export the index with that version and import the "
+                "export into a new index with this one."
             )
+            if newer
+            else N_(
+                "{location}: must have schema {expected}. Got {found} instead, written by "
+                "{writer}. Continue with that version, or export the index with that version "
+                "and import the export into a new index with this one."
+            ),
+            expected=SCHEMA,
+            found=found,
+            writer=writer,
         )
 
     @contextmanager
@@ -259,9 +254,8 @@ class Database(ABC):
         if not turn.acquire(timeout=seconds):
             raise self.unavailable(
                 N_(
-                    "{location}: locked by another thread for more than {seconds:g} "
-                    "seconds. Nothing of this change was stored. Try again, or add fewer "
-                    "documents at once."
+                    "{location}: locked by another thread for more than {seconds:g} seconds. "
+                    "Nothing of this change was stored. Try again, or add fewer documents at once."
                 ),
                 seconds=seconds,
             )

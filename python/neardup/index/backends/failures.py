@@ -19,9 +19,8 @@ class Moment(enum.Enum):
     READING = N_("{location}: {happened}: {reason}. {remedy}")
     WRITING = N_("{location}: {happened}: {reason}. Nothing of this change was stored. {remedy}")
     COMMITTING = N_(
-        "{location}: {happened}: {reason}. This change may or may not be "
-        "stored: the connection was lost while it was being committed. Adding "
-        "the same documents again is safe. {remedy}"
+        "{location}: {happened}: {reason}. This change may or may not be stored: the connection "
+        "was lost while it was being committed. Adding the same documents again is safe. {remedy}"
     )
 
 

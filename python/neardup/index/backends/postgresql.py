@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
 from neardup.base.messages import N_, Message
-from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
+from neardup.exceptions import MissingDependencyError, ParameterError
 from neardup.index.backends.database import Database
 from neardup.index.schema import METADATA
 
@@ -42,9 +42,8 @@ def _url(location: str) -> tuple[URL, str]:
         # name.
         raise ParameterError(
             Message(
-                "The address of a PostgreSQL database must have one @, before the "
-                "host. Got several instead. Write an @ of the user, the password or "
-                "an option as %40."
+                "The address of a PostgreSQL database must have one @, before the host. Got "
+                "several instead. Write an @ of the user, the password or an option as %40."
             )
         )
     try:
@@ -54,9 +53,8 @@ def _url(location: str) -> tuple[URL, str]:
         raise ParameterError(
             Message(
                 "The address of a PostgreSQL database must be of the form "
-                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an "
-                "address that cannot be parsed instead. Write special characters as "
-                "%XX."
+                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an address that "
+                "cannot be parsed instead. Write special characters as %XX."
             )
         ) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
@@ -183,14 +181,13 @@ class PostgreSQLSchema(Database):
         """Check that the database's encoding can hold any text."""
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
-            raise IndexFormatError(
-                Message(
-                    "{location}: must be a database with the encoding UTF8. Got "
-                    "{encoding} instead. Make one with: CREATE DATABASE name ENCODING "
-                    "'UTF8' TEMPLATE template0",
-                    location=self.location,
-                    encoding=encoding,
-                )
+            raise self._wrong(
+                N_(
+                    "{location}: must be a database with the encoding UTF8. Got {encoding} "
+                    "instead. Make one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE "
+                    "template0"
+                ),
+                encoding=encoding,
             )
 
     def _make_room(self, connection: Connection) -> None:

@@ -197,9 +197,8 @@ class SQLiteFile(Database):
         if self.path in self._abandoned:
             raise self.unavailable(
                 N_(
-                    "{location}: was in use while this process was forked. Start "
-                    "processes with the method 'spawn' or 'forkserver', or before the "
-                    "index is used."
+                    "{location}: was in use while this process was forked. Start processes with "
+                    "the method 'spawn' or 'forkserver', or before the index is used."
                 )
             )
         if self._is_other():
@@ -334,16 +333,14 @@ class SQLiteFile(Database):
         """Raise if a file without tables is the remains of an index."""
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
-            raise IndexFormatError(
-                Message(
-                    "{location}: is an SQLite file without tables, like an index whose "
-                    "write-ahead log, {log}, is missing. Nothing was changed. Put the log "
-                    "back beside the file, or restore a backup; only if there was no "
-                    "index, delete the file.",
-                    code="log_missing",
-                    location=self.location,
-                    log=self.files()[1].name,
-                )
+            raise self._wrong(
+                N_(
+                    "{location}: is an SQLite file without tables, like an index whose write-ahead "
+                    "log, {log}, is missing. Nothing was changed. Put the log back beside the "
+                    "file, or restore a backup; only if there was no index, delete the file."
+                ),
+                code="log_missing",
+                log=self.files()[1].name,
             )
 
     def size(self) -> int:

@@ -176,11 +176,10 @@ def add_source(
     if dropped and uncounted >= FIRST and engine.settings.background == "own":
         progress.note(
             Message(
-                "{new:,} documents were decided with statistics of earlier documents: "
-                "text that only the new ones share counted as content, and some may "
-                "have been dropped wrongly. To decide all dropped ones again, run: "
-                "neardup index recount {index}, and then: neardup index reconsider "
-                "{index} --dropped",
+                "{new:,} documents were decided with statistics of earlier documents: text that "
+                "only the new ones share counted as content, and some may have been dropped "
+                "wrongly. To decide all dropped ones again, run: neardup index recount {index}, "
+                "and then: neardup index reconsider {index} --dropped",
                 index=engine.location,
                 new=new,
             )

@@ -98,9 +98,8 @@ def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] |
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message(
-        "See what else is damaged with: neardup index check {location} "
-        "--full. Restore a backup, or copy what can be read into a new index "
-        "with: neardup index rebuild {location} NEW",
+        "See what else is damaged with: neardup index check {location} --full. Restore a backup, "
+        "or copy what can be read into a new index with: neardup index rebuild {location} NEW",
         location=location,
     )
 
