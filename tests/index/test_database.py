@@ -20,25 +20,6 @@ from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, 
 #: These tests are of the settings that users get.
 DURABLE = True
 
-#: One addition of a child process, told only once it is durable.
-ADD = """
-import sys
-from neardup.index.backends import open_database
-from neardup.index.schema import counters
-with open_database(sys.argv[1], must_exist=True) as database:
-    for _ in range(int(sys.argv[2])):
-        with database.writing() as connection:
-            value = connection.execute(counters.select()).one().value
-            connection.execute(counters.update().values(value=value + 1))
-        print(value + 1, flush=True)
-"""
-
-
-def start_adding(location, times):
-    return subprocess.Popen(
-        [sys.executable, "-c", ADD, location, str(times)], stdout=subprocess.PIPE, text=True
-    )
-
 
 def test_a_new_index_is_empty_until_its_tables_are_made(location, opened):
     database = opened(location, tables=False)
@@ -179,19 +160,6 @@ def test_an_exception_undoes_everything(location, opened):
     assert values(database) == {"before": 1, "after": 1}
 
 
-def test_a_mistake_of_ours_keeps_its_own_error(location, opened):
-    database = opened(location)
-
-    def put_twice():
-        with database.writing() as connection:
-            put(connection, "twice", 1)
-            put(connection, "twice", 2)
-
-    with pytest.raises(sa.exc.IntegrityError):
-        put_twice()
-    assert values(database) == {}
-
-
 def test_a_failure_that_was_passed_over_is_not_acknowledged(location, opened):
     """After it the server would answer a commit by undoing everything, without an error."""
     database = opened(location)
@@ -247,30 +215,6 @@ def test_the_second_writer_waits_for_the_first(shared, location, opened):
         put(connection, "turn", 1)
     waiting.join()
     assert seen == [1]
-
-
-@pytest.mark.slow
-def test_writers_of_two_processes_and_four_threads_lose_nothing(location, opened):
-    database = opened(location)
-    with database.writing() as connection:
-        put(connection, "count", 0)
-    children = [start_adding(location, 20) for _ in range(2)]
-
-    def add():
-        for _ in range(10):
-            with database.writing() as connection:
-                value = connection.execute(counters.select()).one().value
-                connection.execute(counters.update().values(value=value + 1))
-
-    threads = [threading.Thread(target=add) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    printed = [int(line) for child in children for line in child.communicate(timeout=60)[0].split()]
-    assert [child.returncode for child in children] == [0, 0]
-    assert len(set(printed)) == 40
-    assert values(database) == {"count": 80}
 
 
 def test_compacting_gives_space_back(location, opened):

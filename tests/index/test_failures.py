@@ -14,7 +14,6 @@ from tests.index.calls import put, refused, values, write
 from tests.postgres import name_in
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
-from neardup.index.backends import Database
 from neardup.index.schema import keys, meta
 
 ROWS = 20_000
@@ -394,25 +393,3 @@ class TestDamage:
             file.truncate(full.stat().st_size // 2)
         with pytest.raises(IndexFormatError, match="is damaged"):
             opened(full).check_schema()
-
-
-class TestLocks:
-    def test_a_file_that_another_program_holds(self, full, opened, monkeypatch):
-        monkeypatch.setattr(Database, "lock_seconds", 0.2)
-        database = opened(full)
-        with contextlib.closing(sqlite3.connect(full, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            message = refused(
-                IndexUnavailableError, "locked by another process", full, lambda: write(database)
-            )
-            assert "Nothing of this change was stored" in message
-            assert values(database) == {"before": 1}
-        write(database)
-
-    def test_a_table_that_another_program_holds(self, postgres, database_url, opened, monkeypatch):
-        monkeypatch.setattr(Database, "lock_seconds", 0.2)
-        database = opened(database_url)
-        with postgres.connect(name_in(database_url)) as other, other.transaction():
-            other.execute("LOCK TABLE neardup.counters")
-            refused(IndexUnavailableError, "locked by", database.location, lambda: write(database))
-        write(database)

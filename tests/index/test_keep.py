@@ -149,9 +149,6 @@ class TestTogether:
         assert any(alone)
         assert not all(alone)
 
-    def test_none(self, index):
-        assert index.add_together([]) == []
-
     def test_more_than_one_transaction(self, location):
         with Index(location, workers=1) as index:
             many = [

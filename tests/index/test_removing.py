@@ -204,11 +204,6 @@ class TestExpire:
         details = index.explain("b").events[0].details
         assert details == {"repeated": "a", "which": "expired"}
 
-    def test_all(self, index):
-        assert index.expire(older_than="1d").removed == 5
-        assert len(index) == 0
-        assert index.add("new", BASE) is None
-
     def test_spans(self, index):
         now = datetime.now(UTC)
         index.add("now", OTHER + " And in July.", at=now - timedelta(minutes=30))

@@ -1,6 +1,5 @@
 """The files of an index's shingles: derived, so whatever becomes of them changes no result."""
 
-import os
 import random
 import shutil
 import stat
@@ -146,53 +145,38 @@ def test_removed_documents_leave_their_runs(place, in_memory):
     (after,) = files_of(place)
     assert after.name == f"{0:016x}-{13:016x}.run"
     assert after.stat().st_size < size
-
-
-def test_nothing_is_left(place, in_memory):
-    candidates(place)
     with Index(place, workers=1) as index:
-        for at in range(12):
-            index.remove(f"d{at}")
-    assert candidates(place) == in_memory(place)
-    assert candidates(place)[0] == (0, [], [])
+        for id in ("d11", "d20"):
+            index.remove(id)
+    assert candidates(place)[0] == in_memory(place)[0] == (0, [], [])
     add(place, 30, 32)
     assert candidates(place) == in_memory(place)
 
 
-def cut(file):
-    os.truncate(file, file.stat().st_size - 8)
+def written(change):
+    """Return a function that changes the bytes of a file."""
 
-
-def lengthen(file):
-    with file.open("ab") as opened:
-        opened.write(bytes(4096))
-
-
-def empty(file):
-    os.truncate(file, 0)
-
-
-def flip(at):
-    def change(file):
+    def write(file):
         data = bytearray(file.read_bytes())
-        data[at] ^= 4
+        change(data)
         file.write_bytes(data)
 
-    return change
+    return write
 
 
-def huge_count(file):
-    data = bytearray(file.read_bytes())
-    data[32:40] = b"\xff" * 8
-    file.write_bytes(data)
+def flip(position):
+    def change(data):
+        data[position] ^= 4
+
+    return written(change)
 
 
 DAMAGE = {
-    "cut": cut,
-    "longer": lengthen,
-    "empty": empty,
+    "cut": written(lambda data: data.__delitem__(slice(-8, None))),
+    "longer": written(lambda data: data.extend(bytes(4096))),
+    "empty": written(bytearray.clear),
     "a folder": lambda file: (file.unlink(), file.mkdir()),
-    "many documents": huge_count,
+    "many documents": written(lambda data: data.__setitem__(slice(32, 40), b"\xff" * 8)),
     "magic": flip(1),
     "key": flip(9),
     "bound": flip(24),
@@ -227,28 +211,23 @@ def test_a_damaged_file_is_made_again_and_said_once(place, in_memory, name):
     assert len(files_of(place)) == 1
 
 
-def test_a_missing_file(place, in_memory):
+@pytest.mark.parametrize("missing", [[0], [1], [0, 1]])
+def test_missing_files(place, in_memory, missing):
     add(place, 12, 32)
     candidates(place)
     add(place, 32, 36)
-    candidates(place)
-    for at in (0, 1, 0):
-        files_of(place)[at].unlink()
-        assert candidates(place) == in_memory(place)
-        add(place, 36, 37) if at else None
-        candidates(place)
-        if len(files_of(place)) == 1:
-            break
-    shutil.rmtree(folder_of(place))
-    assert candidates(place) == in_memory(place)
+    expected = candidates(place)
+    files = files_of(place)
+    assert len(files) == 2
+    for number in missing:
+        files[number].unlink()
+    assert candidates(place) == expected == in_memory(place)
 
 
 def test_damaged_shingles_bring_no_error(place):
     candidates(place)
-    (file,) = files_of(place)
-    data = bytearray(file.read_bytes())
-    data[4096 : 4096 + 2000] = random.Random(1).randbytes(2000)
-    file.write_bytes(data)
+    noise = random.Random(1).randbytes(2000)
+    written(lambda data: data.__setitem__(slice(4096, 6096), noise))(*files_of(place))
     told = Told()
     candidates(place, told=told)
     assert told.notes == []

@@ -9,12 +9,12 @@ from sqlalchemy import select
 from tests.index.consistency import check_consistent
 from tests.index.written import letters
 
-from neardup import Index, IndexFormatError, InputError, ParameterError, check
+from neardup import Index, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.index.backends import open_database
 from neardup.index.dump import dump
 from neardup.index.schema import documents, passages, texts
-from neardup.papers import check_files, library, open_library
+from neardup.papers import library, open_library
 from neardup.papers.align import aligner
 from neardup.readers.files import FileText
 
@@ -125,15 +125,6 @@ def test_what_is_gone_is_no_source_and_leaves_nothing(how, index, location, coun
     assert counting.sketched == []
 
 
-def test_a_number_that_comes_again_has_its_own_text(index, location):
-    check(paper_with("d1"), location)
-    index.remove("d7")
-    text = letters(RNG, 100)
-    index.add("d7", text)
-    assert sources(check(FileText(OWN + text, "text"), location)) == ["d7"]
-    assert sources(check(paper_with("d7"), location)) == []
-
-
 def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
     check(paper_with("d1"), location)
     before = stored(location)
@@ -213,13 +204,6 @@ def test_an_index_that_was_given_open_stays_open(index, location):
     assert index.query(TEXTS["d2"])
 
 
-def test_many_papers(index, make):
-    papers = [make(f"papers/{one}.txt", paper_with(one).text) for one in ("d1", "d2")]
-    found = [sources(one.report) for one in check_files(papers, index, among=True)]
-    assert found == [["d1", "papers/d2.txt"], ["d2", "papers/d1.txt"]]
-    assert index.query(TEXTS["d2"])
-
-
 def test_empty(location):
     with Index(location) as index:
         report = check(paper_with("d1"), index)
@@ -246,11 +230,6 @@ def test_an_index_among_files_is_refused(location, make):
     other = make("other.txt", OWN)
     with pytest.raises(ParameterError, match="one index, or files"):
         check(paper_with("d1"), [location, other])
-
-
-def test_no_index_there(new_place):
-    with pytest.raises((InputError, IndexFormatError)):
-        check(paper_with("d1"), new_place())
 
 
 def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):

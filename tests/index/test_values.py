@@ -2,9 +2,10 @@
 
 import os
 import zoneinfo
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import neardup
 from neardup.base.validation import check_zone
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.index.values import check_time, time_fault
+from neardup.index.values import check_time, moment, stamp, time_fault
 from neardup.readers import open_sources, open_table
 from neardup.readers.batch import place_of
 
@@ -38,10 +39,27 @@ def index(tmp_path):
         ("2020-3-30 7:00 +08:00", "2020-03-29T23:00:00"),
         ("2020-3-30 7:00Z", "2020-03-30T07:00:00"),
         ("20200330", "2020-03-30T00:00:00"),
+        ("2024-03-09T08:00:00+08:00", "2024-03-09T00:00:00"),
+        (datetime(2024, 3, 9), "2024-03-09T00:00:00"),
+        (date(2024, 3, 9), "2024-03-09T00:00:00"),
+        (
+            datetime(2024, 3, 9, 1, 2, 3, 456789, timezone(timedelta(hours=-3))),
+            "2024-03-09T04:02:03.456789",
+        ),
+        (pd.Timestamp("2024-03-09", tz="Asia/Shanghai"), "2024-03-08T16:00:00"),
+        (datetime.min, "0001-01-01T00:00:00"),
+        (datetime.max, "9999-12-31T23:59:59.999999"),
     ],
 )
 def test_times_that_are_read(given, meant):
-    assert check_time(given, "at").isoformat() == f"{meant}+00:00"
+    time = check_time(given, "at")
+    assert time.isoformat() == f"{meant}+00:00"
+    assert moment(stamp(time)) == time
+
+
+def test_a_time_that_utc_cannot_hold():
+    with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
+        check_time("0001-01-01T00:00:00+14:00", "at")
 
 
 @pytest.mark.parametrize(
