@@ -12,10 +12,11 @@ MANY = [{"id": "b", "text": "one"}]
 
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _ID = (None, 7, b"bytes", ["x"])
+_NEW_ID = (*_ID, "", "a\0b", "\ud800", "雪" * 1000)
 _TITLE = (7, b"bytes", "\ud800")
 _TIME = ("soon", 7, b"2024-01-01", "", "2024-13-01")
-_SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", timedelta(0))
-_ZONE = (7, "", "Nowhere/At/All", b"UTC")
+_SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", "999999999w", timedelta(0))
+_ZONE = (7, "", "Nowhere/At/All", "Asia", "../passwd", "a\0b", b"UTC")
 _FIELD = (7, ["text"])
 _FIELDS = {
     "text_field": _FIELD,
@@ -37,7 +38,7 @@ METHODS = {
     "add": (
         {"id": "b", "text": TEXT},
         {
-            "id": _ID,
+            "id": _NEW_ID,
             "text": _TEXT,
             "title": _TITLE,
             "at": _TIME,

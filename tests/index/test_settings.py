@@ -118,12 +118,6 @@ def test_bad_settings_make_nothing(location, options, word):
 
 
 class TestMustExist:
-    def test_a_new_one_where_there_must_be_one(self, location):
-        with pytest.raises((IndexUnavailableError, IndexFormatError)):
-            Index(location, must_exist=True)
-        Index(location).close()
-        Index(location, must_exist=True).close()
-
     def test_one_that_is_there_already(self, location):
         Index(location, must_exist=False).close()
         with pytest.raises(IndexUnavailableError, match="there is an index already"):
