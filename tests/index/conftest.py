@@ -3,11 +3,14 @@
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from tests import needs
+from tests.index.consistency import check_consistent
 from tests.postgres import NoServer, Server
 
+from neardup import Index
 from neardup.index.backends import open_database, sqlite
 
 
@@ -60,20 +63,25 @@ def location(request: pytest.FixtureRequest, tmp_path) -> str:
 
 
 @pytest.fixture
+def index(request: pytest.FixtureRequest, location: str) -> Iterator[Index]:
+    """A new index, which is consistent after the test; a module may set its ``OPTIONS``."""
+    with Index(location, **{"workers": 1, **getattr(request.module, "OPTIONS", {})}) as index:
+        yield index
+    check_consistent(location)
+
+
+@pytest.fixture
 def opened():
     """Open databases; what was opened is closed after the test."""
-    databases = []
+    with ExitStack() as stack:
 
-    def open_one(location, *, tables=True, must_exist=False):
-        database = open_database(location, must_exist=must_exist)
-        databases.append(database)
-        if tables:
-            database.create_tables()
-        return database
+        def open_location(location, *, tables=True, must_exist=False):
+            database = stack.enter_context(open_database(location, must_exist=must_exist))
+            if tables:
+                database.create_tables()
+            return database
 
-    yield open_one
-    for database in databases:
-        database.close()
+        yield open_location
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

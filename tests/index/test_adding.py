@@ -6,22 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.index.consistency import check_consistent
+from tests.index.written import FERRY, NUMBERS, PEARS
 
-from neardup import Index, IndexUnavailableError, InputError
+from neardup import Index, IndexUnavailableError, InputError, load_recipe
 from neardup.base.progress import Progress
-from neardup.index import Document
+from neardup.index import Decision, Document, NewDocument
 
-FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."
-PEARS = "The orchard on the hill lost half of its pears to the hail; the rest went to the press."
 BRIDGE = "The council will open the new bridge on Sunday, and buses will run until midnight."
-
-
-@pytest.fixture
-def index(location):
-    with Index(location, workers=1) as index:
-        yield index
-    check_consistent(location)
 
 
 def rows(*texts, **fields):
@@ -237,6 +229,76 @@ class TestAddMany:
         assert [one.id for one in index.documents()] == ["x", "a.jsonl:4"]
         again = index.add_files([name])
         assert (again.new, again.already, again.problem_count) == (0, 2, added.problem_count)
+
+
+class TestTogether:
+    def test_each_is_answered_for_itself(self, index):
+        index.add("a", NUMBERS)
+        given = {
+            NewDocument("n1", BRIDGE): (True, None),
+            NewDocument("n2", NUMBERS + " and", source="desk", extra=None): (True, "a"),
+            NewDocument("a", NUMBERS): (False, None),
+            NewDocument("a", PEARS): "another text",
+            NewDocument("", "x"): "'id' parameter",
+            NewDocument("n3", "\ud800"): "U+D800",
+            NewDocument("n4", "text", at="spring"): "'at' parameter",
+            NewDocument("n1", BRIDGE, source="again"): (False, None),
+            NewDocument("n5", "", at="2024-03-09T08:00:00+08:00"): (True, None),
+        }
+        decisions = index.add_together([*given, NewDocument("n6", "text", extra=[1])])
+        assert "'extra' parameter" in decisions[-1].problem
+        for (document, expected), decision in zip(given.items(), decisions, strict=False):
+            assert decision.id == document.id
+            if isinstance(expected, str):
+                assert (decision.new, decision.repeats) == (False, None)
+                assert expected in decision.problem
+            else:
+                repeated = decision.repeats and decision.repeats.id
+                assert ((decision.new, repeated), decision.problem) == (expected, None)
+        assert index.get("n2").source == "desk"
+        assert index.add_together([]) == []
+
+    def test_as_one_by_one(self, tmp_path):
+        texts = [f"{NUMBERS} {number % 7} {PEARS[: number * 5]}" for number in range(40)]
+        with Index(tmp_path / "other.db", recipe="shingle", threshold=0.3) as other:
+            together = other.add_together(
+                [NewDocument(f"m{at}", text) for at, text in enumerate(texts)]
+            )
+        with Index(tmp_path / "third.db", recipe="shingle", threshold=0.3) as third:
+            alone = [third.add(f"m{at}", text) for at, text in enumerate(texts)]
+        assert [one.repeats for one in together] == alone
+        assert any(alone)
+        assert not all(alone)
+
+    def test_more_than_one_transaction(self, index):
+        texts = [f"document number {number} says {number * number}" for number in range(2500)]
+        given = [NewDocument(str(number), text) for number, text in enumerate(texts)]
+        for decision, document in zip(index.add_together(given), given, strict=True):
+            assert decision == Decision(document.id, True, decision.repeats, None)
+        assert len(index) == 2500
+
+    def test_each_problem_is_told_of_its_own_document(self, tmp_path, monkeypatch):
+        """A segmenter fails on one, and another is too long: the core says so in that order."""
+        monkeypatch.setattr("neardup._core.MAX_TEXT_BYTES", 100)
+        recipe = load_recipe("general").replace(
+            name="own", segment={"units": "tests.index.test_adding:fails_on_bad"}
+        )
+        given = [("bad", "bad"), ("fine", "a b c d"), ("long", "x" * 101), ("again", "bad")]
+        with Index(tmp_path / "own.db", recipe=recipe, workers=1) as index:
+            found = index.add_together([NewDocument(*one) for one in given])
+            assert [one.new for one in found] == [False, True, False, False]
+        for one in (found[0], found[2], found[3]):
+            assert f"document '{one.id}'" in one.problem
+        assert "must have at most 100 bytes" in found[2].problem
+        for one in (found[0], found[3]):
+            assert "ValueError: bad text" in one.problem
+
+
+def fails_on_bad(text):
+    """Words, where there are any good ones."""
+    if text == "bad":
+        raise ValueError("bad text")
+    return [(word, "x") for word in text.split()]
 
 
 DAY = timedelta(days=1)

@@ -4,10 +4,10 @@ import inspect
 from datetime import timedelta
 
 import pytest
+from tests.index.written import FERRY
 
 from neardup import Index, InputError, ParameterError
 
-TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 MANY = [{"id": "b", "text": "one"}]
 
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
@@ -36,7 +36,7 @@ _FIELDS = {
 #: written have their own tests.
 METHODS = {
     "add": (
-        {"id": "b", "text": TEXT},
+        {"id": "b", "text": FERRY},
         {
             "id": _NEW_ID,
             "text": _TEXT,
@@ -59,7 +59,7 @@ METHODS = {
         | _FIELDS,
     ),
     "query": (
-        {"text": TEXT},
+        {"text": FERRY},
         {
             "text": _TEXT,
             "k": (0, -1, 1.5, "1", None, True),
@@ -90,7 +90,7 @@ OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "l
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     with Index(tmp_path_factory.mktemp("parameters") / "index.db") as index:
-        index.add("a", TEXT)
+        index.add("a", FERRY)
         yield index
         assert [one.id for one in index.documents()] == ["a"]
 

@@ -5,24 +5,20 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 from tests.hostile import TEXTS
-from tests.index.consistency import check_consistent
+from tests.index.written import FERRY
 
-from neardup import Index, InputError, ParameterError
+from neardup import InputError, ParameterError
 
 pytestmark = pytest.mark.slow
 
-TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 HUGE = "雪" * 1000
 #: What is no id, and a word of the reason.
 NO_IDS = {"": "at least one character", "a\0b": "NUL", "\ud800": "surrogate", HUGE: "bytes"}
 
 
-@pytest.fixture
-def index(location):
-    with Index(location, workers=1) as index:
-        index.add("a", TEXT)
-        yield index
-    check_consistent(location)
+@pytest.fixture(autouse=True)
+def one_document(index):
+    index.add("a", FERRY)
 
 
 def printable(message):
@@ -95,7 +91,7 @@ class TestTexts:
             index.add(name, text)
         added = index.add_many([{"id": id, "text": text} for id, text in TEXTS.items()])
         assert (added.new, added.already, added.problem_count) == (0, len(TEXTS), 0)
-        assert {one.id: one.text for one in index.documents()} == {"a": TEXT, **TEXTS}
+        assert {one.id: one.text for one in index.documents()} == {"a": FERRY, **TEXTS}
 
 
 class TestFields:
@@ -149,8 +145,8 @@ class TestSpans:
 
     @pytest.mark.parametrize("span", LONG)
     def test_longer_than_the_calendar(self, index, span):
-        assert index.add("b", TEXT, at="0001-01-02", within=span).id == "a"
-        assert [match.id for match in index.query(TEXT, within=span)] == ["a"]
+        assert index.add("b", FERRY, at="0001-01-02", within=span).id == "a"
+        assert [match.id for match in index.query(FERRY, within=span)] == ["a"]
         assert index.expire(older_than=span).removed == 0
-        many = [{"id": "c", "text": TEXT, "day": "0001-01-01"}]
+        many = [{"id": "c", "text": FERRY, "day": "0001-01-01"}]
         assert index.add_many(many, at_field="day", within=span).keep.tolist() == [False]

@@ -2,6 +2,11 @@
 
 import random
 
+#: Texts that have nothing in common.
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+PEARS = "The orchard on the hill lost half of its pears to the hail that came in June."
+FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+
 
 def letters(rng, length):
     """A text in which nothing repeats but by chance."""
