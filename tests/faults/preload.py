@@ -28,18 +28,8 @@ def has_compiler() -> bool:
 def compiled(folder: Path) -> Path:
     """Return the path of the library, compiled into a folder."""
     library = folder / "faulty.so"
-    command = [
-        "cc",
-        "-O1",
-        "-Wall",
-        "-fPIC",
-        "-shared",
-        "-o",
-        library,
-        _SOURCE,
-        "-ldl",
-        "-lpthread",
-    ]
+    options = ["-O1", "-Wall", "-fPIC", "-shared", "-ldl", "-lpthread"]
+    command = ["cc", _SOURCE, "-o", library, *options]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return library
 
