@@ -41,7 +41,10 @@ class Trial:
         self._next += count
         numbers = range(self._next - count, self._next)
         # Texts differ from all before, or else what is stored would not grow.
-        return [{"id": f"d{at}", "text": f"{TEXTS[at % len(TEXTS)]}{at}"} for at in numbers]
+        return [
+            {"id": f"d{number}", "text": f"{TEXTS[number % len(TEXTS)]}{number}"}
+            for number in numbers
+        ]
 
     def add(self) -> None:
         (record,) = self._records(1)
@@ -75,9 +78,9 @@ class Trial:
 
     def law(self) -> None:
         """Raise unless exactly what was acknowledged is there, and more can be added."""
-        found = set(check_consistent(self.place))
-        assert self.acknowledged <= found, f"lost: {sorted(self.acknowledged - found)[:5]}"
-        assert found <= self.acknowledged, f"too much: {sorted(found - self.acknowledged)[:5]}"
+        result = set(check_consistent(self.place))
+        assert self.acknowledged <= result, f"lost: {sorted(self.acknowledged - result)[:5]}"
+        assert result <= self.acknowledged, f"too much: {sorted(result - self.acknowledged)[:5]}"
 
 
 OPERATIONS = ("add", "add_many", "checkpoint", "compact", "close", "reopen")

@@ -74,28 +74,30 @@ def mutated(rng: random.Random, data: bytes, pieces: tuple[bytes, ...] = ()) -> 
     """Return the bytes with one to a few kinds of damage; sometimes none."""
     raw = bytearray(data)
     for _ in range(rng.choice((0, 1, 1, 2, 5, 20))):
-        at, kind = rng.randrange(len(raw) + 1), rng.randrange(8)
-        end = min(len(raw), at + rng.choice((1, 2, 8, 100, 5000)))
-        if kind == 0 and at < len(raw):
-            raw[at] ^= 1 << rng.randrange(8)
-        elif kind == 1 and at < len(raw):
-            raw[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFE, 0xFF))
+        number, kind = rng.randrange(len(raw) + 1), rng.randrange(8)
+        end = min(len(raw), number + rng.choice((1, 2, 8, 100, 5000)))
+        if kind == 0 and number < len(raw):
+            raw[number] ^= 1 << rng.randrange(8)
+        elif kind == 1 and number < len(raw):
+            raw[number] = rng.choice((0, 1, 0x7F, 0x80, 0xFE, 0xFF))
         elif kind == 2:
-            del raw[at:end]
+            del raw[number:end]
         elif kind == 3:
-            raw[at:at] = raw[at:end] * rng.choice((1, 2, 30))
+            raw[number:number] = raw[number:end] * rng.choice((1, 2, 30))
         elif kind == 4:
-            raw[at:at] = rng.randbytes(rng.choice((1, 4, 64)))
+            raw[number:number] = rng.randbytes(rng.choice((1, 4, 64)))
         elif kind == 5 and rng.random() < 0.3:
-            del raw[at:]
+            del raw[number:]
         elif pieces:
-            raw[at : end if kind == 6 else at] = rng.choice(pieces)
+            raw[number : end if kind == 6 else number] = rng.choice(pieces)
     return bytes(raw[: 1 << 20])
 
 
 def _records(rng: random.Random) -> list[dict[str, Any]]:
-    some = rng.choices(_ALL, k=rng.choice((1, 3, 12)))
-    return [{"id": f"d{at}", "title": text[:9], "text": text} for at, text in enumerate(some)]
+    part = rng.choices(_ALL, k=rng.choice((1, 3, 12)))
+    return [
+        {"id": f"d{number}", "title": text[:9], "text": text} for number, text in enumerate(part)
+    ]
 
 
 def _jsonl(rng: random.Random) -> bytes:
@@ -132,7 +134,9 @@ def _text(rng: random.Random) -> bytes:
 
 
 def _html(rng: random.Random) -> bytes:
-    body = "".join(f"<h{at}>{text}</h{at}><p>{text}</p>" for at, text in enumerate(_some(rng), 1))
+    body = "".join(
+        f"<h{number}>{text}</h{number}><p>{text}</p>" for number, text in enumerate(_some(rng), 1)
+    )
     table = "<table><tr><td>1</td></tr></table>"
     page = f"<html><head><title>t</title></head><body>{body}{table}<script>1<2</script></body>"
     return page.encode(rng.choice(("utf-8", "gb18030", "utf-16")), "replace")
@@ -247,7 +251,7 @@ def _read_labels(data: bytes) -> None:
 
 
 def _table(rng: random.Random) -> bytes:
-    rows = "".join(f"词{at}\t{rng.randrange(1, 9)}\n" for at in range(20))
+    rows = "".join(f"词{number}\t{rng.randrange(1, 9)}\n" for number in range(20))
     return mutated(rng, f"#documents\t9\n#units\tjieba\n{rows}".encode(), _pieces("tsv"))
 
 
