@@ -86,8 +86,8 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
     """
     corpus = _counting_corpus(settings, workers)
     if settings.store == "text":
-        for some in session.newest_texts(NEWEST):
-            _push(corpus, Batch(some, some), settings)
+        for texts in session.newest_texts(NEWEST):
+            _push(corpus, Batch(texts, texts), settings)
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()

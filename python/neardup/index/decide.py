@@ -151,7 +151,7 @@ class Decider:
             nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
             return Verdicts([], [], nothing, nothing)
         size = len(ids)
-        numbers = {row: first + at for at, row in enumerate(rows)}
+        numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
         matches: list[Match | None] = []
@@ -196,17 +196,17 @@ class Decider:
         """Return the postings of documents with these numbers, as columns, as if all are kept."""
         if self.background is not None:
             corpus.set_background(self.background)
-        found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
+        postings: dict[str, list[int]] = {"key": [], "number": [], "share": []}
         for row, number in enumerate(numbers):
             # Against an empty index, every document is kept.
             stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
             clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
             clusterer.decide(corpus, np.array([row], np.uint32))
             keys, _, min_overlaps = clusterer.new_entries()
-            found["key"] += signed(keys)
-            found["number"] += [number] * len(keys)
-            found["share"] += min_overlaps
-        return found
+            postings["key"] += signed(keys)
+            postings["number"] += [number] * len(keys)
+            postings["share"] += min_overlaps
+        return postings
 
 
 @dataclass(frozen=True)
@@ -220,9 +220,9 @@ class BatchContext:
 
     def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
         """Return, for each key whose list is full, its oldest posting outside the window."""
-        found: dict[str, list[int]] = {"key": [], "number": []}
+        postings: dict[str, list[int]] = {"key": [], "number": []}
         if self.postings is None or self.passed is None or longest is None:
-            return found
+            return postings
         lengths = Counter(self.postings.keys.tolist()) + Counter(self.passed.keys.tolist())
         oldest: dict[int, int] = {}
         pairs = zip(self.passed.keys.tolist(), self.passed.numbers.tolist(), strict=True)
@@ -230,9 +230,9 @@ class BatchContext:
             oldest[key] = min(number, oldest.get(key, number))
         for key in dict.fromkeys(keys):
             if key in oldest and lengths[key] >= longest:
-                found["key"].append(key)
-                found["number"].append(oldest[key])
-        return found
+                postings["key"].append(key)
+                postings["number"].append(oldest[key])
+        return postings
 
 
 class FingerprintScan:
@@ -273,11 +273,11 @@ class FingerprintScan:
         elif new:
             self._index.add(rows)
         self._numbers.extend(number for number, _ in new)
-        queries, found, _ = self._index.near(
+        queries, positions, _ = self._index.near(
             corpus.fingerprints(), max_distance=self._max_distance, workers=1
         )
         offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
-        return offsets, [self._numbers[at] for at in found.tolist()]
+        return offsets, [self._numbers[position] for position in positions.tolist()]
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -88,8 +88,8 @@ def dump(engine: Engine, write: Callable[[bytes], object], progress: Progress) -
 
 def settings_rows(session: Session) -> dict[str, str]:
     """Return the settings of an index, without what a restored one gets of its own."""
-    own = ("schema", IDENTITY)
-    return {name: value for name, value in sorted(session.meta().items()) if name not in own}
+    excluded = ("schema", IDENTITY)
+    return {name: value for name, value in sorted(session.meta().items()) if name not in excluded}
 
 
 def _content(session: Session) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -296,8 +296,8 @@ class _Lines:
             )
         for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
             if header.get(name) not in known:
-                found = repr(header.get(name))
-                values = {"file": self.name, "field": name, "expected": known[0], "value": found}
+                shown = repr(header.get(name))
+                values = {"file": self.name, "field": name, "expected": known[0], "value": shown}
                 raise IndexFormatError(
                     Message(
                         "{file}: must be an export with {field} {expected}. Got {value} "

@@ -119,11 +119,11 @@ def _more_columns(session: Session) -> dict[str, pa.DataType]:
     for rows in session.stream(query.order_by(documents.c.number), _TOGETHER):
         for row in rows:
             for name, value in extra_of(row, session.location).items():
-                found = kinds.setdefault(_name(name), set())
+                types = kinds.setdefault(_name(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
-                    found.add(str if is_large else type(value))
-    return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
+                    types.add(str if is_large else type(value))
+    return {name: _TYPES.get(frozenset(types), pa.large_string()) for name, types in kinds.items()}
 
 
 def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:

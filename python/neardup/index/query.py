@@ -68,7 +68,9 @@ def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Do
     """Return stored documents by id, in the order of `ids`."""
     with engine.reading() as session:
         rows = list(session.by_ids(ids).values())
-        stored = {one.id: one for one in _documents(engine, session, rows, texts=texts)}
+        stored = {
+            document.id: document for document in _documents(engine, session, rows, texts=texts)
+        }
     return {id: stored[id] for id in ids if id in stored}
 
 
@@ -118,10 +120,10 @@ def stats(engine: Engine) -> Stats:
     with engine.reading() as session:
         counters, meta = session.counters(), session.meta()
         first, last = session.arrivals()
-        for at in (first, last):
-            if at is not None and not is_stamp(at):
+        for time in (first, last):
+            if time is not None and not is_stamp(time):
                 row, must = Message("a document"), Message("a time in microseconds since 1970")
-                raise damaged(engine.location, row, "at", must, at)
+                raise damaged(engine.location, row, "at", must, time)
         created = _created(meta, engine.location)
         background = engine.decider(session, counters["background"]).background
     kept, dropped, freed = (counters[name] for name in STATES)
@@ -176,10 +178,10 @@ def _dropped(
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
-    found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
+    by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
     for number, id, match in session.dropped_for(ids, engine.rule.measure):
-        found[number].append((id, match))
-    return {number: tuple(dropped) for number, dropped in found.items()}
+        by_number[number].append((id, match))
+    return {number: tuple(dropped) for number, dropped in by_number.items()}
 
 
 def _paged(
@@ -193,20 +195,20 @@ def _paged(
     while True:
         with engine.reading() as session:
             rows = session.page(after, **which)
-            found = read(session, rows)
+            items = read(session, rows)
         if not rows:
             return
         after = rows[-1]["number"]
-        yield from found
+        yield from items
 
 
 def _created(meta: dict[str, str], location: str) -> datetime:
-    found = meta.get("created")
+    value = meta.get("created")
     try:
-        return datetime.fromisoformat(str(found))
+        return datetime.fromisoformat(str(value))
     except ValueError as error:
         row, must = Message("'created' in 'meta'"), Message("a time")
-        raise damaged(location, row, "value", must, found) from error
+        raise damaged(location, row, "value", must, value) from error
 
 
 class StoredTexts:

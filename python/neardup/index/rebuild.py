@@ -92,15 +92,15 @@ class _Rebuilding:
         if self._background is not None:
             yield "background", dict(self._background)
         for rows in self._pages(documents_with_texts, documents, "document"):
-            some = [Examined(dict(row)) for row in rows]
-            examine_texts(self._engine, self._session, some)
-            some = [document for document in some if self._restorable(document)]
-            for document in some:
+            batch = [Examined(dict(row)) for row in rows]
+            examine_texts(self._engine, self._session, batch)
+            batch = [document for document in batch if self._restorable(document)]
+            for document in batch:
                 self._decide(document.row)
-            kept = [document.row for document in some if document.row["state"] == KEPT]
+            kept = [document.row for document in batch if document.row["state"] == KEPT]
             if kept and has_keys:
                 yield "keys", self._keys(kept)
-            for document in some:
+            for document in batch:
                 yield "document", {**document.row, "text": document.text}
         for rows in self._pages(select(events), events, "event"):
             for row in rows:
@@ -128,12 +128,12 @@ class _Rebuilding:
                 after = rows[-1][number.name] if rows else end
                 yield rows
                 continue
-            for at in range(after + 1, min(after + _TOGETHER, end) + 1):
-                found = self._read(query.where(number == at))
-                if found is None:
-                    self._lose(N_("{table} {number}: cannot be read"), table=kind, number=at)
+            for position in range(after + 1, min(after + _TOGETHER, end) + 1):
+                single = self._read(query.where(number == position))
+                if single is None:
+                    self._lose(N_("{table} {number}: cannot be read"), table=kind, number=position)
                 else:
-                    yield found
+                    yield single
             after += _TOGETHER
 
     def _read(self, query: Any) -> list[Any] | None:

@@ -83,13 +83,13 @@ def reconsider(
             write(session, batch, range(len(rows)), first, verdicts)
             freed = sum(row["state"] == FREED for row in rows)
             session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
-            some = list(zip(batch.ids, verdicts.matches, strict=True))
+            pairs = list(zip(batch.ids, verdicts.matches, strict=True))
             happened: list[tuple[None, str, dict[str, Any]]] = [
-                (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
+                (None, id, {} if match is None else {"repeats": match.id}) for id, match in pairs
             ]
             session.log("reconsidered", happened)
         log_decisions(engine.location, batch.ids, verdicts.matches)
-        decided += some
+        decided += pairs
     return decided
 
 
@@ -107,8 +107,8 @@ def expire(engine: Engine, until: int) -> Removed:
     if freed:
         # A document freed by an earlier transaction may have expired in a later one.
         with engine.reading() as session:
-            there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
-        freed = [id for id in freed if id in there]
+            present = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
+        freed = [id for id in freed if id in present]
     return _removed(removed, freed)
 
 
@@ -141,7 +141,9 @@ def _take_out(
         session.log(action, [(None, None, {"documents": len(rows)})])
     because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
     session.log("freed", because)
-    changes = {name: -sum(row["state"] == at for row in rows) for at, name in enumerate(STATES)}
+    changes = {
+        name: -sum(row["state"] == state for row in rows) for state, name in enumerate(STATES)
+    }
     # Documents that were freed and then removed here had been counted as dropped.
     changes["dropped"] -= len(freed)
     changes["freed"] += len(freed)

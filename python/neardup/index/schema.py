@@ -169,25 +169,25 @@ def upgrade(connection: sa.Connection) -> None:
 
 def missing_parts(connection: sa.Connection) -> list[Message]:
     """Return the tables, columns and indexes that are missing."""
-    there, schema = sa.inspect(connection), None
+    inspector, schema = sa.inspect(connection), None
     if connection.dialect.name != "sqlite":
         schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-    names = set(there.get_table_names(schema=schema))
-    found = []
+    names = set(inspector.get_table_names(schema=schema))
+    missing = []
     for table in METADATA.sorted_tables:
         if table.name not in names:
-            found.append(Message("table {table}: is missing", table=table.name))
+            missing.append(Message("table {table}: is missing", table=table.name))
             continue
-        columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
-        found += [
+        columns = {column["name"] for column in inspector.get_columns(table.name, schema=schema)}
+        missing += [
             Message("table {table}: has no column '{column}'", table=table.name, column=column.name)
             for column in table.c
             if column.name not in columns
         ]
-        indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
-        found += [
+        indexes = {index["name"] for index in inspector.get_indexes(table.name, schema=schema)}
+        missing += [
             Message("index {index}: is missing", index=index.name)
             for index in sorted(table.indexes, key=lambda index: str(index.name))
             if index.name not in indexes
         ]
-    return found
+    return missing

@@ -127,8 +127,8 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
     """Raise unless the wanted settings, where not None, equal the stored ones."""
     expected = {name: getattr(stored, name) for name in ("store", "expected")}
     for name in ("threshold", "max_distance"):
-        own = getattr(stored, name)
-        expected[name] = getattr(stored.rule, name) if own is None else own
+        setting = getattr(stored, name)
+        expected[name] = getattr(stored.rule, name) if setting is None else setting
     expected["measure"] = stored.recipe.decide.measure
     asked: dict[str, tuple[Any, Any]] = {
         name: (wanted[name], value) for name, value in expected.items()
@@ -139,8 +139,8 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
             asked[Message("recipe's [decide]")] = (recipe.decide, stored.recipe.decide)
-    for name, (found, held) in asked.items():
-        if found is not None and found != held:
+    for name, (value, held) in asked.items():
+        if value is not None and value != held:
             raise IndexMismatchError(
                 Message(
                     "{location}: was created with {parameter} {expected}, but {value} is "
@@ -148,7 +148,7 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
                     location=location,
                     parameter=name,
                     expected=repr(held),
-                    value=repr(found),
+                    value=repr(value),
                 )
             )
 

@@ -83,27 +83,29 @@ def numbers_and_times(engine: Engine) -> Present:
     numbers: list[int] = []
     times: list[int] = []
     with engine.reading() as session:
-        for some in session.stream(query, 10_000):
-            numbers += [row["number"] for row in some]
+        for rows in session.stream(query, 10_000):
+            numbers += [row["number"] for row in rows]
             # A damaged row may hold anything.
-            times += [row["at"] if row["at"].__class__ is int else 0 for row in some]
-    found = np.array(numbers, np.int64)
-    order = np.argsort(found)
-    return Present(found[order], np.array(times, np.int64)[order])
+            times += [row["at"] if row["at"].__class__ is int else 0 for row in rows]
+    unsorted = np.array(numbers, np.int64)
+    order = np.argsort(unsorted)
+    return Present(unsorted[order], np.array(times, np.int64)[order])
 
 
 def count_missing(engine: Engine, made_by: str, after: int) -> int:
     """Return how many documents with a text, numbered after `after`, have no such shingles."""
     with engine.reading() as session:
         connection = session.connection
-        there = select(func.count()).select_from(texts).where(texts.c.number > after)
+        with_text = select(func.count()).select_from(texts).where(texts.c.number > after)
         made = (
             select(func.count())
             .select_from(passages)
             .where(passages.c.number > after, passages.c.made_by == made_by)
         )
-        found: int = connection.execute(there).scalar_one() - connection.execute(made).scalar_one()
-        return found
+        count: int = (
+            connection.execute(with_text).scalar_one() - connection.execute(made).scalar_one()
+        )
+        return count
 
 
 def make_missing(
@@ -171,8 +173,8 @@ def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMappi
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
             .where(session.is_one_of(documents.c.number))
         )
-        found = session.sound(session.run(query, numbers).mappings())
-        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in found}
+        rows = session.sound(session.run(query, numbers).mappings())
+        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in rows}
 
 
 # Files of sorted shingles
@@ -235,12 +237,12 @@ class RunFolder:
             names = os.listdir(self._folder)
         except OSError:
             return []
-        found = [(name, _NAME.fullmatch(name)) for name in names]
+        matches = [(name, _NAME.fullmatch(name)) for name in names]
         ranges = [
-            (int(is_run[1], 16), int(is_run[2], 16), name) for name, is_run in found if is_run
+            (int(is_run[1], 16), int(is_run[2], 16), name) for name, is_run in matches if is_run
         ]
         # Of runs that begin together the longest is first.
-        return sorted(ranges, key=lambda one: (one[0], -one[1]))
+        return sorted(ranges, key=lambda bounds: (bounds[0], -bounds[1]))
 
     def _mapped(self, name: str, after: int, last: int) -> Run:
         assert self._folder is not None
@@ -400,12 +402,12 @@ def stored_shingles(
     folder = files[0].with_name(f"{files[0].name}-shingles") if files else None
     mode = files[0].stat().st_mode & 0o666 if files else None
     runs_in = RunFolder(folder, f"{engine.identity} {made_by}", mode)
-    there = numbers_and_times(engine)
-    runs = _usable(engine, runs_in, there)
-    if runs is None or _last(runs) < max(there.numbers[-1:], default=0):
+    present = numbers_and_times(engine)
+    runs = _usable(engine, runs_in, present)
+    if runs is None or _last(runs) < max(present.numbers[-1:], default=0):
         with runs_in.locked():
             # Another process may have replaced or completed them before this one had the lock.
-            runs = _usable(engine, runs_in, there)
+            runs = _usable(engine, runs_in, present)
             if runs is None:
                 progress.note(
                     Message(
@@ -415,26 +417,26 @@ def stored_shingles(
                     )
                 )
                 runs = []
-            runs, there = _extended(runs, runs_in, engine, made_by, sketch, workers, progress)
-    return _joined(runs, there)
+            runs, present = _extended(runs, runs_in, engine, made_by, sketch, workers, progress)
+    return _joined(runs, present)
 
 
-def _usable(engine: Engine, folder: RunFolder, there: Present) -> list[Run] | None:
+def _usable(engine: Engine, folder: RunFolder, present: Present) -> list[Run] | None:
     """Return the runs in files; None if there are any that do not belong to this index."""
     try:
         runs = folder.read()
     except Unusable:
         return None
-    filed = np.zeros(len(there.numbers), bool)
+    filed = np.zeros(len(present.numbers), bool)
     for run in runs:
         _, known, in_run = np.intersect1d(
-            there.numbers, run.numbers, assume_unique=True, return_indices=True
+            present.numbers, run.numbers, assume_unique=True, return_indices=True
         )
-        if (there.times[known] != run.stamps[in_run]).any():
+        if (present.times[known] != run.stamps[in_run]).any():
             return None
         filed[known] = True
     # Documents are filed in the order of their numbers.
-    left_out = there.numbers[~filed & (there.numbers <= _last(runs))]
+    left_out = present.numbers[~filed & (present.numbers <= _last(runs))]
     with engine.reading() as session:
         query = select(texts.c.number).where(session.is_one_of(texts.c.number)).limit(1)
         is_missing = len(left_out) and session.run(query, left_out.tolist()).first() is not None
@@ -445,9 +447,9 @@ def _last(runs: Sequence[Run]) -> int:
     return runs[-1].last if runs else 0
 
 
-def _is_there(run: Run, there: Present) -> NDArray[np.bool_]:
+def _is_there(run: Run, present: Present) -> NDArray[np.bool_]:
     """Return which documents of a run are in the index."""
-    return np.isin(run.numbers, there.numbers, assume_unique=True)
+    return np.isin(run.numbers, present.numbers, assume_unique=True)
 
 
 def _extended(
@@ -473,11 +475,11 @@ def _extended(
         filed = _core.file_sketches(sketches, workers=workers)
         new.append(folder.save(Run(after, numbers[-1], *columns, *filed)))
         after = numbers[-1]
-    there = numbers_and_times(engine)
+    present = numbers_and_times(engine)
     if new:
-        runs = _merged([*runs, *new], len(runs), folder, there, workers)
+        runs = _merged([*runs, *new], len(runs), folder, present, workers)
     folder.tidy(runs)
-    return runs, there
+    return runs, present
 
 
 def _batches(
@@ -498,20 +500,20 @@ def _batches(
 
 
 def _merged(
-    runs: list[Run], old: int, folder: RunFolder, there: Present, workers: int
+    runs: list[Run], old: int, folder: RunFolder, present: Present, workers: int
 ) -> list[Run]:
     """Merge the runs after the first `old` ones with each other, and with as many as they have."""
-    live = [np.count_nonzero(_is_there(run, there)) for run in runs]
+    live = [np.count_nonzero(_is_there(run, present)) for run in runs]
     begin = old
     while begin and live[begin - 1] <= sum(live[begin:]):
         begin -= 1
-    some = runs[begin:]
-    if len(some) == 1 or not folder.is_writable:
+    last_runs = runs[begin:]
+    if len(last_runs) == 1 or not folder.is_writable:
         return runs
-    joined = _joined(some, there)
+    joined = _joined(last_runs, present)
     nothing = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
-    run = Run(some[0].after, some[-1].last, joined.numbers, joined.times, *nothing)
-    saved = folder.save(run, _parts(joined.library, some, workers))
+    run = Run(last_runs[0].after, last_runs[-1].last, joined.numbers, joined.times, *nothing)
+    saved = folder.save(run, _parts(joined.library, last_runs, workers))
     if folder.is_writable:
         return [*runs[:begin], saved]
     return runs
@@ -535,13 +537,13 @@ def _parts(
         run.advise("MADV_RANDOM")
 
 
-def _joined(runs: Sequence[Run], there: Present) -> StoredShingles:
+def _joined(runs: Sequence[Run], present: Present) -> StoredShingles:
     """Return the documents of runs that are in the index."""
     numbers, times = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     parts = []
     count = 0
     for run in runs:
-        is_there = _is_there(run, there)
+        is_there = _is_there(run, present)
         positions = np.where(is_there, count - 1 + np.cumsum(is_there), GONE)
         parts.append((run.filed, run.fence, positions.astype(np.uint32)))
         numbers.append(run.numbers[is_there])

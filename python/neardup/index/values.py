@@ -92,14 +92,14 @@ def json_of(extra: dict[str, Any] | None) -> str | None:
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 
-def stamp(at: datetime) -> int:
+def stamp(time: datetime) -> int:
     """Return a time as microseconds since 1970."""
-    return (at - _START) // _MICROSECOND
+    return (time - _START) // _MICROSECOND
 
 
-def moment(at: int) -> datetime:
+def moment(time: int) -> datetime:
     """Return the time of a stamp (microseconds since 1970), in UTC."""
-    return _START + timedelta(microseconds=at)
+    return _START + timedelta(microseconds=time)
 
 
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
@@ -148,10 +148,10 @@ def _time_of(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        found = _LOOSE_TIME.fullmatch(text)
-    if found is None:
+        parts = _LOOSE_TIME.fullmatch(text)
+    if parts is None:
         return None
-    year, _, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, _, month, day, hour, minute, second, fraction, zone = parts.groups()
     day_text = f"{year}-{month:0>2}-{day:0>2}"
     time_text = f"{hour or '':0>2}:{minute or '':0>2}:{second or '':0>2}.{fraction or '':0<6}"
     try:

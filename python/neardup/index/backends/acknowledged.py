@@ -87,12 +87,12 @@ def mark(connection: sqlite3.Connection, *, needs_log: bool) -> None:
 
 
 def _counted(connection: sqlite3.Connection) -> Acknowledged | None:
-    found = dict(connection.execute(_READ).fetchall())
+    counters = dict(connection.execute(_READ).fetchall())
     # A damaged row may hold any value.
-    values = [value for value in found.values() if isinstance(value, int)]
+    values = [value for value in counters.values() if isinstance(value, int)]
     if len(values) < 3:
         return None
-    return Acknowledged(found["identity"], found["commits"], found["next"] - 1)
+    return Acknowledged(counters["identity"], counters["commits"], counters["next"] - 1)
 
 
 def record(path: Path, made: Acknowledged) -> None:
@@ -101,9 +101,9 @@ def record(path: Path, made: Acknowledged) -> None:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         file = os.open(path, flags, 0o666)
         try:
-            there = Acknowledged.from_bytes(os.read(file, _SIZE + 1))
+            earlier = Acknowledged.from_bytes(os.read(file, _SIZE + 1))
             # Another process may have made a later commit and already written it.
-            if there and there.identity == made.identity and there.commits > made.commits:
+            if earlier and earlier.identity == made.identity and earlier.commits > made.commits:
                 return
             os.lseek(file, 0, os.SEEK_SET)
             os.write(file, made.to_bytes())
@@ -129,7 +129,7 @@ def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
         # into the file.
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60)) as reader:
             made_as = reader.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
-            found = _counted(reader)
+            stored = _counted(reader)
             identity = reader.execute(
                 "SELECT value FROM counters WHERE name = 'identity'"
             ).fetchone()
@@ -151,10 +151,10 @@ def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
                 location=location,
             )
         )
-    if recorded is None or (found is not None and found.identity != recorded.identity):
+    if recorded is None or (stored is not None and stored.identity != recorded.identity):
         return
-    if found is None or found.commits < recorded.commits:
-        raise _lost(location, recorded, found, record_path, log.name, has_log)
+    if stored is None or stored.commits < recorded.commits:
+        raise _lost(location, recorded, stored, record_path, log.name, has_log)
 
 
 def _recorded(path: Path) -> Acknowledged | None:
@@ -182,21 +182,21 @@ def _wrong_log(location: str, log: Path, reason: str) -> IndexFormatError:
 def _lost(
     location: str,
     recorded: Acknowledged,
-    found: Acknowledged | None,
+    stored: Acknowledged | None,
     record_path: Path,
     log: str,
     has_log: bool,
 ) -> IndexFormatError:
     has = Message("no changes")
-    if found is not None:
+    if stored is not None:
         has = Message(
-            "{commits:,} with {documents:,}", commits=found.commits, documents=found.documents
+            "{commits:,} with {documents:,}", commits=stored.commits, documents=stored.documents
         )
     return IndexFormatError(
         Message(
             N_(
                 "{location}: must hold the {commits:,} changes that it acknowledged, "
-                "with {documents:,} documents. Got {found} instead: its write-ahead "
+                "with {documents:,} documents. Got {stored} instead: its write-ahead "
                 "log, {log}, is incomplete or too old. Nothing was changed. Put the "
                 "log back beside the index, or restore a backup. To continue without "
                 "the lost changes, or with an older copy, delete {note}."
@@ -204,7 +204,7 @@ def _lost(
             if has_log
             else N_(
                 "{location}: must hold the {commits:,} changes that it acknowledged, "
-                "with {documents:,} documents. Got {found} instead: its write-ahead "
+                "with {documents:,} documents. Got {stored} instead: its write-ahead "
                 "log, {log}, is missing. Nothing was changed. Put the log back beside "
                 "the index, or restore a backup. To continue without the lost "
                 "changes, or with an older copy, delete {note}."

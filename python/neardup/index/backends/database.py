@@ -106,13 +106,13 @@ class Database(ABC):
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
-        own = {os.path.realpath(path) for path in self.files()}
-        identities = {identity_of(path) for path in own} - {None}
+        files = {os.path.realpath(path) for path in self.files()}
+        identities = {identity_of(path) for path in files} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
                 continue
             # Not opened: closing a file would release all locks that this process has on it.
-            if os.path.realpath(path) in own or identity_of(path) in identities:
+            if os.path.realpath(path) in files or identity_of(path) in identities:
                 raise OutputError(
                     Message(
                         "{file}: must not be written, since it is a file of the index "
@@ -148,8 +148,8 @@ class Database(ABC):
     @staticmethod
     def _version(connection: Connection, name: str = "schema") -> str | None:
         query = meta.select().with_only_columns(meta.c.value).where(meta.c.name == name)
-        found: str | None = connection.execute(query).scalar_one_or_none()
-        return found
+        value: str | None = connection.execute(query).scalar_one_or_none()
+        return value
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Create all tables in one transaction; return False if they already exist.
@@ -173,28 +173,28 @@ class Database(ABC):
     def check_schema(self) -> None:
         """Upgrade the tables to the current schema version, or raise."""
         with self.reading() as connection:
-            found = self._version(connection)
+            stored = self._version(connection)
             by = self._version(connection, "neardup")
             of_tables = version_of(self._tables(connection))
-        is_known = found in [str(version) for version in (SCHEMA, *UPGRADED)]
-        if is_known and found != of_tables:
+        is_known = stored in [str(version) for version in (SCHEMA, *UPGRADED)]
+        if is_known and stored != of_tables:
             raise self._wrong(
                 N_(
                     "{location}: must have the tables of schema {found}, its number in the table "
                     "meta. Got those of schema {tables} instead: another program has changed it. "
                     "Restore a back-up."
                 ),
-                found=found,
+                found=stored,
                 tables=of_tables,
             )
-        if found == str(SCHEMA):
+        if stored == str(SCHEMA):
             return
         if is_known:
             with self.writing() as connection:
                 upgrade(connection)
-            self.upgraded_from = found
+            self.upgraded_from = stored
             return
-        newer = found is not None and found.isdecimal() and int(found) > SCHEMA
+        newer = stored is not None and stored.isdecimal() and int(stored) > SCHEMA
         if by:
             writer = Message("neardup {version}", version=by)
         else:
@@ -212,7 +212,7 @@ class Database(ABC):
                 "and import the export into a new index with this one."
             ),
             expected=SCHEMA,
-            found=found,
+            found=stored,
             writer=writer,
         )
 

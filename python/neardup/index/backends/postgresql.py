@@ -192,11 +192,11 @@ class PostgreSQLSchema(Database):
 
     def _make_room(self, connection: Connection) -> None:
         """Create the schema if it is missing; only then is the right to create one needed."""
-        there = connection.execute(
+        present = connection.execute(
             text("SELECT count(*) FROM pg_namespace WHERE nspname = :schema"),
             {"schema": self.schema},
         ).scalar_one()
-        if not there:
+        if not present:
             connection.exec_driver_sql(f"CREATE SCHEMA {_quoted(self.schema)}".replace("%", "%%"))
 
     def size(self) -> int:

@@ -375,13 +375,13 @@ class SQLiteFile(Database):
         """Return at most a hundred faults that SQLite finds; reads the whole file."""
         try:
             with self._upkeep() as connection:
-                found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
+                lines = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
         except IndexFormatError as error:
             return [error.args[0]]
-        return [Message("{reason}", reason=line) for line in found if line != "ok"]
+        return [Message("{reason}", reason=line) for line in lines if line != "ok"]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
-    found = connection.connection.driver_connection
-    assert isinstance(found, sqlite3.Connection)
-    return found
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver

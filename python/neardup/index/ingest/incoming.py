@@ -64,8 +64,8 @@ class Incoming:
             except (InputError, ParameterError) as error:
                 errors[row] = error
                 rows.append(("", None, None, 0, None, None))
-        ids, given, titles, at, sources, extras = map(list, zip(*rows, strict=True))
-        # Problems give the row as the record number, counted from 1.
+        ids, given, titles, times, sources, extras = map(list, zip(*rows, strict=True))
+        # Problems give the row as the record times, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
         column, too_long = limit.without_too_long(pa.array(given, pa.large_string()), runs)
@@ -76,7 +76,7 @@ class Incoming:
         texts, units, problems = readable(batch, recipe, compiled(recipe))
         title_column = pa.array(titles, pa.large_string())
         return cls(
-            engine, ids, texts, units, title_column, at, sources, extras, problems, errors=errors
+            engine, ids, texts, units, title_column, times, sources, extras, problems, errors=errors
         )
 
     def check_first(self) -> None:
@@ -154,12 +154,12 @@ def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
                 "extra: expected fields that JSON can represent, found {reason}.", reason=str(error)
             )
         ) from None
-    at = document.at
+    time = document.at
     return (
         check_id(document.id),
         check_text(document.text, "text"),
         check_optional(document.title, "title"),
-        stamp(datetime.now(UTC) if at is None else check_time(at, "at", zone)),
+        stamp(datetime.now(UTC) if time is None else check_time(time, "at", zone)),
         check_optional(document.source, "source"),
         extra,
     )

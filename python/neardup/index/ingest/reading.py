@@ -119,12 +119,12 @@ def add_source(
     has_naive_times = False
     problems: list[Problem] = []
 
-    def report(found: Sequence[Problem]) -> None:
+    def report(new_problems: Sequence[Problem]) -> None:
         nonlocal problem_count
-        for problem in found:
+        for problem in new_problems:
             progress.problem(problem)
-        problem_count += sum(problem.count for problem in found)
-        problems.extend(found[: REMEMBERED - len(problems)])
+        problem_count += sum(problem.count for problem in new_problems)
+        problems.extend(new_problems[: REMEMBERED - len(problems)])
 
     def prepared() -> Iterator[Incoming]:
         nonlocal has_naive_times
@@ -236,7 +236,7 @@ def _incoming(
         return values
 
     zone, more = options["at_zone"], options["extra_fields"]
-    at = column(
+    stamps = column(
         options["at_field"],
         lambda value: time_fault(value, zone) or stamp(check_time(value, "at", zone)),
     )
@@ -265,7 +265,7 @@ def _incoming(
         texts=texts,
         units=units,
         titles=titles,
-        at=[now if moment is None else moment for moment in at],
+        at=[now if moment is None else moment for moment in stamps],
         sources=sources,
         extras=extras,
         problems=problems + refusals,

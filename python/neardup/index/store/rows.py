@@ -131,10 +131,10 @@ def damaged(
     location: str, row: Message, column: str, must: Message, value: Any
 ) -> IndexFormatError:
     """Return the error that a row is damaged, such as ``document 12``."""
-    found = f"{value!r:.40}"
+    shown = f"{value!r:.40}"
     if isinstance(value, bytes):
-        found = Message.counted("{count:,} other byte", "{count:,} other bytes", count=len(value))
-    values = {"row": row, "field": column, "expected": must, "value": found}
+        shown = Message.counted("{count:,} other byte", "{count:,} other bytes", count=len(value))
+    values = {"row": row, "field": column, "expected": must, "value": shown}
     return damage(
         N_(
             "{location}: {row} is damaged: its '{field}' must be {expected}. Got "
@@ -147,7 +147,7 @@ def damaged(
 
 def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
     """Return rows with columns of documents, or raise if one is invalid."""
-    found = []
+    checked = []
     for row in rows:
         fault = document_fault(row)
         if fault is not None:
@@ -155,8 +155,8 @@ def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
             number = row.get("number", row.get("id"))
             document = Message("document {number}", number=f"{number!r:.40}")
             raise damaged(location, document, name, must, row[name])
-        found.append(row)
-    return found
+        checked.append(row)
+    return checked
 
 
 def fields_of(stored: Any, location: str, row: str, number: Any, column: str) -> dict[str, Any]:
@@ -164,13 +164,13 @@ def fields_of(stored: Any, location: str, row: str, number: Any, column: str) ->
     if stored is None:
         return {}
     try:
-        found = json.loads(stored)
+        fields = json.loads(stored)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        fields = None
+    if not isinstance(fields, dict):
         must = Message("a JSON object")
         raise damaged(location, Message(row, number=number), column, must, stored)
-    return found
+    return fields
 
 
 def extra_of(row: Mapping[str, Any] | RowMapping, location: str) -> dict[str, Any]:

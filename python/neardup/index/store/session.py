@@ -112,7 +112,7 @@ def _kept(dialect: str, with_texts: bool) -> sa.Executable:
 @cache
 def _postings(dialect: str, dated: bool) -> list[sa.Executable]:
     """Return the statements that read the postings of keys; `dated` adds the arrival times."""
-    found: list[sa.Executable] = []
+    statements: list[sa.Executable] = []
     for table in _key_tables(dialect):
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
@@ -123,8 +123,8 @@ def _postings(dialect: str, dated: bool) -> list[sa.Executable]:
             columns.append(documents.c.at)
             beside = (documents, documents.c.number == table.c.number)
         is_wanted = table.c.key == given.c.value
-        found.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
-    return found
+        statements.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
+    return statements
 
 
 def _key_tables(dialect: str) -> list[sa.Table]:
@@ -138,8 +138,8 @@ def packer() -> zstandard.ZstdCompressor:
 
 def signed(keys: Sequence[int]) -> list[int]:
     """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
-    found: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
-    return found
+    converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
+    return converted
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,8 @@ class Session:
 
     def counters(self) -> dict[str, int]:
         """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name."""
-        found = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
-        if self._identity is not None and found.get(IDENTITY) != self._identity:
+        values = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
+        if self._identity is not None and values.get(IDENTITY) != self._identity:
             raise IndexUnavailableError(
                 Message(
                     "{location}: must be the index that was opened. Got another index in "
@@ -213,15 +213,15 @@ class Session:
                     location=self.location,
                 )
             )
-        self._recent = found.get(RECENT, 0)
-        own = {RECENT: self._recent, FILED: found.get(FILED, 0)}
-        own[UNLISTED] = found.get(UNLISTED, 0)
-        known = {name: found.get(name) for name in COUNTERS}
-        for name, value in {**known, **own}.items():
+        self._recent = values.get(RECENT, 0)
+        optional = {RECENT: self._recent, FILED: values.get(FILED, 0)}
+        optional[UNLISTED] = values.get(UNLISTED, 0)
+        known = {name: values.get(name) for name in COUNTERS}
+        for name, value in {**known, **optional}.items():
             fault = counter_fault(name, value)
             if fault is not None:
                 raise self._damaged_counter(name, fault, value)
-        return {name: found[name] for name in (*COUNTERS, UNLISTED) if name in found}
+        return {name: values[name] for name in (*COUNTERS, UNLISTED) if name in values}
 
     def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
         return damaged(self.location, Message("counter '{name}'", name=name), "value", must, value)
@@ -229,10 +229,10 @@ class Session:
     def identity(self) -> int:
         """Return the number that tells this index from one created in its place."""
         query = sa.select(counters.c.value).where(counters.c.name == IDENTITY)
-        found = self.connection.execute(query).scalar_one_or_none()
-        if not isinstance(found, int):
-            raise self._damaged_counter(IDENTITY, Message("a whole number"), found)
-        return found
+        value = self.connection.execute(query).scalar_one_or_none()
+        if not isinstance(value, int):
+            raise self._damaged_counter(IDENTITY, Message("a whole number"), value)
+        return value
 
     def make_counters(self, values: Mapping[str, int]) -> None:
         """Create the counters, and give the index its identity."""
@@ -263,10 +263,10 @@ class Session:
                 **values,
             ) from error
 
-    def set_background(self, version: int, data: bytes, at: datetime) -> None:
+    def set_background(self, version: int, data: bytes, time: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
         self.connection.execute(sa.delete(background))
-        row = {"version": version, "at": stamp(at), "data": packer().compress(data)}
+        row = {"version": version, "time": stamp(time), "data": packer().compress(data)}
         self.connection.execute(background.insert(), row)
 
     def log(
@@ -311,14 +311,14 @@ class Session:
         dropped = [row for row in rows if row["state"] == DROPPED]
         wanted = sorted({row["kept_number"] for row in dropped})
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
-        found: dict[int, Match | None] = {row["number"]: None for row in rows}
+        matches: dict[int, Match | None] = {row["number"]: None for row in rows}
         for row in dropped:
             kept = row["kept_number"]
             if kept not in ids:
                 must = Message("the number of a kept document")
                 raise self.damaged_document(row["number"], "kept_number", must, kept)
-            found[row["number"]] = _match(row, ids[kept], measure)
-        return found
+            matches[row["number"]] = _match(row, ids[kept], measure)
+        return matches
 
     def kept(
         self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
@@ -380,8 +380,10 @@ class Session:
             return texts  # type: ignore[no-any-return]
         except (zstandard.ZstdError, pa.ArrowInvalid, TypeError, MemoryError):
             # Again one by one: the error names the document.
-            found = [self.unpacked(one, at) for one, at in zip(packed, numbers, strict=True)]
-            return pa.array(found, pa.large_string())
+            unpacked = [
+                self.unpacked(data, number) for data, number in zip(packed, numbers, strict=True)
+            ]
+            return pa.array(unpacked, pa.large_string())
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents dropped for some; return number, id, and the other's number."""
@@ -394,10 +396,10 @@ class Session:
             self.run(sa.update(documents).where(is_meant).values(state=FREED), numbers)
         return freed
 
-    def arrived_before(self, at: int, limit: int) -> list[sa.RowMapping]:
+    def arrived_before(self, time: int, limit: int) -> list[sa.RowMapping]:
         """Return the first documents that arrived before a stamp, without texts."""
         # Ordered as in the index; ordering by number would read all documents each time.
-        query = sa.select(documents).where(documents.c.at < at)
+        query = sa.select(documents).where(documents.c.at < time)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
 
@@ -456,8 +458,8 @@ class Session:
             .limit(limit)
         )
         rows = self.connection.execute(query, execution_options={"yield_per": _TOGETHER})
-        for some in rows.partitions():
-            packed, numbers = zip(*some, strict=True)
+        for partition in rows.partitions():
+            packed, numbers = zip(*partition, strict=True)
             yield self.unpacked_all(packed, numbers)
 
     def newest_sketches(self, limit: int) -> list[sa.RowMapping]:
@@ -499,12 +501,12 @@ class Session:
             documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
         rows = self.connection.execute(query.order_by(documents.c.number))
-        found = [(number, sketch) for number, sketch in rows]
-        for number, sketch in found:
+        fingerprints = [(number, sketch) for number, sketch in rows]
+        for number, sketch in fingerprints:
             if not isinstance(sketch, bytes) or len(sketch) != size:
                 must = Message("{size} bytes", size=size)
                 raise self.damaged_document(number, "sketch", must, sketch)
-        return found
+        return fingerprints
 
     # Postings
 
@@ -567,7 +569,7 @@ class Session:
         self.add_to_counters({FILED: change})
         # Neighbours in the table follow each other, which finds their page in the cache.
         order = np.argsort(np.array(postings["key"], np.int64), kind="stable").tolist()
-        postings = {name: [values[at] for at in order] for name, values in postings.items()}
+        postings = {name: [values[number] for number in order] for name, values in postings.items()}
         if self.dialect != "sqlite":
             insert_rows(self.connection, keys, postings)
             return
@@ -599,14 +601,14 @@ class Session:
         postings: Mapping[str, Sequence[int]],
     ) -> None:
         """Store documents, given as columns, with their compressed texts and postings."""
-        there = [
+        with_text = [
             (number, text)
             for number, text in zip(columns["number"], packed, strict=True)
             if text is not None
         ]
         stored_texts: dict[str, Sequence[Any]] = {
-            "number": [number for number, _ in there],
-            "text": [text for _, text in there],
+            "number": [number for number, _ in with_text],
+            "text": [text for _, text in with_text],
         }
         try:
             insert_rows(self.connection, documents, columns)
