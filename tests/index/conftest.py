@@ -23,7 +23,8 @@ def quick_commits(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "DURABLE", False):
             settings = tuple(
-                one.replace("synchronous = FULL", "synchronous = OFF") for one in sqlite._PRAGMAS
+                pragma.replace("synchronous = FULL", "synchronous = OFF")
+                for pragma in sqlite._PRAGMAS
             )
             assert settings != sqlite._PRAGMAS
             patch.setattr(sqlite, "_PRAGMAS", settings)
@@ -103,7 +104,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         needs_server = {"postgres", "database_url"} & set(getattr(item, "fixturenames", ()))
-        is_there = any(isinstance(one, str) and one == "postgresql" for one in parameters.values())
+        is_there = any(
+            isinstance(value, str) and value == "postgresql" for value in parameters.values()
+        )
         if is_there or (needs_server and "location" not in parameters):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.xdist_group("postgresql"))

@@ -19,8 +19,9 @@ BRIDGE = "The council will open the new bridge on Sunday, and buses will run unt
 def rows(*texts, **fields):
     """Records d0, d1, ...; other fields hold a list each."""
     return [
-        {"id": f"d{at}", "text": text} | {name: values[at] for name, values in fields.items()}
-        for at, text in enumerate(texts)
+        {"id": f"d{number}", "text": text}
+        | {name: values[number] for name, values in fields.items()}
+        for number, text in enumerate(texts)
     ]
 
 
@@ -104,7 +105,7 @@ class TestAdd:
         assert d1 == datetime(1999, 1, 1, tzinfo=UTC)
 
     def test_a_very_long_text(self, index):
-        text = "".join(f"{at} steps to the sea. " for at in range(150_000))
+        text = "".join(f"{number} steps to the sea. " for number in range(150_000))
         assert index.add("a", text) is None
         assert index.add("b", text[:-20]).id == "a"
         assert index.get("a").text == text
@@ -131,21 +132,21 @@ class TestAddMany:
         assert (added.new, added.already, added.problem_count) == (3, 3, 3)
         removed = added.removed.to_pylist()
         assert [(row["id"], row["kept_id"]) for row in removed] == [("a", "old"), ("a", "old")]
-        places = sorted((one.record, one.field) for one in added.problems)
+        places = sorted((problem.record, problem.field) for problem in added.problems)
         assert places == [(6, "id"), (7, "id"), (8, "text")]
-        reasons = {one.record: str(one) for one in added.problems}
+        reasons = {problem.record: str(problem) for problem in added.problems}
         assert "'b' already belongs to another text" in reasons[6]
         assert "'old' already belongs to another text" in reasons[7]
-        assert [one.id for one in index.documents()] == ["old", "a", "b", "d"]
+        assert [document.id for document in index.documents()] == ["old", "a", "b", "d"]
 
     @pytest.mark.slow
     def test_the_same_across_transactions(self, index):
         """An id comes again within one transaction and a transaction later."""
-        many = rows(*(f"Number {at} of the list is {at * 7919}." for at in range(1500)))
+        many = rows(*(f"Number {number} of the list is {number * 7919}." for number in range(1500)))
         added = index.add_many([*many, *many[::-1]])
         assert (added.new, added.already, added.problem_count) == (1500, 1500, 0)
         assert added.keep[:1500].tolist() == added.keep[1500:][::-1].tolist()
-        other = [one | {"text": one["text"] + "?!"} for one in many]
+        other = [row | {"text": row["text"] + "?!"} for row in many]
         added = index.add_many([{"id": "x", "text": ""}, *other])
         assert added.problem_count == 1500
         assert added.new == 1
@@ -171,10 +172,10 @@ class TestAddMany:
             "source_field": "from",
         }
         index.add_many(many, **names, extra_fields=["n", "m"])
-        one, other = index.documents()
-        assert (one.id, one.text, one.title, one.source) == ("7", FERRY, "Ferries", "x")
-        assert one.extra == {"n": 1, "m": "two"}
-        assert (other.id, other.title, other.source, other.extra) == ("8", None, None, {})
+        first, second = index.documents()
+        assert (first.id, first.text, first.title, first.source) == ("7", FERRY, "Ferries", "x")
+        assert first.extra == {"n": 1, "m": "two"}
+        assert (second.id, second.title, second.source, second.extra) == ("8", None, None, {})
 
     def test_a_missing_column(self, index):
         table = pa.table({"id": ["a"], "text": [FERRY]})
@@ -190,7 +191,7 @@ class TestAddMany:
     def test_titles_of_first_lines(self, index):
         many = rows("First line\n" + FERRY, PEARS)
         index.add_many(many, title_from_first_line=True)
-        assert [one.title for one in index.documents()] == ["First line", PEARS]
+        assert [document.title for document in index.documents()] == ["First line", PEARS]
 
     def test_progress_and_notes(self, index):
         """A field that no record has a value in is a note: its name may be misspelt."""
@@ -226,7 +227,7 @@ class TestAddMany:
         name = make("a.jsonl", b"\n".join(lines))
         added = index.add_files([name])
         assert added.keep.tolist() == [True, False, False, True]
-        assert [one.id for one in index.documents()] == ["x", "a.jsonl:4"]
+        assert [document.id for document in index.documents()] == ["x", "a.jsonl:4"]
         again = index.add_files([name])
         assert (again.new, again.already, again.problem_count) == (0, 2, added.problem_count)
 
@@ -262,11 +263,11 @@ class TestTogether:
         texts = [f"{NUMBERS} {number % 7} {PEARS[: number * 5]}" for number in range(40)]
         with Index(tmp_path / "other.db", recipe="shingle", threshold=0.3) as other:
             together = other.add_together(
-                [NewDocument(f"m{at}", text) for at, text in enumerate(texts)]
+                [NewDocument(f"m{number}", text) for number, text in enumerate(texts)]
             )
         with Index(tmp_path / "third.db", recipe="shingle", threshold=0.3) as third:
-            alone = [third.add(f"m{at}", text) for at, text in enumerate(texts)]
-        assert [one.repeats for one in together] == alone
+            alone = [third.add(f"m{number}", text) for number, text in enumerate(texts)]
+        assert [item.repeats for item in together] == alone
         assert any(alone)
         assert not all(alone)
 
@@ -285,13 +286,13 @@ class TestTogether:
         )
         given = [("bad", "bad"), ("fine", "a b c d"), ("long", "x" * 101), ("again", "bad")]
         with Index(tmp_path / "own.db", recipe=recipe, workers=1) as index:
-            found = index.add_together([NewDocument(*one) for one in given])
-            assert [one.new for one in found] == [False, True, False, False]
-        for one in (found[0], found[2], found[3]):
-            assert f"document '{one.id}'" in one.problem
-        assert "must have at most 100 bytes" in found[2].problem
-        for one in (found[0], found[3]):
-            assert "ValueError: bad text" in one.problem
+            decisions = index.add_together([NewDocument(*decision) for decision in given])
+            assert [decision.new for decision in decisions] == [False, True, False, False]
+        for decision in (decisions[0], decisions[2], decisions[3]):
+            assert f"document '{decision.id}'" in decision.problem
+        assert "must have at most 100 bytes" in decisions[2].problem
+        for decision in (decisions[0], decisions[3]):
+            assert "ValueError: bad text" in decision.problem
 
 
 def fails_on_bad(text):

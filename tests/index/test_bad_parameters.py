@@ -92,7 +92,7 @@ def index(tmp_path_factory):
     with Index(tmp_path_factory.mktemp("parameters") / "index.db") as index:
         index.add("a", FERRY)
         yield index
-        assert [one.id for one in index.documents()] == ["a"]
+        assert [document.id for document in index.documents()] == ["a"]
 
 
 def test_the_lists_are_complete():
@@ -104,10 +104,10 @@ def test_the_lists_are_complete():
 
 
 CASES = [
-    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{at}")
+    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{number}")
     for name, (_, bad) in METHODS.items()
     for parameter, values in bad.items()
-    for at, value in enumerate(values)
+    for number, value in enumerate(values)
 ]
 
 

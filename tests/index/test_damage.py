@@ -24,8 +24,8 @@ TEXT = MANY[0]["text"]
 def fill(location, **more):
     """An index with kept, dropped and freed documents, fields, events and a background."""
     with Index(location, **OPTIONS | more) as index:
-        for at, one in enumerate(MANY):
-            index.add(one["id"], one["text"], title=f"t{at}", source="s", extra={"n": at})
+        for number, row in enumerate(MANY):
+            index.add(row["id"], row["text"], title=f"t{number}", source="s", extra={"n": number})
         index.recount()
         kept = [cluster.id for cluster in index.clusters()]
         index.remove(kept[-1])
@@ -162,16 +162,16 @@ CHANGES = 11
 def changes(index):
     """What changes an index: each is tried on a copy of its own."""
     kept = next(iter(MANY))["id"]
-    ids = [one["id"] for one in MANY]
+    ids = [row["id"] for row in MANY]
     yield lambda: index.add("new", TEXT + " And a word more.")
     yield lambda: index.add("new", "Nothing at all that is known here was written before.")
     yield lambda: index.add_many(
-        [{"id": f"m{at}", "text": one["text"]} for at, one in enumerate(MANY)]
+        [{"id": f"m{number}", "text": row["text"]} for number, row in enumerate(MANY)]
     )
     yield lambda: index.add_many(MANY)
     yield index.recount
     made = [b""]
-    yield lambda: list(shingles.make_missing(index._engine, "x", lambda some: made * len(some), 0))
+    yield lambda: list(shingles.make_missing(index._engine, "x", lambda part: made * len(part), 0))
     yield lambda: index.reconsider(ids)
     yield index.reconsider
     yield lambda: index.keep(kept)
@@ -181,9 +181,9 @@ def changes(index):
 
 def questions(index, tmp_path):
     """What leaves an index as it is."""
-    ids = [one["id"] for one in MANY]
-    yield lambda: [index.query(one["text"]) for one in MANY]
-    yield lambda: [index.query(one["text"], within="90d") for one in MANY]
+    ids = [row["id"] for row in MANY]
+    yield lambda: [index.query(row["text"]) for row in MANY]
+    yield lambda: [index.query(row["text"], within="90d") for row in MANY]
     yield lambda: [index.get(id) for id in ids]
     yield lambda: [index.explain(id) for id in ids]
     yield lambda: list(index.clusters())
@@ -214,11 +214,11 @@ def test_an_operation_works_or_names_the_damage(damage, copy, tmp_path):
             # Of `keep` and `remove`: for a document that is kept, or has another id by now.
             refused.append(str(error))
 
-    def change_it(at):
+    def change_it(number):
         with Index(other, **OPTIONS) as index:
             every = list(changes(index))
             assert len(every) == CHANGES
-            every[at]()
+            every[number]()
 
     def ask_it():
         with Index(other, **OPTIONS) as index:
@@ -227,10 +227,10 @@ def test_an_operation_works_or_names_the_damage(damage, copy, tmp_path):
 
     shutil.copy(path, other)
     attempt(ask_it)
-    for at in range(CHANGES):
+    for number in range(CHANGES):
         shutil.copy(path, other)
-        attempt(lambda at=at: change_it(at))
-    assert all("is kept already" in one or "no document" in one for one in refused), refused
+        attempt(lambda number=number: change_it(number))
+    assert all("is kept already" in item or "no document" in item for item in refused), refused
     for message in told:
         assert message.startswith(f"{tmp_path / 'one.db'}: ")
         assert "estore" in message, message
@@ -250,10 +250,10 @@ def test_a_damage_is_found_and_all_else_rebuilt(damage, copy, tmp_path):
         index.add("new", "Nothing at all that is known here was written before.")
         index.reconsider()
         assert index.check(full=True) == []
-        ids = {one.id for one in index.documents()} - {"new"}
+        ids = {document.id for document in index.documents()} - {"new"}
     check_consistent(str(tmp_path / "new.db"))
     left_out = [line for line in lost if "is left out" in line.template]
-    every = {one["id"] for one in MANY}
+    every = {row["id"] for row in MANY}
     # One had been removed before.
     row_is_gone = damage.startswith("DELETE FROM documents")
     assert len(every - ids) == 1 + row_is_gone + len(left_out)
@@ -272,8 +272,8 @@ def test_an_intact_index_is_rebuilt_as_it_is(filled, tmp_path):
     old, new = ((tmp_path / f"{name}.jsonl").read_bytes().splitlines() for name in ("old", "new"))
     # The last line has a digest of all, and keys may be more: those that full lists left out.
     kinds = (b'{"document"', b'{"event"', b'{"background"', b'{"counters"', b'{"neardup"')
-    assert [one for one in old if one.startswith(kinds)] == [
-        one for one in new if one.startswith(kinds)
+    assert [line for line in old if line.startswith(kinds)] == [
+        line for line in new if line.startswith(kinds)
     ]
 
 
@@ -306,8 +306,8 @@ def test_the_default_check_reads_a_sample(copy, monkeypatch):
     path = copy()
     change(path, "UPDATE documents SET identity = zeroblob(16), sketch = x'00'")
     with Index(path) as index:
-        some, every = index.check(), index.check(full=True)
-    assert 5 <= len(some) < len(every)
+        sample, every = index.check(), index.check(full=True)
+    assert 5 <= len(sample) < len(every)
 
 
 def test_a_rebuild_that_is_interrupted_leaves_nothing(copy, tmp_path):
@@ -358,8 +358,8 @@ def test_postgresql(database_url):
         ):
             connection.execute(sa.text(statement))
     with Index(database_url) as index:
-        found = index.check(full=True)
-        assert len(found) >= 5
+        result = index.check(full=True)
+        assert len(result) >= 5
         assert index.rebuild(f"{database_url}?schema=rebuilt")
     with Index(f"{database_url}?schema=rebuilt", must_exist=True) as index:
         assert index.check(full=True) == []

@@ -25,12 +25,12 @@ def rows(texts):
     return [
         {
             **row,
-            "title": f"《{at}》" if at % 3 else None,
-            "from": f"报 {at % 5}" if at % 4 else None,
-            "when": f"2024-03-{at % 28 + 1:02}T08:00:00.{at:06}+08:00",
-            "n": at if at % 2 else None,
+            "title": f"《{number}》" if number % 3 else None,
+            "from": f"报 {number % 5}" if number % 4 else None,
+            "when": f"2024-03-{number % 28 + 1:02}T08:00:00.{number:06}+08:00",
+            "n": number if number % 2 else None,
         }
-        for at, row in enumerate(documents(texts))
+        for number, row in enumerate(documents(texts))
     ]
 
 
@@ -157,21 +157,21 @@ def test_files(tmp_path, monkeypatch, lines):
 def damages(lines):
     """Dumps that are not what was written, each with a name."""
     split = lines.splitlines(keepends=True)
-    for at in range(0, len(lines) - 1, len(lines) // 12):
-        yield f"cut at {at}", lines[:at]
-    for at in (0, 1, 2, len(split) // 2, len(split) - 2):
-        yield f"without line {at}", b"".join(split[:at] + split[at + 1 :])
-        yield f"line {at} twice", b"".join(split[: at + 1] + split[at:])
+    for number in range(0, len(lines) - 1, len(lines) // 12):
+        yield f"cut at {number}", lines[:number]
+    for number in (0, 1, 2, len(split) // 2, len(split) - 2):
+        yield f"without line {number}", b"".join(split[:number] + split[number + 1 :])
+        yield f"line {number} twice", b"".join(split[: number + 1] + split[number:])
     yield "two lines swapped", b"".join([*split[:4], split[5], split[4], *split[6:]])
     yield "without the last line", b"".join(split[:-1])
     yield "more behind it", lines + b"{}\n"
     yield "one id twice", lines.replace(b'"id":"d3"', b'"id":"d4"')
     yield "another state", lines.replace(b'"state":0', b'"state":1', 1)
     for old, new in (("sketch", 3), ("sketch", "%%%"), ("id", None), ("number", 1 << 70)):
-        at = next(n for n, line in enumerate(split) if line.startswith(b'{"document"'))
-        row = json.loads(split[at])
+        number = next(n for n, line in enumerate(split) if line.startswith(b'{"document"'))
+        row = json.loads(split[number])
         row["document"][old] = new
-        yield f"{old} is {new}", b"".join([*split[:at], json.dumps(row).encode() + b"\n"])
+        yield f"{old} is {new}", b"".join([*split[:number], json.dumps(row).encode() + b"\n"])
     for line in (b"[]", b"7", b"{}", b'{"other":{}}', b'{"keys":{}}', b'{"document":7}', b"\xff"):
         yield f"a line {line!r}", b"".join([split[0], line + b"\n", *split[1:]])
     header = json.loads(split[0])

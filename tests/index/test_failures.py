@@ -102,19 +102,20 @@ class TestWhatIsThere:
         opened(database_url)
 
     @pytest.mark.parametrize(
-        ("found", "way"), [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")]
+        ("schema", "way"),
+        [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")],
     )
-    def test_another_schema(self, found, way, location, opened):
+    def test_another_schema(self, schema, way, location, opened):
         database = opened(location)
         database.check_schema()
         with database.writing() as connection:
-            connection.execute(meta.update().values(value=found))
+            connection.execute(meta.update().values(value=schema))
             connection.execute(meta.insert().values(name="neardup", value="0.9.0"))
         again = opened(location, tables=False, must_exist=True)
         message = refused(
             IndexFormatError, "must have schema 2", database.location, again.check_schema
         )
-        assert f"Got {found} instead, written by neardup 0.9.0. {way}" in message
+        assert f"Got {schema} instead, written by neardup 0.9.0. {way}" in message
 
     def test_tables_that_are_gone(self, location, opened):
         database = opened(location)

@@ -17,7 +17,7 @@ NEARDUP = (sys.executable, "-m", "neardup")
 
 
 def write(path, records):
-    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records))
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return path
 
 
@@ -25,7 +25,7 @@ def kept(location):
     check_consistent(location)
     with Index(location, must_exist=True) as index:
         assert index.check() == []
-        return [one.id for one in index.documents("kept")]
+        return [document.id for document in index.documents("kept")]
 
 
 def test_files_are_decided_as_by_dedup(location, tmp_path):

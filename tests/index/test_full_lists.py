@@ -15,8 +15,8 @@ def with_a_phrase(count):
     """Return documents of their own letters that share nothing but a phrase."""
     rng = random.Random(5)
     return [
-        {"id": f"d{at}", "text": "本报记者顾雪芹报道" + hard_texts.letters(rng, 45)}
-        for at in range(count)
+        {"id": f"d{number}", "text": "本报记者顾雪芹报道" + hard_texts.letters(rng, 45)}
+        for number in range(count)
     ]
 
 

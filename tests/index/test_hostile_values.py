@@ -37,7 +37,7 @@ class TestIds:
         (problem,) = added.problems
         assert (problem.record, problem.field) == (2, "id")
         printable(str(problem))
-        assert [one.id for one in index.documents()] == ["a", "b", "c"]
+        assert [document.id for document in index.documents()] == ["a", "b", "c"]
 
     def test_asked_for(self, index, id):
         assert id not in index
@@ -76,7 +76,7 @@ def test_ids_of_many_are_needed(index):
 def test_whole_numbers_are_ids(index):
     added = index.add_many([{"id": 7, "text": "one"}, {"id": 2**70, "text": "two"}])
     assert added.new == 2
-    assert [one.id for one in index.documents()] == ["a", "7", str(2**70)]
+    assert [document.id for document in index.documents()] == ["a", "7", str(2**70)]
 
 
 class TestTexts:
@@ -84,14 +84,17 @@ class TestTexts:
     def test_what_is_no_text(self, index, text):
         added = index.add_many([{"id": "b", "text": text}, {"id": "c", "text": "x"}])
         assert added.keep.tolist() == [False, True]
-        assert [one.id for one in index.documents()] == ["a", "c"]
+        assert [document.id for document in index.documents()] == ["a", "c"]
 
     def test_texts_that_break_programs(self, index):
         for name, text in TEXTS.items():
             index.add(name, text)
         added = index.add_many([{"id": id, "text": text} for id, text in TEXTS.items()])
         assert (added.new, added.already, added.problem_count) == (0, len(TEXTS), 0)
-        assert {one.id: one.text for one in index.documents()} == {"a": FERRY, **TEXTS}
+        assert {document.id: document.text for document in index.documents()} == {
+            "a": FERRY,
+            **TEXTS,
+        }
 
 
 class TestFields:
@@ -106,8 +109,8 @@ class TestFields:
         (problem,) = added.problems
         assert (problem.record, problem.field) == (1, "from")
         printable(str(problem))
-        found = [one.source for one in index.documents()][1:]
-        assert found == ["7", "x\N{REPLACEMENT CHARACTER}y"]
+        result = [document.source for document in index.documents()][1:]
+        assert result == ["7", "x\N{REPLACEMENT CHARACTER}y"]
 
     def bad_extras(self):
         deep, circle = [], {}
@@ -127,7 +130,10 @@ class TestFields:
 
     def test_extra_of_many(self, index):
         values = [next(iter(extra.values())) for extra in self.bad_extras()[:4]]
-        many = [{"id": f"d{at}", "text": str(at), "x": value} for at, value in enumerate(values)]
+        many = [
+            {"id": f"d{number}", "text": str(number), "x": value}
+            for number, value in enumerate(values)
+        ]
         added = index.add_many([*many, {"id": "z", "text": "last", "x": 1}], extra_fields=["x"])
         assert added.keep.tolist() == [False] * len(values) + [True]
         assert added.problem_count == len(values)

@@ -122,8 +122,8 @@ def test_a_missing_log(copy):
 def test_a_copy_of_the_file_alone_is_noticed_by_check(tmp_path):
     path, alone = tmp_path / "n.db", tmp_path / "alone.db"
     with Index(path, **OPTIONS) as index:
-        for one in MANY[:5]:
-            index.add(one["id"], one["text"])
+        for row in MANY[:5]:
+            index.add(row["id"], row["text"])
         shutil.copy(path, alone)
         index.backup(tmp_path / "copy.db")
         with closing(sqlite3.connect(path)) as connection:
@@ -166,16 +166,16 @@ def test_a_backup_while_others_write(tmp_path):
     Index(path, **OPTIONS).close()
     child = Child(add_all, str(path), MANY, 0, OPTIONS)
     with Index(path, must_exist=True) as index:
-        for at in range(1, 4):
-            child.wait_for(5 * at)
-            index.backup(tmp_path / f"{at}.db")
-            assert len(check_consistent(str(tmp_path / f"{at}.db"))) >= 5 * at - 1
+        for number in range(1, 4):
+            child.wait_for(5 * number)
+            index.backup(tmp_path / f"{number}.db")
+            assert len(check_consistent(str(tmp_path / f"{number}.db"))) >= 5 * number - 1
         with pytest.raises(OutputError) as refusal:
             index.backup(tmp_path / "1.db")
         assert refusal.value.message.code == "exists"
     assert child.end() == 0
     names = {"n.db", "1.db", "2.db", "3.db"}
-    assert {one.name for one in tmp_path.iterdir()} == names
+    assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_a_server_is_not_backed_up_here(database_url, tmp_path):
@@ -245,10 +245,10 @@ def test_a_log_that_is_left_of_a_deleted_index(copy):
 def test_copies_of_a_closed_index_need_no_other_file(tmp_path):
     path = tmp_path / "n.db"
     with Index(path, **OPTIONS) as index:
-        for one in MANY[:5]:
-            index.add(one["id"], one["text"])
+        for row in MANY[:5]:
+            index.add(row["id"], row["text"])
         assert beside(path, "-commits").exists()
-    assert [one.name for one in tmp_path.iterdir()] == ["n.db"]
+    assert [path.name for path in tmp_path.iterdir()] == ["n.db"]
     old = path.read_bytes()
     with Index(path) as index:
         index.add(MANY[5]["id"], MANY[5]["text"])
@@ -307,9 +307,11 @@ def test_the_log_has_a_bound(tmp_path, opened):
     """While one commit follows the other; 16 MB, and what one transaction adds."""
     database = opened(tmp_path / "n.db")
     largest = 0
-    for at in range(60):
+    for number in range(60):
         with database.writing() as connection:
-            connection.exec_driver_sql("INSERT INTO texts VALUES (?, ?)", (at, os.urandom(1 << 20)))
+            connection.exec_driver_sql(
+                "INSERT INTO texts VALUES (?, ?)", (number, os.urandom(1 << 20))
+            )
         largest = max(largest, (tmp_path / "n.db-wal").stat().st_size)
     assert 4 << 20 < largest < 20 << 20
 
@@ -334,8 +336,8 @@ def test_a_writer_that_closes_empties_the_log(tmp_path):
     path = tmp_path / "n.db"
     with Index(path, **OPTIONS) as reader:
         with Index(path, **OPTIONS) as writer:
-            for one in MANY[:5]:
-                writer.add(one["id"], one["text"])
+            for row in MANY[:5]:
+                writer.add(row["id"], row["text"])
         assert beside(path, "-wal").exists()
         shutil.copy(path, tmp_path / "copy.db")
         with Index(tmp_path / "copy.db") as copied:

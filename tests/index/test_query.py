@@ -74,9 +74,9 @@ def test_queries_by_fingerprints(recipe, location):
     with Index(location, recipe=recipe, workers=1) as index:
         text = LIKE["far"]
         index.add("a", text)
-        (found,) = index.query(f"«{text}»")
-        assert (found.id, found.identical) == ("a", False)
-        assert found.distance == compare(text, f"«{text}»", recipe=recipe).distance
+        (result,) = index.query(f"«{text}»")
+        assert (result.id, result.identical) == ("a", False)
+        assert result.distance == compare(text, f"«{text}»", recipe=recipe).distance
         assert index.query("A bridge was opened by the council on a Sunday morning.") == []
 
 
@@ -85,10 +85,10 @@ def test_queries_by_fingerprints(recipe, location):
 def test_queries_are_what_adding_finds(name, location):
     many = documents(families(11, 60))
     with Index(location, recipe=name, workers=1) as index:
-        for one in many:
-            asked = index.query(one["text"])
-            found = index.add(one["id"], one["text"])
-            assert asked[:1] == ([] if found is None else [found])
+        for row in many:
+            asked = index.query(row["text"])
+            result = index.add(row["id"], row["text"])
+            assert asked[:1] == ([] if result is None else [result])
 
 
 @pytest.fixture
@@ -102,13 +102,13 @@ def filled(index):
 
 
 def test_documents_by_state(filled):
-    assert [one.id for one in filled.documents()] == ["a", "b", "c", "d", "e"]
-    assert [one.id for one in filled.documents("kept")] == ["a", "b"]
-    assert [one.id for one in filled.documents("dropped")] == ["c", "d", "e"]
+    assert [document.id for document in filled.documents()] == ["a", "b", "c", "d", "e"]
+    assert [document.id for document in filled.documents("kept")] == ["a", "b"]
+    assert [document.id for document in filled.documents("dropped")] == ["c", "d", "e"]
     assert list(filled.documents("freed")) == []
     filled.remove("a")
-    assert [one.id for one in filled.documents("freed")] == ["c", "d"]
-    assert [one.id for one in filled.documents()] == ["b", "c", "d", "e"]
+    assert [document.id for document in filled.documents("freed")] == ["c", "d"]
+    assert [document.id for document in filled.documents()] == ["b", "c", "d", "e"]
 
 
 def test_get(filled):
@@ -150,7 +150,7 @@ def test_clusters(filled):
     assert list(filled.clusters(after=first.number)) == [second]
     assert list(filled.clusters(after=second.number)) == []
     filled.remove("a")
-    assert [one.id for one in filled.clusters()] == ["b"]
+    assert [cluster.id for cluster in filled.clusters()] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -195,22 +195,22 @@ def test_explain(filled):
 
 
 def test_stats(filled):
-    found = filled.stats()
-    assert "neardup:" not in found.location
-    assert (found.documents, found.kept, found.dropped, found.freed) == (5, 2, 3, 0)
+    stats = filled.stats()
+    assert "neardup:" not in stats.location
+    assert (stats.documents, stats.kept, stats.dropped, stats.freed) == (5, 2, 3, 0)
     assert len(filled) == 5
-    assert found.bytes > 1000
-    assert found.recipe_id == EXACT.id
-    assert (found.measure, found.threshold, found.max_distance) == ("resemblance(5)", 0.3, None)
-    assert (found.store, found.scheme, found.background) == ("text", "prefix", "none")
-    assert (found.first, found.last) == (
+    assert stats.bytes > 1000
+    assert stats.recipe_id == EXACT.id
+    assert (stats.measure, stats.threshold, stats.max_distance) == ("resemblance(5)", 0.3, None)
+    assert (stats.store, stats.scheme, stats.background) == ("text", "prefix", "none")
+    assert (stats.first, stats.last) == (
         datetime(2024, 1, 1, tzinfo=UTC),
         datetime(2024, 1, 5, tzinfo=UTC),
     )
-    assert abs(datetime.now(UTC) - found.created).total_seconds() < 600
+    assert abs(datetime.now(UTC) - stats.created).total_seconds() < 600
     filled.expire(before="2999-01-01")
-    found = filled.stats()
-    assert (found.documents, found.first, found.last) == (0, None, None)
+    stats = filled.stats()
+    assert (stats.documents, stats.first, stats.last) == (0, None, None)
 
 
 @pytest.mark.slow
@@ -235,7 +235,12 @@ def test_recount(location):
     recipe = load_recipe("general").replace(decide={"threshold": 0.5})
     with Index(location, recipe=recipe, workers=1) as index:
         assert index.recount() == 0
-        index.add_many([{"id": str(at), "text": f"{NUMBERS} {at}" * (at + 1)} for at in range(30)])
+        index.add_many(
+            [
+                {"id": str(number), "text": f"{NUMBERS} {number}" * (number + 1)}
+                for number in range(30)
+            ]
+        )
         assert index.stats().background_texts == 0
         assert index.recount() == 30
         assert index.stats().background_texts == 30

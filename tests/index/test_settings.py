@@ -209,7 +209,7 @@ class TestStoreOfSketches:
             index.remove("a")
             index.reconsider()
             assert index.get("b").text is None
-            assert all(one.text is None for one in index.documents())
+            assert all(document.text is None for document in index.documents())
         words = [word.encode() for word in self.SECRET.lower().split() if len(word) > 4]
         words.append(OTHER[:6].encode())
         for value in self.values_of(location):
@@ -235,9 +235,9 @@ class TestStoreOfSketches:
 
 class TestPlaces:
     def test_two_schemas_of_one_database(self, database_url):
-        one, other = f"{database_url}?schema=one", f"{database_url}?schema=other"
+        first, other = f"{database_url}?schema=one", f"{database_url}?schema=other"
         with (
-            Index(one) as index,
+            Index(first) as index,
             Index(other, recipe="shingle") as another,
             Index(database_url) as third,
         ):
@@ -248,7 +248,7 @@ class TestPlaces:
             assert third.query(FERRY) == []
             another.remove("b")
             assert "a" in index
-        assert verdicts(one) == verdicts(other) == {"a": None}
+        assert verdicts(first) == verdicts(other) == {"a": None}
         assert verdicts(database_url) == {}
 
     def test_tables_of_others_are_left_alone(self, postgres, database_url):

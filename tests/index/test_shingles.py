@@ -40,7 +40,9 @@ def text_of(number):
 
 def add(place, begin, end):
     with Index(place, workers=1) as index:
-        index.add_many([{"id": f"d{at}", "text": text_of(at)} for at in range(begin, end)])
+        index.add_many(
+            [{"id": f"d{number}", "text": text_of(number)} for number in range(begin, end)]
+        )
 
 
 def folder_of(place):
@@ -54,17 +56,17 @@ def files_of(place):
 def candidates(place, *, told=None):
     """Ids and numbers of shared shingles, of papers that have something of each document."""
     core, _ = aligner()
-    found = []
+    result = []
     with open_library(place, workers=1, progress=told or Told()) as library:
         for seed in range(3):
-            parts = [text_of(at)[20:70] for at in range(seed, 40, 3)]
+            parts = [text_of(number)[20:70] for number in range(seed, 40, 3)]
             paper = core.paper(COMMON.join(parts))
             for limit in (4, 1000):
-                some = library.candidates(paper, least=20, limit=limit)
-                documents = library.documents([position for position, _ in some])
-                ids = [(one.position, one.id) for one in documents]
-                found.append((len(library), ids, [count for _, count in some]))
-    return found
+                part = library.candidates(paper, least=20, limit=limit)
+                documents = library.documents([position for position, _ in part])
+                ids = [(document.position, document.id) for document in documents]
+                result.append((len(library), ids, [count for _, count in part]))
+    return result
 
 
 @pytest.fixture
@@ -102,23 +104,23 @@ def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, mo
     monkeypatch.setattr(shingles, "_MERGED", 25)
     monkeypatch.setattr(shingles, "_READ", 2)
     rng = random.Random(seed)
-    end, there = 12, [f"d{at}" for at in range(12)]
+    end, present = 12, [f"d{number}" for number in range(12)]
     for _ in range(12):
         if rng.random() < 0.7:
             count = rng.choice((1, 1, 2, 9))
             add(place, end, end + count)
-            there += [f"d{at}" for at in range(end, end + count)]
+            present += [f"d{number}" for number in range(end, end + count)]
             end += count
         else:
-            rng.shuffle(there)
+            rng.shuffle(present)
             with Index(place, workers=1) as index:
-                for id_ in there[: rng.choice((1, 5))]:
+                for id_ in present[: rng.choice((1, 5))]:
                     index.remove(id_)
-                    there.remove(id_)
-        found = candidates(place)
-        assert found[0][0] == len(there)
-        assert found == in_memory(place)
-        assert candidates(place) == found
+                    present.remove(id_)
+        result = candidates(place)
+        assert result[0][0] == len(present)
+        assert result == in_memory(place)
+        assert candidates(place) == result
     assert 1 <= len(files_of(place)) <= 7
 
 
@@ -138,8 +140,8 @@ def test_removed_documents_leave_their_runs(place, in_memory):
     (before,) = files_of(place)
     size = before.stat().st_size
     with Index(place, workers=1) as index:
-        for at in range(11):
-            index.remove(f"d{at}")
+        for number in range(11):
+            index.remove(f"d{number}")
     add(place, 20, 21)
     assert candidates(place) == in_memory(place)
     (after,) = files_of(place)
@@ -298,7 +300,7 @@ def test_what_killed_processes_left_is_deleted(place):
     expected = candidates(place)
     add(place, 40, 60)
     assert candidates(place) != expected
-    assert [one.name for one in files_of(place)] == [
+    assert [item.name for item in files_of(place)] == [
         f"{0:016x}-{32:016x}.run",
         "mine.txt",
     ]
@@ -323,8 +325,8 @@ def test_a_library_that_is_open_keeps_its_files(place):
 def test_several_at_the_same_time(place, in_memory):
     expected = in_memory(place)
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(lambda _: candidates(place), range(12)))
-    assert all(one == expected for one in found)
+        result = list(pool.map(lambda _: candidates(place), range(12)))
+    assert all(item == expected for item in result)
     assert len(files_of(place)) == 1
 
 

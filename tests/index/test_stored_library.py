@@ -17,7 +17,7 @@ from neardup.papers.align import aligner
 from neardup.readers.files import FileText
 
 RNG = random.Random(21)
-TEXTS = {f"d{at}": letters(RNG, 150) for at in range(8)}
+TEXTS = {f"d{number}": letters(RNG, 150) for number in range(8)}
 OWN = letters(RNG, 90)
 
 
@@ -51,11 +51,11 @@ def index(index):
 
 
 def paper_with(*ids):
-    return FileText(OWN + "。".join(TEXTS[one] for one in ids), "text")
+    return FileText(OWN + "。".join(TEXTS[id] for id in ids), "text")
 
 
 def sources(report):
-    return sorted(one.id for one in report.sources)
+    return sorted(source.id for source in report.sources)
 
 
 def stored(location):
@@ -169,7 +169,7 @@ def test_it_finds_what_files_find(location, make):
     of_index = check(paper, location)
     assert of_index.passages == of_files.passages
     assert of_index.rates == of_files.rates
-    assert [one.id for one in of_index.sources] == [one.id for one in of_files.sources]
+    assert [source.id for source in of_index.sources] == [source.id for source in of_files.sources]
 
 
 def test_duplicates_are_sources_like_all_others(index, location):

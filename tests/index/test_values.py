@@ -95,7 +95,7 @@ def test_a_zone_for_times_without_one(index):
     ]
     index.add_many(rows, at_field="at", at_zone="Asia/Shanghai")
     index.add("d", "The last text.", at="2020-3-30 7:00", at_zone=zoneinfo.ZoneInfo("Asia/Tokyo"))
-    times = {one.id: one.at for one in index.documents()}
+    times = {document.id: document.at for document in index.documents()}
     in_china = datetime(2020, 3, 29, 23, tzinfo=UTC)
     assert times == {
         "a": in_china,
@@ -135,7 +135,7 @@ def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
 
 def test_problems_of_tables_have_the_position(index):
     rows = [{"id": "a", "text": A}, {"id": "", "text": A}, {"id": "a", "text": "Another."}]
-    starts = [str(one).partition(": must")[0] for one in index.add_many(rows).problems]
+    starts = [str(problem).partition(": must")[0] for problem in index.add_many(rows).problems]
     assert starts == ["input: record 2, field 'id'", "input: record 3, field 'id'"]
 
 

@@ -16,8 +16,8 @@ def letters(rng, length):
 def edited(rng, text, times):
     """The text with some letters replaced."""
     for _ in range(times):
-        at = rng.randrange(len(text))
-        text = text[:at] + letters(rng, 1) + text[at + 1 :]
+        number = rng.randrange(len(text))
+        text = text[:number] + letters(rng, 1) + text[number + 1 :]
     return text
 
 
@@ -39,4 +39,4 @@ def families(seed, count, *, members=4, length=60):
 
 def documents(texts):
     """Records with ids that tell the position."""
-    return [{"id": f"d{at}", "text": text} for at, text in enumerate(texts)]
+    return [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]

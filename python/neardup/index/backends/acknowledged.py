@@ -196,7 +196,7 @@ def _lost(
         Message(
             N_(
                 "{location}: must hold the {commits:,} changes that it acknowledged, "
-                "with {documents:,} documents. Got {stored} instead: its write-ahead "
+                "with {documents:,} documents. Got {found} instead: its write-ahead "
                 "log, {log}, is incomplete or too old. Nothing was changed. Put the "
                 "log back beside the index, or restore a backup. To continue without "
                 "the lost changes, or with an older copy, delete {note}."
@@ -204,7 +204,7 @@ def _lost(
             if has_log
             else N_(
                 "{location}: must hold the {commits:,} changes that it acknowledged, "
-                "with {documents:,} documents. Got {stored} instead: its write-ahead "
+                "with {documents:,} documents. Got {found} instead: its write-ahead "
                 "log, {log}, is missing. Nothing was changed. Put the log back beside "
                 "the index, or restore a backup. To continue without the lost "
                 "changes, or with an older copy, delete {note}."

@@ -65,7 +65,7 @@ class Incoming:
                 errors[row] = error
                 rows.append(("", None, None, 0, None, None))
         ids, given, titles, times, sources, extras = map(list, zip(*rows, strict=True))
-        # Problems give the row as the record times, counted from 1.
+        # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
         column, too_long = limit.without_too_long(pa.array(given, pa.large_string()), runs)

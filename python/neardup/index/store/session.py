@@ -266,7 +266,7 @@ class Session:
     def set_background(self, version: int, data: bytes, time: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
         self.connection.execute(sa.delete(background))
-        row = {"version": version, "time": stamp(time), "data": packer().compress(data)}
+        row = {"version": version, "at": stamp(time), "data": packer().compress(data)}
         self.connection.execute(background.insert(), row)
 
     def log(
