@@ -250,19 +250,22 @@ class FingerprintScan:
         self._numbers: list[int] = []
 
     def near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
-        """Return the numbers of the documents within the distance, for each document of a corpus.
-
-        The result is a pair: offsets, and the concatenated numbers.
-        """
+        """Return offsets, and numbers of the documents near each document of a corpus."""
         with self._lock:
             try:
-                return self._near(session, corpus)
+                self._read_new(session)
             except BaseException:
                 # An interrupt may have left fingerprints without their numbers: read all again.
                 self._index, self._numbers = None, []
                 raise
+            assert self._index is not None
+            queries, positions, _ = self._index.near(
+                corpus.fingerprints(), max_distance=self._max_distance, workers=1
+            )
+            offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
+            return offsets, [self._numbers[position] for position in positions.tolist()]
 
-    def _near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
+    def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
         new = session.fingerprints(last, self._least, -(-self._bits // 8))
         rows = _rows([sketch for _, sketch in new], self._bits)
@@ -273,11 +276,6 @@ class FingerprintScan:
         elif new:
             self._index.add(rows)
         self._numbers.extend(number for number, _ in new)
-        queries, positions, _ = self._index.near(
-            corpus.fingerprints(), max_distance=self._max_distance, workers=1
-        )
-        offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
-        return offsets, [self._numbers[position] for position in positions.tolist()]
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:

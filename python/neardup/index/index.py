@@ -93,8 +93,10 @@ class Index:
     unless it names another. Banding is tuned for `expected` documents, where
     :func:`neardup.dedup` uses the actual number; other bands find other pairs. Decisions are
     made one after the other, so if two processes add two similar documents at once, one is
-    kept. When a method returns, its result is on disk. An addition looks up some tens of keys;
-    its cost grows with the logarithm of the number of documents.
+    kept. When a method returns, its result is on disk; every method may raise
+    IndexUnavailableError, and then nothing was stored, unless the message says otherwise. An
+    addition looks up some tens of keys; its cost grows with the logarithm of the number of
+    documents.
 
     Examples
     --------
@@ -214,9 +216,6 @@ class Index:
         ------
         InputError
             If the id already has another text, or the document cannot be stored.
-        IndexUnavailableError
-            If the index cannot be written. Then nothing was stored, unless the message says
-            otherwise.
         """
         from neardup.index.ingest.transaction import add
 
@@ -517,8 +516,6 @@ class Index:
         ------
         InputError
             If there is no such document, or it is kept already.
-        IndexUnavailableError
-            If the index cannot be written.
         """
         from neardup.index.retention import keep
 
