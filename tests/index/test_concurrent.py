@@ -1,7 +1,6 @@
 """Many writers: no document is lost, and of two that are alike one is kept."""
 
 import random
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,20 +87,6 @@ def test_two_processes_at_the_same_moment(new_place):
         for name, texts in zip("ab", twins(40), strict=True)
     ]
     assert [child.end() for child in children] == [0, 0], [child.told for child in children]
-    check_twins(place, 40)
-
-
-def test_two_threads_at_the_same_moment(new_place):
-    place, together = new_place(), threading.Barrier(2, timeout=60)
-    with Index(place) as index:
-
-        def add(name, texts):
-            for number, text in enumerate(texts):
-                together.wait()
-                index.add(f"{name}{number}", text)
-
-        with ThreadPoolExecutor(2) as threads:
-            list(threads.map(add, "ab", twins(40)))
     check_twins(place, 40)
 
 

@@ -6,17 +6,15 @@ import pickle
 import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from tests import needs
 from tests.index.calls import values, write
 from tests.index.children import Child, add_all
 from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 
 from neardup import Index
-from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
+from neardup.exceptions import IndexFormatError, OutputError, ParameterError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.acknowledged import Acknowledged
 
@@ -153,12 +151,6 @@ def test_a_kill_between_a_checkpoint_and_its_mark_is_no_damage(tmp_path):
     for _ in range(2):
         with Index(killed, must_exist=True) as index:
             assert index.check() == []
-
-
-def test_a_new_index_is_not_marked(tmp_path, monkeypatch):
-    """It has no log yet, so a kill would leave the mark."""
-    monkeypatch.setattr(acknowledged, "mark", pytest.fail)
-    Index(tmp_path / "n.db", **OPTIONS).close()
 
 
 def test_a_backup_while_others_write(tmp_path):
@@ -344,20 +336,9 @@ def test_a_writer_that_closes_empties_the_log(tmp_path):
             assert len(copied) == len(reader) == 5
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason=needs.POSIX)
-def test_what_is_no_regular_file(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for path, kind in ((tmp_path / "pipe", "a FIFO"), (Path("/dev/null"), "a device")):
-        for must_exist in (True, False, None):
-            with pytest.raises(IndexUnavailableError) as told:
-                Index(path, must_exist=must_exist)
-            assert str(told.value).startswith(
-                f"{path}: must be a regular file. Got {kind} instead."
-            )
-
-
 def test_an_index_is_not_pickled(tmp_path):
     with Index(tmp_path / "n.db") as index:
         with pytest.raises(TypeError, match=r"Open it in each process by its path: neardup\.Index"):
             pickle.dumps(index)
+        assert repr(index) == f"Index({str(tmp_path / 'n.db')!r})"
         assert values(index._engine.database)["next"] == 1

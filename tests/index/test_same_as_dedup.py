@@ -269,14 +269,6 @@ def test_own_background_is_counted_alike_however_documents_come(new_place, size,
 
 
 @pytest.mark.slow
-def test_own_background_matters(counted, tmp_path):
-    """Otherwise the test above would not be about it."""
-    case = Case(COUNTING.recipe, COUNTING.options, background=True)
-    with case.index(tmp_path / "given.db", MANY) as index:
-        assert in_batches(index, MANY, len(MANY)) != counted
-
-
-@pytest.mark.slow
 def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
     """Each batch begins with documents that were added before."""
     place = tmp_path / "index.db"

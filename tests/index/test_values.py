@@ -133,12 +133,6 @@ def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
     ]
 
 
-def test_problems_of_tables_have_the_position(index):
-    rows = [{"id": "a", "text": A}, {"id": "", "text": A}, {"id": "a", "text": "Another."}]
-    starts = [str(problem).partition(": must")[0] for problem in index.add_many(rows).problems]
-    assert starts == ["input: record 2, field 'id'", "input: record 3, field 'id'"]
-
-
 # outputs that are something else already
 
 
@@ -177,10 +171,3 @@ def test_inputs_are_no_outputs(index, tmp_path):
     with pytest.raises(InputError, match="must not be both input and output of one run"):
         index.add_files([source], output_paths=[source])
     assert len(index) == 0
-
-
-# the class itself
-
-
-def test_repr(index, tmp_path):
-    assert repr(index) == f"Index({str(tmp_path / 'n.db')!r})"
