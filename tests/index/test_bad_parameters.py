@@ -78,10 +78,7 @@ METHODS = {
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID}),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
-    "expire": (
-        {},
-        {"before": _TIME, "older_than": _SPAN},
-    ),
+    "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }
 #: Methods without parameters, and those that write files.
 OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load", "rebuild"}

@@ -300,10 +300,7 @@ def test_what_killed_processes_left_is_deleted(place):
     expected = candidates(place)
     add(place, 40, 60)
     assert candidates(place) != expected
-    assert [item.name for item in files_of(place)] == [
-        f"{0:016x}-{32:016x}.run",
-        "mine.txt",
-    ]
+    assert [item.name for item in files_of(place)] == [f"{0:016x}-{32:016x}.run", "mine.txt"]
 
 
 def test_who_may_read_the_index_may_read_the_files(place):

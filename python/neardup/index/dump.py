@@ -185,53 +185,45 @@ def _fill(
     insert_rows(connection, meta, {"name": [*about], "value": [*about.values()]})
     session, pack = Session(connection, location), packer().compress
     backgrounds: dict[int, dict[str, Any]] = {}
-    filed = 0
-    waiting = _Waiting(connection)
+    waiting: dict[Table, list[dict[str, Any]]] = {texts: [], documents: [], events: []}
+    filed = size = 0
+
+    def flush() -> None:
+        for table, waiting_rows in waiting.items():
+            if waiting_rows:
+                names = list(waiting_rows[0])
+                columns = {name: [row[name] for row in waiting_rows] for name in names}
+                insert_rows(connection, table, columns)
+                waiting_rows.clear()
+
     for kind, row in rows:
         if kind == "document":
             text = row.pop("text")
             if text is not None:
-                waiting.add(texts, {"number": row["number"], "text": pack(text.encode())})
-            waiting.add(documents, row)
+                packed = pack(text.encode())
+                waiting[texts].append({"number": row["number"], "text": packed})
+                size += len(packed)
+            waiting[documents].append(row)
+            size += len(row["sketch"] or b"")
             progress.advance(1)
         elif kind == "keys":
             insert_rows(connection, keys, {name: row[name] for name in KEY_COLUMNS})
             filed += len(row["key"])
         elif kind == "event":
-            waiting.add(events, row)
+            waiting[events].append(row)
         elif kind == "counters":
             session.make_counters(row)
         else:
             backgrounds.setdefault(row["version"], {**row, "data": b""})["data"] += row["data"]
-    waiting.flush()
+        if size >= _BYTES or max(map(len, waiting.values())) >= _TOGETHER:
+            flush()
+            size = 0
+    flush()
     session.add_to_counters({FILED: filed})
     for row in backgrounds.values():
         connection.execute(background.insert(), row)
     for index in indexes:
         index.create(connection)
-
-
-class _Waiting:
-    """A buffer of rows to be inserted together."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._rows: dict[str, tuple[Table, list[dict[str, Any]]]] = {}
-        self._bytes = 0
-
-    def add(self, table: Table, row: dict[str, Any]) -> None:
-        _, rows = self._rows.setdefault(table.name, (table, []))
-        rows.append(row)
-        self._bytes += sum(len(value) for value in row.values() if isinstance(value, bytes))
-        if len(rows) >= _TOGETHER or self._bytes >= _BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        for table, rows in self._rows.values():
-            columns = {name: [row[name] for row in rows] for name in rows[0]}
-            insert_rows(self._connection, table, columns)
-        self._rows.clear()
-        self._bytes = 0
 
 
 def load(location: str | Path, source: str | Path, progress: Progress) -> None:

@@ -551,10 +551,7 @@ class Index:
         return reconsider(self._engine, ids, dropped=dropped)
 
     def expire(
-        self,
-        *,
-        before: datetime | str | None = None,
-        older_than: timedelta | str | None = None,
+        self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
     ) -> Removed:
         """Remove all documents that arrived before a moment.
 

@@ -96,9 +96,7 @@ def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     return lines
 
 
-def stored_background(
-    session: Session,
-) -> tuple[int, _core.Background | None, Message | None]:
+def stored_background(session: Session) -> tuple[int, _core.Background | None, Message | None]:
     """Return version and content of the latest background statistics, and their fault."""
     version = session.connection.scalar(select(func.max(background.c.version)))
     if not version:
@@ -153,7 +151,7 @@ def _examined(engine: Engine, session: Session, numbers: Sequence[int]) -> list[
             document.fault(
                 N_("its '{field}' must be {expected}"), field=fault[0], expected=fault[1]
             )
-        if not _is_object(document.row["extra"]):
+        if not is_object(document.row["extra"]):
             must = Message("a JSON object")
             document.fault(N_("its '{field}' must be {expected}"), field="extra", expected=must)
     examine_texts(engine, session, batch)
@@ -333,7 +331,7 @@ def _wrong_counters(engine: Engine, session: Session, version: int) -> Iterator[
             value=stored["arrived"],
         )
     if stored.get(NEEDS_LOG):
-        log = engine.database.files()[1]
+        log = engine.database.files[1]
         if not log.exists() or not log.stat().st_size:
             yield Message(
                 "the file was copied while the index was in use, without its log "
@@ -401,7 +399,8 @@ def _wrong_events(session: Session) -> Iterator[Message]:
             yield Message("event {number}: cannot be read", number=row["event"])
 
 
-def _is_object(stored: Any) -> bool:
+def is_object(stored: Any) -> bool:
+    """Return whether further fields are an object of JSON, or none."""
     try:
         return stored is None or isinstance(json.loads(stored), dict)
     except (ValueError, TypeError, RecursionError):

@@ -17,7 +17,7 @@ from neardup.index.backends.failures import Moment, explained
 from neardup.index.decide import Decider
 from neardup.index.dump import restore, settings_rows
 from neardup.index.engine import Engine
-from neardup.index.integrity import Examined, examine_texts, stored_background
+from neardup.index.integrity import Examined, examine_texts, is_object, stored_background
 from neardup.index.schema import (
     background,
     counters,
@@ -26,14 +26,7 @@ from neardup.index.schema import (
     events,
     missing_parts,
 )
-from neardup.index.store.rows import (
-    COUNTERS,
-    UNLISTED,
-    counter_fault,
-    document_fault,
-    extra_of,
-    sound_event,
-)
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, SIMILAR, STATES
 
@@ -148,17 +141,13 @@ class _Rebuilding:
 
     def _restorable(self, document: Examined) -> bool:
         """Complete the row of a document from its text; return whether it can be stored."""
-        row, location = document.row, self._session.location
+        row = document.row
         fault = self._lost_content(document)
         row.update(document.made)
         for name in _OPTIONAL:
-            try:
-                is_lost = not isinstance(row[name], str | None)
-                if name == "extra" and not is_lost:
-                    extra_of(row, location)
-            except IndexFormatError:
-                is_lost = True
-            if is_lost:
+            if not isinstance(row[name], str | None) or (
+                name == "extra" and not is_object(row[name])
+            ):
                 row[name] = None
                 what = Message("its '{field}' is lost", field=name)
                 self._lose(N_("document {number}: {what}"), number=row["number"], what=what)

@@ -398,7 +398,7 @@ def stored_shingles(
 
     `sketch` returns the shingles of texts, and `made_by` says how: others are made again.
     """
-    files = engine.database.files()
+    files = engine.database.files
     folder = files[0].with_name(f"{files[0].name}-shingles") if files else None
     mode = files[0].stat().st_mode & 0o666 if files else None
     runs_in = RunFolder(folder, f"{engine.identity} {made_by}", mode)

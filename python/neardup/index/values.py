@@ -41,40 +41,36 @@ _MICROSECOND = timedelta(microseconds=1)
 EVER = -(2**62)
 
 
-#: Message codes: what an id must be, and why an id is refused that is not.
-_IDS = {
-    N_("text of at least one character, none of them NUL"): N_(
-        "must be text of at least one character, none of them NUL"
-    ),
-    N_("Unicode text, without lone surrogates"): N_(
-        "must be Unicode text, without lone surrogates"
-    ),
-    N_("text of at most {most:,} bytes in UTF-8"): N_("must have at most {most:,} bytes in UTF-8"),
-}
-
-
-def _must_be(id: str) -> str | None:
-    """Return the code of the condition that an id violates; None if it is valid."""
+def _id_fault(id: str) -> tuple[str, str] | None:
+    """Return what an id must be, and the reason to refuse it; None if it can be stored."""
     if not id or NUL in id:
-        return N_("text of at least one character, none of them NUL")
+        return N_("text of at least one character, none of them NUL"), N_(
+            "must be text of at least one character, none of them NUL"
+        )
     try:
         size = len(id.encode())
     except UnicodeEncodeError:
-        return N_("Unicode text, without lone surrogates")
-    return N_("text of at most {most:,} bytes in UTF-8") if size > MAX_ID_BYTES else None
+        return N_("Unicode text, without lone surrogates"), N_(
+            "must be Unicode text, without lone surrogates"
+        )
+    if size <= MAX_ID_BYTES:
+        return None
+    return N_("text of at most {most:,} bytes in UTF-8"), N_(
+        "must have at most {most:,} bytes in UTF-8"
+    )
 
 
 def id_fault(id: str) -> Message | None:
     """Return why an id cannot be stored; None if it can."""
-    must = _must_be(id)
-    return None if must is None else Message(_IDS[must], most=MAX_ID_BYTES)
+    fault = _id_fault(id)
+    return None if fault is None else Message(fault[1], most=MAX_ID_BYTES)
 
 
 def check_id(id: Any) -> str:
     """Return an id that can be stored, or raise."""
-    must = _must_be(check_string(id, "id"))
-    if must is not None:
-        raise bad("id", must, id, most=MAX_ID_BYTES)
+    fault = _id_fault(check_string(id, "id"))
+    if fault is not None:
+        raise bad("id", fault[0], id, most=MAX_ID_BYTES)
     return str(id)
 
 

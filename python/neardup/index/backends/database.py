@@ -100,13 +100,14 @@ class Database(ABC):
         """Return the error that the index cannot be used, with its location."""
         return IndexUnavailableError(Message(template, code=code, location=self.location, **values))
 
+    @property
     def files(self) -> list[Path]:
-        """Return the files that only the index may write; none on a server."""
+        """The files that only the index may write; none on a server."""
         return []
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
-        files = {os.path.realpath(path) for path in self.files()}
+        files = {os.path.realpath(path) for path in self.files}
         identities = {identity_of(path) for path in files} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":

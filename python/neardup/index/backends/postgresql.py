@@ -132,10 +132,7 @@ class PostgreSQLSchema(Database):
         # Behind a pooler, the next transaction may use another server connection, where the
         # statements prepared here do not exist.
         options: dict[str, Any] = {"client_encoding": "utf8", "prepare_threshold": None}
-        for name, value in (
-            ("connect_timeout", _CONNECT_SECONDS),
-            ("application_name", "neardup"),
-        ):
+        for name, value in (("connect_timeout", _CONNECT_SECONDS), ("application_name", "neardup")):
             if name not in self._url.query:
                 options[name] = value
         return create_engine(

@@ -114,12 +114,9 @@ class SQLiteFile(Database):
             hide_parameters=True,
         )
 
-    def files(self) -> list[Path]:
-        """Return the index file and the files beside it, whether or not they exist."""
-        return self._files
-
     @cached_property
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """The index file and the files beside it, whether or not they exist."""
         # SQLite follows a symbolic link and puts them beside its target.
         path = Path(os.path.realpath(self.path))
         suffixes = ("", "-wal", "-shm", "-journal", "-commits")
@@ -236,9 +233,9 @@ class SQLiteFile(Database):
         super()._commit(connection)
         if counted is None:
             return
-        acknowledged.record(self.files()[-1], counted)
+        acknowledged.record(self.files[-1], counted)
         self._has_written = True
-        if not self.files()[1].exists():
+        if not self.files[1].exists():
             # The tables were created, before WAL is turned on.
             return
         now, last = time.monotonic(), self._committed_at
@@ -270,7 +267,7 @@ class SQLiteFile(Database):
     def find(self, *, must_exist: bool) -> None:
         """Also raise if the log is missing, truncated, or of another index."""
         if self._is_there():
-            file, log, *_, record = self.files()
+            file, log, *_, record = self.files
             if file.exists():
                 acknowledged.check_log(file, record, log, self.location)
                 self._had_log = log.exists() and log.stat().st_size > 0
@@ -281,7 +278,7 @@ class SQLiteFile(Database):
         """Also empty the log; SQLite does so itself only if nobody else has the file open."""
         was_open = not self._closed
         super().close()
-        file, log, *_, record = self.files()
+        file, log, *_, record = self.files
         is_other = self.path in self._abandoned or self._is_other()
         if not was_open or not self._is_checked or is_other:
             return
@@ -340,7 +337,7 @@ class SQLiteFile(Database):
                     "file, or restore a backup; only if there was no index, delete the file."
                 ),
                 code="log_missing",
-                log=self.files()[1].name,
+                log=self.files[1].name,
             )
 
     def size(self) -> int:
@@ -348,7 +345,7 @@ class SQLiteFile(Database):
         if not self._is_there():
             return 0
         with self._upkeep():
-            return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
+            return sum(part.stat().st_size for part in self.files[:2] if part.exists())
 
     def compact(self) -> None:
         """Rewrite the file without gaps, and empty the log.

@@ -12,16 +12,6 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.sql.selectable import FromClause
 from sqlalchemy.types import TypeEngine
 
-#: PostgreSQL's types. A subclass comes before its base class (SmallInteger before Integer).
-_KINDS = {
-    sa.SmallInteger: "smallint",
-    sa.BigInteger: "bigint",
-    sa.Integer: "integer",
-    sa.Double: "double precision",
-    sa.LargeBinary: "bytea",
-    sa.Text: "text",
-}
-
 #: The most parameters of one statement in SQLite; every version allows as many.
 _PARAMETERS = 999
 
@@ -97,14 +87,16 @@ def insert_rows(
         for count, values in _rows_together(columns):
             connection.exec_driver_sql(head + ", ".join([row] * count), values)
         return
-    arrays = ", ".join(f"%s::{_kind(table.c[name].type)}[]" for name in names)
+    # A collation is no part of the type.
+    kinds = [
+        table.c[name].type.compile(connection.dialect).partition(" COLLATE")[0] for name in names
+    ]
+    arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
     statement = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"
     connection.exec_driver_sql(statement, tuple(_array(values) for values in columns.values()))
 
 
-def _rows_together(
-    columns: Mapping[str, Sequence[Any]],
-) -> Iterator[tuple[int, tuple[Any, ...]]]:
+def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield the number and the values of the rows that one statement of SQLite inserts.
 
     Many rows in a statement take half the time of a statement for each row. There are few
@@ -118,8 +110,3 @@ def _rows_together(
         count = min(most, 1 << left.bit_length() - 1)
         yield count, values[begin : begin + count * width]
         begin, left = begin + count * width, left - count
-
-
-def _kind(kind: TypeEngine[Any]) -> str:
-    """Return PostgreSQL's name of a column type."""
-    return next(name for known, name in _KINDS.items() if isinstance(kind, known))

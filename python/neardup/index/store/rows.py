@@ -58,10 +58,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "source": (N_("text or nothing"), _optional(_is_text)),
     "title": (N_("text or nothing"), _optional(_is_text)),
     "extra": (N_("text or nothing"), _optional(_is_text)),
-    "identity": (
-        N_("16 bytes"),
-        lambda value: value.__class__ is bytes and len(value) == 16,
-    ),
+    "identity": (N_("16 bytes"), lambda value: value.__class__ is bytes and len(value) == 16),
     "features": (N_("a whole number from 0 to 2^32 - 1"), _whole(0, (1 << 32) - 1)),
     "sketch": (N_("bytes"), lambda value: value.__class__ is bytes),
     "kept_number": (N_("a whole number or nothing"), _optional(_whole(0, _LARGEST))),
