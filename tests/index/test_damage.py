@@ -123,6 +123,7 @@ MADE_AGAIN = [
     "UPDATE counters SET value = 2 WHERE name = 'next'",
     "DELETE FROM counters WHERE name = 'background'",
     "UPDATE counters SET value = 'x' WHERE name = 'recent'",
+    "UPDATE counters SET value = -5 WHERE name = 'unlisted'",
     "DROP INDEX documents_at",
 ]
 #: and what loses something else.

@@ -3,7 +3,7 @@
 import dataclasses
 import random
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete
 from tests import hard_texts
 
 from neardup import Index
@@ -56,17 +56,3 @@ def test_an_index_from_before_the_count_has_none(tmp_path):
         assert index.stats().unlisted is None
         assert "unlisted" in dataclasses.asdict(index.stats())
         assert index.check(full=True) == []
-
-
-def test_a_damaged_count_is_noticed_and_begins_again(tmp_path):
-    place = str(tmp_path / "index.db")
-    with Index(place, workers=1) as index:
-        index.add_many(with_a_phrase(40))
-    change(place, update(counters).where(counters.c.name == "unlisted").values(value=-5))
-    with Index(place) as index:
-        (line,) = index.check()
-        assert "unlisted" in str(line)
-        index.rebuild(tmp_path / "new.db")
-    with Index(tmp_path / "new.db", must_exist=True) as index:
-        assert index.check(full=True) == []
-        assert index.stats().unlisted == 0
