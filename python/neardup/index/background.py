@@ -31,11 +31,6 @@ def next_count(counted_at: int) -> int:
     """Return the number of arrivals at which the next count is due.
 
     `counted_at` is the number of arrivals that the last count covers; 0 if there was none.
-
-    Examples
-    --------
-    >>> [next_count(at) for at in (0, 100, 200, 12_800, 25_600, 45_600)]
-    [100, 200, 400, 25600, 45600, 65600]
     """
     return max(FIRST, counted_at + min(counted_at, _MOST))
 
@@ -55,7 +50,7 @@ def counted_from(
     """
     progress = progress or Progress()
     progress.stage("read and sketch", None, share)
-    corpus = _counting_corpus(settings, workers)
+    corpus = empty_corpus(settings, workers=workers, counts=True)
     with closing(prefetch(batches)) as unread:
         for batch in unread:
             problems = _push(corpus, batch, settings)
@@ -69,10 +64,6 @@ def counted_from(
     return corpus
 
 
-def _counting_corpus(settings: Settings, workers: int) -> _core.Corpus:
-    return empty_corpus(settings, workers=workers, shingle=settings.rule.counted_shingle)
-
-
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     texts, units, problems = readable(batch, settings.recipe, compiled(settings.recipe))
     corpus.push(texts, titles=None, units=units)
@@ -84,7 +75,7 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
     The session must be in a write transaction.
     """
-    corpus = _counting_corpus(settings, workers)
+    corpus = empty_corpus(settings, workers=workers, counts=True)
     if settings.store == "text":
         for texts in session.newest_texts(NEWEST):
             _push(corpus, Batch(texts, texts), settings)

@@ -45,9 +45,9 @@ class Verdicts:
     unlisted: int = 0
 
 
-def empty_corpus(settings: Settings, *, workers: int, shingle: int | None = None) -> _core.Corpus:
+def empty_corpus(settings: Settings, *, workers: int, counts: bool = False) -> _core.Corpus:
     """Return an empty corpus, which may count shingles; corpora made from it share threads."""
-    recipe = compiled(settings.recipe)
+    recipe, shingle = compiled(settings.recipe), settings.rule.counted_shingle if counts else None
     return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=workers)
 
 
@@ -238,8 +238,7 @@ class BatchContext:
 class FingerprintScan:
     """Fingerprints of all kept documents, for a distance too large to be found by keys.
 
-    They are read from the store on first use; later only new ones are read. Fingerprints of
-    removed documents may still match; the fetch of candidates skips them.
+    Only new ones are read. Those of removed documents may match: they are never fetched.
     """
 
     def __init__(self, rule: Rule) -> None:

@@ -59,8 +59,7 @@ class Engine:
     def reading(self, *, check_identity: bool = True) -> Iterator[Session]:
         """Open a read transaction, which sees one snapshot of the index.
 
-        With `check_identity`, reading the counters raises if another index has replaced this one
-        at the location. Pass false where the identity itself may be damaged.
+        With `check_identity`, reading the counters raises if this is not the index any more.
         """
         with self.database.reading() as connection:
             yield Session(connection, self.location, self.identity if check_identity else None)

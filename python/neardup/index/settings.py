@@ -53,14 +53,7 @@ class Settings:
 
     @classmethod
     def from_rows(cls, rows: dict[str, str], location: str) -> Settings:
-        """Return settings from their stored form.
-
-        Raises
-        ------
-        IndexMismatchError
-            If the recipe would not yield the stored sketches and verdicts, because a file that
-            it names or neardup itself has changed.
-        """
+        """Return settings from their stored form, or raise if its sketches cannot be made here."""
         recipe = recipe_from_table(tomllib.loads(rows["recipe"]))
         table: dict[str, Any] = json.loads(rows["settings"])
         stored = table.pop("recipe_id")

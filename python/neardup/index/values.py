@@ -101,15 +101,7 @@ def moment(time: int) -> datetime:
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     """Return a datetime, a date or text as a UTC time; without a zone of its own it is in `zone`.
 
-    Text is ISO 8601, or of the form ``2024-3-9 8:00:00``. A local time that occurs twice (end of
-    daylight saving) means the first occurrence.
-
-    Examples
-    --------
-    >>> check_time("2024-03-09T08:00:00+08:00", "at").isoformat()
-    '2024-03-09T00:00:00+00:00'
-    >>> check_time("2024/3/9 8:00", "at").isoformat()
-    '2024-03-09T08:00:00+00:00'
+    Text is ISO 8601 or like ``2024-3-9 8:00:00``. A local time that occurs twice is the first.
     """
     given = value
     if isinstance(value, str):

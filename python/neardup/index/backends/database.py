@@ -35,10 +35,7 @@ _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
 class Database(ABC):
-    """The database of an existing or future index: read and write transactions.
-
-    A context manager, which closes at the end of the block; made by `open_database`.
-    """
+    """The database of an existing or future index; made by `open_database`."""
 
     dialect: ClassVar[str]
     #: The longest wait of a writer for its turn. A turn takes some milliseconds; only an oversized
@@ -153,11 +150,7 @@ class Database(ABC):
         return value
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
-        """Create all tables in one transaction; return False if they already exist.
-
-        `fill` writes the first rows in the same transaction, so that no other process ever sees an
-        index without them. If two processes create an index at once, only one of them calls `fill`.
-        """
+        """Create all tables in one transaction, and `fill` them; False if they already exist."""
         with self.writing() as connection:
             made = not self._tables(connection)
             if made:
@@ -225,11 +218,7 @@ class Database(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give the connection of the only writer; commit at the end.
-
-        Any exception rolls everything back. Must not be nested: a second turn of the same thread
-        would wait for the first.
-        """
+        """Give the connection of the only writer; commit at the end. Must not be nested."""
         with ExitStack() as waiting:
             waiting.enter_context(self._reporting_wait())
             with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
@@ -379,11 +368,7 @@ class Database(ABC):
 
     @abstractmethod
     def _prepare(self, connection: Connection) -> None:
-        """Bring the database into the state that writers rely on, or raise.
-
-        Call it only if the database is empty or holds an index: it would also change the file of
-        another program.
-        """
+        """Bring a database that is empty or has an index into the state that writers rely on."""
 
     @abstractmethod
     def _make_room(self, connection: Connection) -> None:

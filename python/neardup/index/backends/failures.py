@@ -25,11 +25,7 @@ class Moment(enum.Enum):
 
 
 class _Failure(NamedTuple):
-    """What happened, and what to do.
-
-    The messages are made when this module is imported: after a failure, the process may be unable
-    to open the file of the message catalogue.
-    """
+    """What happened, and what to do: made early, since a failure may hide the catalogue."""
 
     happened: Message
     remedy: Message

@@ -66,11 +66,7 @@ def _text(stored: bytes) -> str | bytes:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that releases its lock when it is closed.
-
-    SQLite keeps the transaction of a closed connection, and its lock, while a cursor exists;
-    after Ctrl-C, the traceback keeps one alive.
-    """
+    """A connection whose lock ends with it: a cursor in a traceback would keep it after Ctrl-C."""
 
     def close(self) -> None:
         # If memory has run out, the rollback may fail too.

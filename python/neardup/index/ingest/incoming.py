@@ -30,9 +30,8 @@ from neardup.recipe.text_inputs import checked_text
 class Incoming:
     """A batch of documents to be added; all columns have the same length.
 
-    `texts` is null where a text cannot be read. `units` holds those of a callable segmenter, `at`
-    holds stamps and `extras` JSON. Everything derived from the texts is computed on first use, or
-    earlier by `prepare`.
+    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter, `at`
+    stamps, and `extras` JSON. What is derived from the texts is computed on first use.
     """
 
     engine: Engine

@@ -98,10 +98,7 @@ def add_batch(
 def _add_first(
     engine: Engine, batch: Incoming, within: timedelta | None
 ) -> tuple[list[Decision | None], int | None]:
-    """Decide and store the documents up to the next count of background statistics.
-
-    Returns the decisions and, after a count, the number of arrivals until the next one.
-    """
+    """Decide and store documents up to a count; return decisions, and arrivals until the next."""
     batch.prepare()
     not_before = None if within is None else earlier(batch.at[0], within)
     with engine.writing() as session:

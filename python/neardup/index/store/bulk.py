@@ -17,10 +17,7 @@ _PARAMETERS = 999
 
 
 def values_table(dialect: str, of: str = "numbers") -> FromClause:
-    """Return a table with one column, ``value``, filled from the parameter ``values``.
-
-    Bind the list with :func:`values_of`. ``of`` is numbers or text.
-    """
+    """Return a table of one column, `value`, of numbers or text; bind it with `values_of`."""
     kind: TypeEngine[Any] = sa.BigInteger() if of == "numbers" else sa.Text()
     if dialect == "sqlite":
         return sa.func.json_each(sa.bindparam("values", type_=sa.Text())).table_valued(
@@ -97,11 +94,7 @@ def insert_rows(
 
 
 def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield the number and the values of the rows that one statement of SQLite inserts.
-
-    Many rows in a statement take half the time of a statement for each row. There are few
-    different numbers of rows, so that the driver finds the statements prepared.
-    """
+    """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
     width = len(columns)
     values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
     most = 1 << (_PARAMETERS // width).bit_length() - 1
