@@ -116,7 +116,7 @@ keys = sa.Table(
     sqlite_with_rowid=False,
 )
 
-#: Keys of the latest documents, in SQLite: see `neardup.index.store.postings`.
+#: Keys of the latest documents, in SQLite: see `MOST_RECENT` in `neardup.index.store.session`.
 recent_keys = sa.Table(
     "recent_keys",
     METADATA,
