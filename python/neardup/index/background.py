@@ -88,8 +88,6 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
 def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
-    from neardup import _core
-
     counters = session.counters()
     version = counters["background"] + 1
     session.set_background(version, _core.Background(corpus).to_bytes(), datetime.now(UTC))

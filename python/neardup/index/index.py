@@ -798,7 +798,7 @@ class Index:
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
-        self._engine.close()
+        self._engine.database.close()
 
     def __enter__(self) -> Self:
         return self

@@ -78,7 +78,11 @@ def explain(engine: Engine, id: str) -> Explanation:
     """Return why a document is kept or dropped, and its later events."""
     with engine.reading() as session:
         row = session.by_ids([id]).get(id)
-        events = tuple(_event(event, session.location) for event in session.events_of(id))
+        sound = (sound_event(event, session.location) for event in session.events_of(id))
+        events = tuple(
+            Event(moment(event["at"]), event["action"], event["id"], details)
+            for event, details in sound
+        )
         if row is None and not events:
             raise unknown_document(engine.location, id)
         rows = [] if row is None else [row]
@@ -166,11 +170,6 @@ def _documents(
         )
         for row in rows
     ]
-
-
-def _event(row: RowMapping, location: str) -> Event:
-    row, details = sound_event(row, location)
-    return Event(moment(row["at"]), row["action"], row["id"], details)
 
 
 def _dropped(

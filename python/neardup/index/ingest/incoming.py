@@ -53,8 +53,6 @@ class Incoming:
     @classmethod
     def of(cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC) -> Incoming:
         """Return documents of callers as a batch; a row with an error has a null text."""
-        from neardup import _core
-
         errors: dict[int, NeardupError] = {}
         rows = []
         for row, document in enumerate(documents):

@@ -12,6 +12,7 @@ from sqlalchemy import RowMapping
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.values import DROPPED, STATES, stamp
+from neardup.readers.batch import show
 
 #: Counters that every index has. `similar` and `bursts` are no longer read, but earlier
 #: versions of neardup refuse an index without them.
@@ -112,8 +113,6 @@ def damage(template: str, location: str, **values: Any) -> IndexFormatError:
 
 def unknown_document(location: str, id: str) -> InputError:
     """Return the error that an index has no document with this id."""
-    from neardup.readers.batch import show
-
     return InputError(
         Message(
             "{location}: there is no document '{id}'.",

@@ -256,12 +256,9 @@ class Session:
         try:
             return zstandard.decompress(packed or b"")
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
-            values = {"number": version, "reason": str(error)}
-            raise damage(
-                N_("{location}: background {number} is damaged: {reason}. {remedy}"),
-                self.location,
-                **values,
-            ) from error
+            template = N_("{location}: background {number} is damaged: {reason}. {remedy}")
+            reason = str(error)
+            raise damage(template, self.location, number=version, reason=reason) from error
 
     def set_background(self, version: int, data: bytes, time: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
@@ -362,12 +359,11 @@ class Session:
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
-            values = {"number": number, "reason": str(error)}
-            raise damage(
-                N_("{location}: the text of document {number} is damaged: {reason}. {remedy}"),
-                self.location,
-                **values,
-            ) from error
+            template = N_(
+                "{location}: the text of document {number} is damaged: {reason}. {remedy}"
+            )
+            reason = str(error)
+            raise damage(template, self.location, number=number, reason=reason) from error
 
     def unpacked_all(
         self, packed: Sequence[bytes | None], numbers: Sequence[int]
