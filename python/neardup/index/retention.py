@@ -159,7 +159,7 @@ def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) 
         texts=pa.array([session.text(row) for row in rows], pa.large_string()),
         units=None,
         titles=pa.array([row["title"] for row in rows], pa.large_string()),
-        at=[row["at"] for row in rows],
+        times=[row["at"] for row in rows],
         sources=[row["source"] for row in rows],
         extras=[row["extra"] for row in rows],
     )

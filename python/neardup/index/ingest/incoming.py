@@ -30,8 +30,8 @@ from neardup.recipe.text_inputs import checked_text
 class Incoming:
     """A batch of documents to be added; all columns have the same length.
 
-    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter, `at`
-    stamps, and `extras` JSON. What is derived from the texts is computed on first use.
+    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
+    `times` stamps, and `extras` JSON. What is derived from the texts is computed on first use.
     """
 
     engine: Engine
@@ -39,7 +39,7 @@ class Incoming:
     texts: pa.LargeStringArray
     units: pa.LargeStringArray | None
     titles: pa.LargeStringArray | None
-    at: Sequence[int]
+    times: Sequence[int]
     sources: Sequence[str | None]
     extras: Sequence[str | None]
     #: Problems found on reading, and the source of the rows; its row `begin` is the first here.
@@ -95,7 +95,7 @@ class Incoming:
             texts=self.texts[rows],
             units=None if self.units is None else self.units[rows],
             titles=None if self.titles is None else self.titles[rows],
-            at=self.at[rows],
+            times=self.times[rows],
             sources=self.sources[rows],
             extras=self.extras[rows],
             problems=[] if begin else self.problems,

@@ -265,7 +265,7 @@ def _incoming(
         texts=texts,
         units=units,
         titles=titles,
-        at=[now if moment is None else moment for moment in stamps],
+        times=[now if moment is None else moment for moment in stamps],
         sources=sources,
         extras=extras,
         problems=problems + refusals,

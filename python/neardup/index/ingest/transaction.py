@@ -100,7 +100,7 @@ def _add_first(
 ) -> tuple[list[Decision | None], int | None]:
     """Decide and store documents up to a count; return decisions, and arrivals until the next."""
     batch.prepare()
-    not_before = None if within is None else earlier(batch.at[0], within)
+    not_before = None if within is None else earlier(batch.times[0], within)
     with engine.writing() as session:
         counters = session.counters()
         stored = session.by_ids(batch.ids)
@@ -197,7 +197,7 @@ def write(
         "number": range(first, first + len(rows)),
         "id": [batch.ids[row] for row in rows],
         "state": [KEPT if match is None else DROPPED for match in matches],
-        "at": [batch.at[row] for row in rows],
+        "at": [batch.times[row] for row in rows],
         "source": [batch.sources[row] for row in rows],
         "title": [titles[row] for row in rows],
         "extra": [batch.extras[row] for row in rows],
