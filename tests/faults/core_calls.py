@@ -75,24 +75,23 @@ _NOT_CALLED = ("__len__", "forbid_global_pool")
 def _entry_points() -> dict[str, EntryPoint]:
     """Return what `_core.pyi` declares, by its name."""
     tree = ast.parse(Path(neardup.__file__).with_name("_core.pyi").read_text("utf-8"))
-    found = {}
+    result = {}
     for node in tree.body:
         owner = node.name if isinstance(node, ast.ClassDef) else None
-        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if not isinstance(one, ast.FunctionDef) or one.name in (
-                "__len__",
-                "forbid_global_pool",
-            ):
+        for member in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if not isinstance(member, ast.FunctionDef) or member.name in _NOT_CALLED:
                 continue
-            given = [(a, False) for a in one.args.args] + [(a, True) for a in one.args.kwonlyargs]
+            given = [(a, False) for a in member.args.args] + [
+                (a, True) for a in member.args.kwonlyargs
+            ]
             parameters = [
                 (a.arg, ast.unparse(a.annotation), by_name) for a, by_name in given if a.annotation
             ]
-            full = ".".join(filter(None, (owner, one.name.replace("__new__", ""))))
-            found[full.rstrip(".")] = EntryPoint(
-                owner, one.name, bool(one.decorator_list), parameters
+            full = ".".join(filter(None, (owner, member.name.replace("__new__", ""))))
+            result[full.rstrip(".")] = EntryPoint(
+                owner, member.name, bool(member.decorator_list), parameters
             )
-    return found
+    return result
 
 
 ENTRY_POINTS = _entry_points()
@@ -148,7 +147,7 @@ class Maker:
             arguments[name] = usual[name] if name in usual else self.argument(name, kind)
         if not self.is_odd():
             _fit(arguments)
-        shown = (f"{name}={' '.join(repr(one).split())[:300]}" for name, one in arguments.items())
+        shown = (f"{name}={' '.join(repr(item).split())[:300]}" for name, item in arguments.items())
         print(f"{full}({', '.join(shown)})", file=sys.stderr)
         plain = [arguments.pop(name) for name, _, by_name in point.parameters if not by_name]
         result = function(*plain, **arguments)
@@ -158,10 +157,10 @@ class Maker:
 
     def keep(self, result: Any) -> None:
         """Keep what was returned, as an argument of later calls."""
-        for one in result if isinstance(result, (tuple, list)) else (result,):
-            if isinstance(one, (np.ndarray, bytes)) or type(one).__name__ in CLASSES:
-                kind = one.dtype.name if isinstance(one, np.ndarray) else type(one).__name__
-                self.made.setdefault(kind, []).append(one)
+        for item in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(item, (np.ndarray, bytes)) or type(item).__name__ in CLASSES:
+                kind = item.dtype.name if isinstance(item, np.ndarray) else type(item).__name__
+                self.made.setdefault(kind, []).append(item)
         if isinstance(result, list) and result and isinstance(result[0], bytes):
             self.made.setdefault("blobs", []).append(result)
 
@@ -219,7 +218,7 @@ class Maker:
             return by_type[kind](name)
         if kind.startswith("Sequence[tuple["):
             types = ("uint64", "uint32", "uint32")
-            return [tuple(self.numbers(one) for one in types)]
+            return [tuple(self.numbers(type) for type in types)]
         return self.numbers(kind.partition("np.")[2].rstrip("]_"), name)
 
     def whole(self, name: str = "") -> int:
@@ -239,8 +238,10 @@ class Maker:
         if self.is_odd():
             chosen *= self.rng.choice((0, 3, 50))
         if self.rng.random() < 0.3:
-            at = self.rng.randrange(len(chosen) + 1)
-            chosen = chosen[:at] + self.rng.choice(("新", "x", "\0", "\x1e", "/")) + chosen[at:]
+            number = self.rng.randrange(len(chosen) + 1)
+            chosen = (
+                chosen[:number] + self.rng.choice(("新", "x", "\0", "\x1e", "/")) + chosen[number:]
+            )
         return chosen
 
     def changed_settings(self) -> str:
@@ -267,8 +268,8 @@ class Maker:
         if self.is_odd():
             raw = bytearray(self.rng.randbytes(self.rng.choice((0, 1, 3, 4, 16, 20, 24, 200))))
         elif raw and self.is_odd():
-            at = self.rng.randrange(min(len(raw), 40 if self.rng.random() < 0.5 else len(raw)))
-            raw[at] = self.rng.choice((0, 1, 0x7F, 0x80, 0xFF, self.rng.randrange(256)))
+            number = self.rng.randrange(min(len(raw), 40 if self.rng.random() < 0.5 else len(raw)))
+            raw[number] = self.rng.choice((0, 1, 0x7F, 0x80, 0xFF, self.rng.randrange(256)))
             if self.rng.random() < 0.3:
                 del raw[self.rng.randrange(len(raw)) :]
         return bytes(raw)
@@ -279,7 +280,7 @@ class Maker:
             corpus = self.of("Corpus")
             known = [corpus.identities() if name == "identities" else corpus.sketches()]
         like = self.rng.choice(known)
-        return [self.blob(like=one) for one in (like[1:] if self.is_odd() else like)]
+        return [self.blob(like=item) for item in (like[1:] if self.is_odd() else like)]
 
     def lines(self) -> bytes:
         values: list[Any] = [self.text(), self.whole(), None, True, [self.text()], {"a": 0.5}]
@@ -299,16 +300,13 @@ class Maker:
             return None
         count = self.rng.choice((0, 1, 2, 5, 30))
         made = [None if self.is_odd() else self.text() for _ in range(count)]
-        if self.is_odd():
-            return self.rng.choice(
-                (
-                    pa.array(range(count), pa.int64()),
-                    pa.array(made, pa.string_view()),
-                    pa.array([None] * count, pa.null()),
-                    pa.array(made, pa.string()).dictionary_encode(),
-                )
-            )
-        return pa.array(made, self.rng.choice((pa.string(), pa.large_string())))
+        if not self.is_odd():
+            return pa.array(made, self.rng.choice((pa.string(), pa.large_string())))
+        if self.rng.random() < 0.25:
+            return pa.array(range(count), pa.int64())
+        of_strings = pa.dictionary(pa.int32(), pa.string())
+        kind = self.rng.choice((pa.string_view(), pa.null(), of_strings))
+        return pa.array([None] * count if kind == pa.null() else made, kind)
 
     def numbers(self, kind: str, name: str = "") -> Any:
         """Return an array of numbers: of an earlier call, of all documents, or some."""
@@ -339,9 +337,11 @@ def _fit(arguments: dict[str, Any]) -> None:
             elif isinstance(value, np.ndarray):
                 arguments[name] = np.resize(value, (size, *value.shape[1:]))
             elif len(value):
-                places = [at % len(value) for at in range(size)]
+                places = [number % len(value) for number in range(size)]
                 is_list = isinstance(value, list)
-                arguments[name] = [value[at] for at in places] if is_list else value.take(places)
+                arguments[name] = (
+                    [value[number] for number in places] if is_list else value.take(places)
+                )
 
 
 def _lists(m: Maker) -> None:
@@ -357,17 +357,17 @@ def _lists(m: Maker) -> None:
 def _shuffle(m: Maker) -> None:
     """One round of the shuffle, with damage at any step."""
     shuffle, corpus = m.of("Shuffle"), m.of("Corpus")
-    sketches = [m.blob(like=one) for one in corpus.sketches()]
+    sketches = [m.blob(like=sketch) for sketch in corpus.sketches()]
     given: dict[str, Any] = {"on": shuffle, "sketches": sketches}
     given["numbers"] = np.arange(len(sketches), dtype=np.int64)
     keys = m.call("Shuffle.keys", on=shuffle, sketches=sketches, highest=len(sketches))
-    counts = [m.call("Shuffle.count", on=shuffle, blobs=[m.blob(like=one)]) for one in keys]
-    given["counts"] = [m.blob(like=one[0] if one else b"") for one in counts]
+    counts = [m.call("Shuffle.count", on=shuffle, blobs=[m.blob(like=key)]) for key in keys]
+    given["counts"] = [m.blob(like=count[0] if count else b"") for count in counts]
     flags = np.ones(len(sketches), bool)
     filed = m.call("Shuffle.file", is_filed=flags, **given)
     pairs = list(zip(filed, keys, strict=False))
-    found = [m.call("Shuffle.lists", on=shuffle, filed=[a], asked=[b])[0] for a, b in pairs]
-    lists = [m.blob(like=blobs[0] if blobs else b"") for blobs in found]
+    result = [m.call("Shuffle.lists", on=shuffle, filed=[a], asked=[b])[0] for a, b in pairs]
+    lists = [m.blob(like=blobs[0] if blobs else b"") for blobs in result]
     m.call("Shuffle.candidates", is_asked=flags, lists=lists, **given)
 
 
@@ -384,10 +384,6 @@ def _join(m: Maker) -> None:
 
 #: Calls that mean something one after the other only.
 ROUNDS = {"Shuffle": _shuffle, "FetchedIndex": _lists, "ExternalJoin": _join}
-
-
-def _make(rng: random.Random) -> int:
-    return rng.getrandbits(64)
 
 
 def attempt(seed: int, names: list[str]) -> dict[str, int]:
@@ -417,13 +413,12 @@ GROUPS = {
 }
 
 
-def _attempts(owners: list[str | None]) -> Callable[[int], None]:
+def _attempts(owners: list[str | None]) -> Callable[[int], object]:
     names = sorted(full for full, point in ENTRY_POINTS.items() if point.owner in owners)
-
-    def try_one(seed: int) -> None:
-        attempt(seed, names)
-
-    return try_one
+    return lambda seed: attempt(seed, names)
 
 
-TARGETS = {name: Target(_make, _attempts(owners), EXPECTED) for name, owners in GROUPS.items()}
+TARGETS = {
+    name: Target(lambda rng: rng.getrandbits(64), _attempts(owners), EXPECTED)
+    for name, owners in GROUPS.items()
+}

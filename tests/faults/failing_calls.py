@@ -11,7 +11,6 @@ import os
 import sqlite3
 import sys
 import traceback
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -42,7 +41,10 @@ class Trial:
         self._next += count
         numbers = range(self._next - count, self._next)
         # Texts differ from all before, or else what is stored would not grow.
-        return [{"id": f"d{at}", "text": f"{TEXTS[at % len(TEXTS)]}{at}"} for at in numbers]
+        return [
+            {"id": f"d{number}", "text": f"{TEXTS[number % len(TEXTS)]}{number}"}
+            for number in numbers
+        ]
 
     def add(self) -> None:
         (record,) = self._records(1)
@@ -76,20 +78,12 @@ class Trial:
 
     def law(self) -> None:
         """Raise unless exactly what was acknowledged is there, and more can be added."""
-        found = set(check_consistent(self.place))
-        assert self.acknowledged <= found, f"lost: {sorted(self.acknowledged - found)[:5]}"
-        assert found <= self.acknowledged, f"too much: {sorted(found - self.acknowledged)[:5]}"
+        result = set(check_consistent(self.place))
+        assert self.acknowledged <= result, f"lost: {sorted(self.acknowledged - result)[:5]}"
+        assert result <= self.acknowledged, f"too much: {sorted(result - self.acknowledged)[:5]}"
 
 
-PREPARED: dict[str, Callable[[Trial], object] | None] = {
-    "add": None,
-    "add_many": None,
-    # There must be a log to move.
-    "checkpoint": Trial.add_many,
-    "compact": Trial.add_many,
-    "close": Trial.add_many,
-    "reopen": Trial.add_many,
-}
+OPERATIONS = ("add", "add_many", "checkpoint", "compact", "close", "reopen")
 
 
 def try_all(
@@ -99,9 +93,9 @@ def try_all(
     wrong: list[str] = []
     tried, call, step = 0, 1, 1
     while tried < most:
-        prepare = PREPARED[operation]
-        if prepare is not None:
-            prepare(trial)
+        if not operation.startswith("add"):
+            # There must be a log to move.
+            trial.add_many()
         happened = None
         with trial.faults.failing(kind, call, error, sticky=sticky):
             try:
@@ -141,7 +135,7 @@ def main() -> None:
     place = os.environ["FAULT_PATH"]
     count: dict[str, int] = {}
     breaches: list[str] = []
-    for operation in PREPARED:
+    for operation in OPERATIONS:
         # A small index for each: the law reads all of it.
         trial = Trial(place)
         for kind in KINDS:

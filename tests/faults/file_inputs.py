@@ -30,113 +30,74 @@ from tests.readers.making import column, docx, paragraph, pdf
 _ALL = [*TEXTS.values(), *LONG_BASES]
 _LIMITS = Limits(max_unpacked_bytes=8 << 20)
 
-#: Pieces of syntax, by format.
+
+#: Words of syntax, by format.
+_WORDS = {
+    "jsonl": rb'{"text": } \ud83d -0e99999 NaN "',
+    "html": b"<!-- --> <script> </script> <![CDATA[ &#x110000; &#99999999999; <table><tr><td>"
+    b" <plaintext>",
+    "docx": b"</w:p> &lol; <w:r><w:t>",
+    "pdf": b"99999999999 -1 endobj stream",
+    "toml": b'[decide] [[sketch]] """ inf true',
+}
+#: Other pieces of it.
 _PIECES: dict[str, tuple[bytes, ...]] = {
-    "jsonl": (
-        b'{"text":',
-        b"}",
-        b"[" * 2000,
-        b'{"n":' * 500,
-        b"\\ud83d",
-        b"1" * 400,
-        b"-0e99999",
-        b"NaN",
-        b"\n",
-        b"\0",
-        b'"',
-        b"\xef\xbb\xbf",
-    ),
+    "jsonl": (b"[" * 2000, b'{"n":' * 500, b"1" * 400, b"\n", b"\0", b"\xef\xbb\xbf"),
     "csv": (b'"', b'""', b",", b"\r", b"\n", b"\0", b'"' * 999, b"," * 999, b"\xff", b"text"),
     "tsv": (b'"', b"\t", b"\r\n", b"\0", b"\t" * 999, b"\xff", b"text"),
     "text": (b"\0" * 50, b"\xff\xfe", b"\xfe\xff", b"~{", b"~}", b"\x1b$B", b"\x81", b"\xa1\xa1"),
     "html": (
-        b"<" * 300,
-        b"<div>" * 3000,
-        b"</div>" * 50,
-        b"<!--",
-        b"-->",
-        b"<script>",
-        b"</script>",
-        b"<![CDATA[",
-        b"&#x110000;",
-        b"&#99999999999;",
-        b"&amp" * 50,
-        b'<meta charset="utf-7">',
-        b"<p" + b" a=b" * 500 + b">",
-        b"<table><tr><td>",
-        b"<plaintext>",
+        *(b"<" * 300, b"<div>" * 3000, b"</div>" * 50, b"&amp" * 50),
+        *(b'<meta charset="utf-7">', b"<p" + b" a=b" * 500 + b">"),
     ),
     "md": (b"#" * 100, b"```", b"[" * 500, b"](", b"> " * 500, b"\n\n", b"|---" * 100),
     "docx": (
-        b"<w:p>" * 500,
-        b"<w:tbl><w:tr><w:tc>" * 200,
-        b"</w:p>",
-        b"&lol;",
-        b'<!DOCTYPE x [<!ENTITY lol "lol">]>',
-        b"<w:r><w:t>",
-        b"\xff",
-        b'<w:outlineLvl w:val="-99999999999"/>',
+        *(b"<w:p>" * 500, b"<w:tbl><w:tr><w:tc>" * 200, b"\xff"),
+        *(b'<!DOCTYPE x [<!ENTITY lol "lol">]>', b'<w:outlineLvl w:val="-99999999999"/>'),
     ),
     "pdf": (
-        b"99999999999",
-        b"-1",
-        b"0 0 R",
-        b"1 0 R",
-        b"<<" * 500,
-        b"[" * 500,
-        b"endobj",
-        b"stream",
-        b"/Kids [2 0 R 2 0 R]",
-        b"/Filter /FlateDecode",
-        b"/Length 0",
-        b"/Encrypt 1 0 R",
-        b"\xff\xff",
+        *(b"0 0 R", b"1 0 R", b"<<" * 500, b"[" * 500, b"/Kids [2 0 R 2 0 R]"),
+        *(b"/Filter /FlateDecode", b"/Length 0", b"/Encrypt 1 0 R", b"\xff\xff"),
     ),
     "toml": (
-        b"k = -1",
-        b"k = 99999999999999999999",
-        b"bits = 1e999",
-        b"[decide]",
-        b"[[sketch]]",
-        b"[" * 2000,
-        b'"""',
-        b"= {" * 500,
-        b"name = []",
-        b"\0",
-        b'stop_words = "/dev/zero"',
-        b'idf = "."',
-        b"inf",
-        b"true",
+        *(b"k = -1", b"k = 99999999999999999999", b"bits = 1e999", b"[" * 2000, b"= {" * 500),
+        *(b"name = []", b"\0", b'stop_words = "/dev/zero"', b'idf = "."'),
     ),
 }
+
+
+def _pieces(format: str) -> tuple[bytes, ...]:
+    return (*_PIECES.get(format, ()), *_WORDS.get(format, b"").split())
 
 
 def mutated(rng: random.Random, data: bytes, pieces: tuple[bytes, ...] = ()) -> bytes:
     """Return the bytes with one to a few kinds of damage; sometimes none."""
     raw = bytearray(data)
     for _ in range(rng.choice((0, 1, 1, 2, 5, 20))):
-        at, kind = rng.randrange(len(raw) + 1), rng.randrange(8)
-        end = min(len(raw), at + rng.choice((1, 2, 8, 100, 5000)))
-        if kind == 0 and at < len(raw):
-            raw[at] ^= 1 << rng.randrange(8)
-        elif kind == 1 and at < len(raw):
-            raw[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFE, 0xFF))
+        number, kind = rng.randrange(len(raw) + 1), rng.randrange(8)
+        end = min(len(raw), number + rng.choice((1, 2, 8, 100, 5000)))
+        if kind == 0 and number < len(raw):
+            raw[number] ^= 1 << rng.randrange(8)
+        elif kind == 1 and number < len(raw):
+            raw[number] = rng.choice((0, 1, 0x7F, 0x80, 0xFE, 0xFF))
         elif kind == 2:
-            del raw[at:end]
+            del raw[number:end]
         elif kind == 3:
-            raw[at:at] = raw[at:end] * rng.choice((1, 2, 30))
+            raw[number:number] = raw[number:end] * rng.choice((1, 2, 30))
         elif kind == 4:
-            raw[at:at] = rng.randbytes(rng.choice((1, 4, 64)))
+            raw[number:number] = rng.randbytes(rng.choice((1, 4, 64)))
         elif kind == 5 and rng.random() < 0.3:
-            del raw[at:]
+            del raw[number:]
         elif pieces:
-            raw[at : end if kind == 6 else at] = rng.choice(pieces)
+            raw[number : end if kind == 6 else number] = rng.choice(pieces)
     return bytes(raw[: 1 << 20])
 
 
 def _records(rng: random.Random) -> list[dict[str, Any]]:
-    some = rng.choices(_ALL, k=rng.choice((1, 3, 12)))
-    return [{"id": f"d{at}", "title": text[:9], "text": text} for at, text in enumerate(some)]
+    part = rng.choices(_ALL, k=rng.choice((1, 3, 12)))
+    return [
+        {"id": f"d{number}", "title": text[:9], "text": text} for number, text in enumerate(part)
+    ]
 
 
 def _jsonl(rng: random.Random) -> bytes:
@@ -173,7 +134,9 @@ def _text(rng: random.Random) -> bytes:
 
 
 def _html(rng: random.Random) -> bytes:
-    body = "".join(f"<h{at}>{text}</h{at}><p>{text}</p>" for at, text in enumerate(_some(rng), 1))
+    body = "".join(
+        f"<h{number}>{text}</h{number}><p>{text}</p>" for number, text in enumerate(_some(rng), 1)
+    )
     table = "<table><tr><td>1</td></tr></table>"
     page = f"<html><head><title>t</title></head><body>{body}{table}<script>1<2</script></body>"
     return page.encode(rng.choice(("utf-8", "gb18030", "utf-16")), "replace")
@@ -196,7 +159,7 @@ def _docx(rng: random.Random) -> bytes:
         chosen = rng.choice(old.namelist())
         for name in old.namelist():
             data = old.read(name)
-            new.writestr(name, mutated(rng, data, _PIECES["docx"]) if name == chosen else data)
+            new.writestr(name, mutated(rng, data, _pieces("docx")) if name == chosen else data)
     return out.getvalue()
 
 
@@ -220,7 +183,7 @@ _EXTENSIONS = {"text": "txt"}
 
 def _made(format: str) -> Callable[[random.Random], tuple[str, bytes]]:
     def make(rng: random.Random) -> tuple[str, bytes]:
-        data = mutated(rng, _VALID[format](rng), _PIECES.get(format, ()))
+        data = mutated(rng, _VALID[format](rng), _pieces(format))
         return f"a.{_EXTENSIONS.get(format, format)}", data
 
     return make
@@ -239,8 +202,8 @@ def _compressed(rng: random.Random) -> tuple[str, bytes]:
     return f"{name}.{suffix}", mutated(rng, packed * frames)
 
 
-def _check_shown(error: Exception, is_one_line: bool) -> None:
-    if not is_one_line:
+def _check_shown(error: Exception, fits: bool) -> None:
+    if not fits:
         raise AssertionError(f"not fit to be shown: {error!r}")
 
 
@@ -256,8 +219,7 @@ def _read(made: tuple[str, bytes]) -> None:
         _check_shown(error, "\n" not in str(error))
     if name.split(".")[1] in ("txt", "html", "md", "docx", "pdf"):
         try:
-            found = read_file(name, limits=_LIMITS)
-            found.text.encode()
+            read_file(name, limits=_LIMITS).text.encode()
         except (NeardupError, UnreadableFileError) as error:
             _check_shown(error, str(error).isprintable())
 
@@ -266,7 +228,7 @@ _RECIPES = [load_recipe(name).to_toml().encode() for name in NAMES]
 
 
 def _recipe(rng: random.Random) -> bytes:
-    return mutated(rng, rng.choice(_RECIPES), _PIECES["toml"])
+    return mutated(rng, rng.choice(_RECIPES), _pieces("toml"))
 
 
 def _load_recipe(data: bytes) -> None:
@@ -280,7 +242,7 @@ def _labels(rng: random.Random) -> bytes:
     rows = ["id_a\tid_b\tlabel"]
     labels = ("yes", "no", "1", "0", "near-duplicate", "same-event")
     rows += [f"d{rng.randrange(9)}\td{rng.randrange(9)}\t{rng.choice(labels)}" for _ in range(20)]
-    return mutated(rng, "\n".join(rows).encode(), (*_PIECES["tsv"], b"yes", b"d1\td1\tno\n"))
+    return mutated(rng, "\n".join(rows).encode(), (*_pieces("tsv"), b"yes", b"d1\td1\tno\n"))
 
 
 def _read_labels(data: bytes) -> None:
@@ -289,8 +251,8 @@ def _read_labels(data: bytes) -> None:
 
 
 def _table(rng: random.Random) -> bytes:
-    rows = "".join(f"词{at}\t{rng.randrange(1, 9)}\n" for at in range(20))
-    return mutated(rng, f"#documents\t9\n#units\tjieba\n{rows}".encode(), _PIECES["tsv"])
+    rows = "".join(f"词{number}\t{rng.randrange(1, 9)}\n" for number in range(20))
+    return mutated(rng, f"#documents\t9\n#units\tjieba\n{rows}".encode(), _pieces("tsv"))
 
 
 def _read_table(data: bytes) -> None:

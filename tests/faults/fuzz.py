@@ -68,10 +68,8 @@ class Report:
 
 def targets() -> dict[str, Target]:
     """All targets by name."""
-    found: dict[str, Target] = {}
-    for name in _MODULES:
-        found |= importlib.import_module(f"tests.faults.{name}").TARGETS
-    return found
+    modules = [importlib.import_module(f"tests.faults.{name}") for name in _MODULES]
+    return {name: target for module in modules for name, target in module.TARGETS.items()}
 
 
 def fuzz(
@@ -87,11 +85,9 @@ def fuzz(
     began = time.monotonic()
     failures: list[Failure] = []
     number = first
-    last = None if examples is None else first + examples
-    while (last is None or number < last) and len(failures) < most:
-        left = None if seconds is None else seconds - (time.monotonic() - began)
-        if left is not None and left <= 0:
-            break
+    last = sys.maxsize if examples is None else first + examples
+    until = float("inf") if seconds is None else began + seconds
+    while number < last and len(failures) < most and (left := until - time.monotonic()) > 0:
         reached, happened = _run(name, seed, number, last, left)
         number = reached + 1
         if happened is None:
@@ -100,9 +96,7 @@ def fuzz(
     return Report(number - first, time.monotonic() - began, tuple(failures))
 
 
-def _run(
-    name: str, seed: int, first: int, last: int | None, seconds: float | None
-) -> tuple[int, str | None]:
+def _run(name: str, seed: int, first: int, last: int, seconds: float) -> tuple[int, str | None]:
     """Return the number of the last input that was tried, and what happened if it failed."""
     with tempfile.TemporaryDirectory(prefix="neardup-fuzz-") as folder:
         note = Path(folder, "input")
@@ -159,19 +153,9 @@ def _try(target: Target, name: str, seed: int, numbers: Iterator[int], until: fl
         faulthandler.cancel_dump_traceback_later()
 
 
-def _target(name: str) -> Target:
-    for module in _MODULES:
-        found: dict[str, Target] = importlib.import_module(f"tests.faults.{module}").TARGETS
-        if name in found:
-            return found[name]
-    raise KeyError(name)
-
-
-def _main(name: str, seed: int, first: int, last: int | None, seconds: float | None) -> None:
+def _main(name: str, seed: int, first: int, last: int, seconds: float) -> None:
     faulthandler.enable()
-    target = _target(name)
+    target = targets()[name]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    numbers = iter(range(first, sys.maxsize if last is None else last))
-    until = float("inf") if seconds is None else time.monotonic() + seconds
-    _try(target, name, seed, numbers, until)
+    _try(target, name, seed, iter(range(first, last)), time.monotonic() + seconds)

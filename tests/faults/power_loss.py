@@ -65,7 +65,7 @@ def program(place: str, seed: int) -> None:
             note("done", ids)
             for _ in range(12):
                 count = rng.choice((1, 1, 1, 20, 60))
-                names = [f"d{at}" for at in range(number, number + count)]
+                names = [f"d{position}" for position in range(number, number + count)]
                 number += count
                 if rng.random() < 0.15 and ids:
                     gone = rng.choice(sorted(ids))
@@ -74,11 +74,11 @@ def program(place: str, seed: int) -> None:
                     ids.discard(gone)
                 else:
                     note("begin", ids | set(names))
-                    some = [{"id": name, "text": rng.choice(texts)} for name in names]
+                    rows = [{"id": name, "text": rng.choice(texts)} for name in names]
                     if count == 1:
-                        index.add(some[0]["id"], some[0]["text"])
+                        index.add(rows[0]["id"], rows[0]["text"])
                     else:
-                        index.add_many(some)
+                        index.add_many(rows)
                     ids |= set(names)
                 note("done", ids)
             if rng.random() < 0.5:
@@ -98,63 +98,65 @@ def record(folder: Path, seed: int = 0) -> list[Record]:
         check=True,
         timeout=600,
     )
-    found = list(_records((folder / "log").read_bytes()))
+    result = list(_records((folder / "log").read_bytes()))
     # What was recorded makes the very files, so nothing that writes escapes the library.
-    for name in {one.name for one in found} - {"", _SHARED_MEMORY}:
+    for name in {change.name for change in result} - {"", _SHARED_MEMORY}:
         written = Path(f"{place}{name}")
-        whole = _after([one for one in found if one.name == name], None)
+        whole = _after([change for change in result if change.name == name], None)
         assert whole == (written.read_bytes() if written.exists() else None), name
-    return found
+    return result
 
 
 def _records(log: bytes) -> Iterator[Record]:
-    at = 0
-    while at < len(log):
-        what, length, offset, size = _HEAD.unpack_from(log, at)
-        at += _HEAD.size
-        name, data = log[at : at + length], log[at + length : at + length + size]
-        at += length + size
+    number = 0
+    while number < len(log):
+        what, length, offset, size = _HEAD.unpack_from(log, number)
+        number += _HEAD.size
+        name, data = log[number : number + length], log[number + length : number + length + size]
+        number += length + size
         yield Record(what.decode(), name.decode(), offset, data)
 
 
-def _applied(content: bytearray | None, one: Record) -> bytearray | None:
-    if one.what == "u":
+def _applied(content: bytearray | None, change: Record) -> bytearray | None:
+    if change.what == "u":
         return None
     content = bytearray() if content is None else content
-    if one.what == "t":
-        content[one.offset :] = bytes(max(0, one.offset - len(content)))
-    elif one.what == "w":
-        begin = one.offset if one.offset >= 0 else len(content)
+    if change.what == "t":
+        content[change.offset :] = bytes(max(0, change.offset - len(content)))
+    elif change.what == "w":
+        begin = change.offset if change.offset >= 0 else len(content)
         content.extend(bytes(max(0, begin - len(content))))
-        content[begin : begin + len(one.data)] = one.data
+        content[begin : begin + len(change.data)] = change.data
     return content
 
 
-def _torn(one: Record, rng: random.Random) -> Iterator[Record]:
+def _torn(change: Record, rng: random.Random) -> Iterator[Record]:
     """Give what the disk took of a write that was not synced: all, nothing, or some sectors."""
     fate = rng.choice(("all", "all", "nothing", "prefix", "sectors"))
-    if one.what != "w" or fate in ("all", "nothing"):
+    if change.what != "w" or fate in ("all", "nothing"):
         if fate != "nothing":
-            yield one
+            yield change
         return
-    sectors = range(0, len(one.data), SECTOR)
+    sectors = range(0, len(change.data), SECTOR)
     if fate == "prefix":
-        yield Record("w", one.name, one.offset, one.data[: rng.choice(sectors)])
+        yield Record("w", change.name, change.offset, change.data[: rng.choice(sectors)])
         return
     for begin in sectors:
         if rng.random() < 0.5:
-            piece = one.data[begin : begin + SECTOR]
-            yield Record("w", one.name, one.offset + begin, piece)
+            piece = change.data[begin : begin + SECTOR]
+            yield Record("w", change.name, change.offset + begin, piece)
 
 
 def _after(records: list[Record], rng: random.Random | None) -> bytes | None:
     """Return what a file holds after these records: if there is `rng`, after a loss of power."""
-    synced = max((at for at, one in enumerate(records, 1) if one.what == "s"), default=0)
+    synced = max(
+        (number for number, record in enumerate(records, 1) if record.what == "s"), default=0
+    )
     content: bytearray | None = None
-    for at, one in enumerate(records):
-        if one.what == "s":
+    for number, change in enumerate(records):
+        if change.what == "s":
             continue
-        for piece in [one] if rng is None or at < synced else _torn(one, rng):
+        for piece in [change] if rng is None or number < synced else _torn(change, rng):
             content = _applied(content, piece)
     return None if content is None else bytes(content)
 
@@ -166,32 +168,34 @@ def _files(records: list[Record], rng: random.Random) -> dict[str, bytes | None]
     is there, and what was written under its name since is not. Journals of file systems keep
     the order of such changes, so a later sync of any file makes them durable.
     """
-    synced = max((at for at, one in enumerate(records) if one.what == "s"), default=-1)
+    synced = max(
+        (number for number, record in enumerate(records) if record.what == "s"), default=-1
+    )
     lives: dict[str, list[list[Record]]] = {}
     removed: dict[str, int] = {}
-    for at, one in enumerate(records):
-        if one.what == "n" or one.name == _SHARED_MEMORY:
+    for number, change in enumerate(records):
+        if change.what == "n" or change.name == _SHARED_MEMORY:
             continue
-        of_name = lives.setdefault(one.name, [[]])
-        if one.what == "u":
-            removed[one.name] = at
+        of_name = lives.setdefault(change.name, [[]])
+        if change.what == "u":
+            removed[change.name] = number
             of_name.append([])
         else:
-            of_name[-1].append(one)
-    found = {}
+            of_name[-1].append(change)
+    result = {}
     for name, of_name in lives.items():
         is_back = removed.get(name, -1) > synced and rng.random() < 0.5
-        found[name] = _after(of_name[-2 if is_back else -1], rng)
-    return found
+        result[name] = _after(of_name[-2 if is_back else -1], rng)
+    return result
 
 
 def lose(records: list[Record], folder: Path, *, count: int, seed: int = 0) -> Losses:
     """Lose power at `count` points, spread over the records, and hold the index to the law."""
     losses = Losses()
     step = len(records) / count
-    for at in range(count):
-        rng = random.Random(f"{seed}/{at}")
-        point = min(len(records), int(at * step) + rng.randrange(max(1, int(step))) + 1)
+    for number in range(count):
+        rng = random.Random(f"{seed}/{number}")
+        point = min(len(records), int(number * step) + rng.randrange(max(1, int(step))) + 1)
         lost = folder / "lost"
         shutil.rmtree(lost, ignore_errors=True)
         lost.mkdir()
@@ -205,9 +209,9 @@ def lose(records: list[Record], folder: Path, *, count: int, seed: int = 0) -> L
 
 def _check(records: list[Record], place: Path, rng: random.Random) -> None:
     notes = []
-    for one in records:
-        if one.what == "n":
-            kind, ids = json.loads(one.data)
+    for change in records:
+        if change.what == "n":
+            kind, ids = json.loads(change.data)
             notes.append((kind, frozenset(ids)))
     for name, content in _files(records, rng).items():
         if content is not None:
@@ -217,13 +221,16 @@ def _check(records: list[Record], place: Path, rng: random.Random) -> None:
     before = done[-1] if done else frozenset()
     after = notes[-1][1] if notes else before
     with Index(place, **OPTIONS) as index:
-        found = {document.id for document in index.documents()}
+        result = {document.id for document in index.documents()}
         # `add_many` stores what it adds in order, in one or more transactions.
         new = sorted(after - before, key=lambda id: int(id[1:]))
         possible = [before | set(new[:count]) for count in range(len(new) + 1)]
-        assert found in [*possible, after], (sorted(before - found)[:9], sorted(found - after)[:9])
+        assert result in [*possible, after], (
+            sorted(before - result)[:9],
+            sorted(result - after)[:9],
+        )
         index.add("after", "断电之后的第一条新闻：水文站照常通报。")
-    assert set(check_consistent(str(place))) == found | {"after"}
+    assert set(check_consistent(str(place))) == result | {"after"}
 
 
 if __name__ == "__main__":

@@ -28,18 +28,8 @@ def has_compiler() -> bool:
 def compiled(folder: Path) -> Path:
     """Return the path of the library, compiled into a folder."""
     library = folder / "faulty.so"
-    command = [
-        "cc",
-        "-O1",
-        "-Wall",
-        "-fPIC",
-        "-shared",
-        "-o",
-        library,
-        _SOURCE,
-        "-ldl",
-        "-lpthread",
-    ]
+    options = ["-O1", "-Wall", "-fPIC", "-shared", "-ldl", "-lpthread"]
+    command = ["cc", _SOURCE, "-o", library, *options]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return library
 
@@ -48,9 +38,9 @@ def environment(library: Path, folder: Path, index: Path, *, is_logged: bool) ->
     """Return the environment of a program whose calls on an index can fail, or are recorded."""
     control = folder / "control"
     control.write_bytes(b"\0" * _FIELDS.size)
-    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LD_PRELOAD": str(library)}
-    found |= {"FAULT_CONTROL": str(control), "FAULT_PATH": str(index), "RUST_BACKTRACE": "0"}
-    return found | ({"FAULT_LOG": str(folder / "log")} if is_logged else {})
+    result = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LD_PRELOAD": str(library)}
+    result |= {"FAULT_CONTROL": str(control), "FAULT_PATH": str(index), "RUST_BACKTRACE": "0"}
+    return result | ({"FAULT_LOG": str(folder / "log")} if is_logged else {})
 
 
 class Faults:
@@ -98,5 +88,5 @@ def failing_calls(folder: Path, *, most: int) -> dict[str, Any]:
     )
     if done.returncode != 0:
         raise AssertionError(f"exit code {done.returncode}: {done.stderr[-4000:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result

@@ -49,17 +49,16 @@ def _tell(name: str, report: fuzz.Report) -> int:
 
 
 def _under_the_index(seconds: float, seed: int) -> int:
-    broken = 0
     with tempfile.TemporaryDirectory() as folder:
         failing = preload.failing_calls(Path(folder), most=max(2, int(seconds / 30)))
         print(f"failing calls: {sum(failing['failed'].values())}", flush=True)
         recorded = power_loss.record(Path(folder), seed)
         losses = power_loss.lose(recorded, Path(folder), count=max(20, int(seconds * 4)), seed=seed)
         print(f"power losses: {losses.count}", flush=True)
-    for breach in [*failing["breaches"], *losses.breaches]:
+    breaches = [*failing["breaches"], *losses.breaches]
+    for breach in breaches:
         print(breach, flush=True)
-        broken += 1
-    return broken
+    return len(breaches)
 
 
 if __name__ == "__main__":

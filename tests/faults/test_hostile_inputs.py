@@ -28,14 +28,14 @@ def test_hostile_inputs(name):
 
 def test_every_entry_point_is_called():
     """What the core has is what `_core.pyi` declares."""
-    found = set()
+    result = set()
     for name, value in vars(_core).items():
         if inspect.isclass(value):
             methods = {key for key in vars(value) if not key.startswith("__")}
-            found |= {f"{name}.{method}" for method in methods}
+            result |= {f"{name}.{method}" for method in methods}
         elif callable(value):
-            found.add(name)
-    assert found - {"forbid_global_pool"} <= set(core_calls.ENTRY_POINTS)
+            result.add(name)
+    assert result - {"forbid_global_pool"} <= set(core_calls.ENTRY_POINTS)
 
 
 def corpus(recipe, texts):
@@ -117,9 +117,9 @@ class TestRefused:
     def test_entries_that_do_not_belong_together(self):
         made = corpus("shingle-sample", ["一" * 20])
         scheme_of_keys = _core.KeyScheme(rule("postings"), bits=0, background=None)
-        two, one = np.array([1, 2], np.uint64), np.array([1], np.uint64)
+        two, single = np.array([1, 2], np.uint64), np.array([1], np.uint64)
         with pytest.raises(InputError, match="2 keys, 1 numbers, 2 minimum overlaps"):
-            _core.FetchedIndex(scheme_of_keys, two, one, two.astype(np.uint16))
+            _core.FetchedIndex(scheme_of_keys, two, single, two.astype(np.uint16))
         for offsets in ([], [1], [0, 2, 1], [0, 5]):
             with pytest.raises(InputError, match="ascending from 0 to 1"):
                 _core.FetchedIndex.listed(scheme_of_keys, offsets, [1])

@@ -14,11 +14,11 @@ POINTS = 24
 
 @pytest.mark.slow
 def test_failing_calls(tmp_path):
-    found = preload.failing_calls(tmp_path, most=FAILING)
-    assert not found["breaches"], "\n".join(found["breaches"])
+    result = preload.failing_calls(tmp_path, most=FAILING)
+    assert not result["breaches"], "\n".join(result["breaches"])
     for operation in ("add", "add_many", "checkpoint", "compact", "close", "reopen"):
         for kind, least in (("write", FAILING), ("sync", 1), ("allocate", 1)):
-            assert found["failed"][f"{operation} {kind}"] >= least
+            assert result["failed"][f"{operation} {kind}"] >= least
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,6 @@ def test_lost_power(recorded, tmp_path):
 
 def test_what_was_not_synced_is_not_trusted(recorded, tmp_path):
     """Without the syncs of the log the same law is broken, so the test can fail."""
-    without = [one for one in recorded if one.what != "s" or one.name != "-wal"]
+    without = [record for record in recorded if record.what != "s" or record.name != "-wal"]
     losses = power_loss.lose(without, tmp_path, count=12, seed=1)
     assert losses.breaches

@@ -65,13 +65,13 @@ def add_all(tell, place, many, size, options):
     with Index(place, **options) as index:
         tell("open")
         for begin in range(0, len(many), size or 1):
-            some = many[begin : begin + (size or 1)]
+            part = many[begin : begin + (size or 1)]
             if size:
-                added = index.add_many(some)
+                added = index.add_many(part)
                 assert not added.problems
             else:
-                index.add(some[0]["id"], some[0]["text"])
-            tell([one["id"] for one in some])
+                index.add(part[0]["id"], part[0]["text"])
+            tell([item["id"] for item in part])
 
 
 def add_at_once(tell, place, together, texts, name, options):
@@ -79,6 +79,6 @@ def add_at_once(tell, place, together, texts, name, options):
     together.wait()
     with Index(place, **options) as index:
         tell(index.stats().threshold)
-        for at, text in enumerate(texts):
+        for number, text in enumerate(texts):
             together.wait()
-            index.add(f"{name}{at}", text)
+            index.add(f"{name}{number}", text)

@@ -3,11 +3,14 @@
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from tests import needs
+from tests.index.consistency import check_consistent
 from tests.postgres import NoServer, Server
 
+from neardup import Index
 from neardup.index.backends import open_database, sqlite
 
 
@@ -20,7 +23,8 @@ def quick_commits(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "DURABLE", False):
             settings = tuple(
-                one.replace("synchronous = FULL", "synchronous = OFF") for one in sqlite._PRAGMAS
+                pragma.replace("synchronous = FULL", "synchronous = OFF")
+                for pragma in sqlite._PRAGMAS
             )
             assert settings != sqlite._PRAGMAS
             patch.setattr(sqlite, "_PRAGMAS", settings)
@@ -60,20 +64,25 @@ def location(request: pytest.FixtureRequest, tmp_path) -> str:
 
 
 @pytest.fixture
+def index(request: pytest.FixtureRequest, location: str) -> Iterator[Index]:
+    """A new index, which is consistent after the test; a module may set its ``OPTIONS``."""
+    with Index(location, **{"workers": 1, **getattr(request.module, "OPTIONS", {})}) as index:
+        yield index
+    check_consistent(location)
+
+
+@pytest.fixture
 def opened():
     """Open databases; what was opened is closed after the test."""
-    databases = []
+    with ExitStack() as stack:
 
-    def open_one(location, *, tables=True, must_exist=False):
-        database = open_database(location, must_exist=must_exist)
-        databases.append(database)
-        if tables:
-            database.create_tables()
-        return database
+        def open_location(location, *, tables=True, must_exist=False):
+            database = stack.enter_context(open_database(location, must_exist=must_exist))
+            if tables:
+                database.create_tables()
+            return database
 
-    yield open_one
-    for database in databases:
-        database.close()
+        yield open_location
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -95,7 +104,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         needs_server = {"postgres", "database_url"} & set(getattr(item, "fixturenames", ()))
-        is_there = any(isinstance(one, str) and one == "postgresql" for one in parameters.values())
+        is_there = any(
+            isinstance(value, str) and value == "postgresql" for value in parameters.values()
+        )
         if is_there or (needs_server and "location" not in parameters):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.xdist_group("postgresql"))

@@ -17,19 +17,19 @@ def check_consistent(location):
             return connection.execute(statement).all()
 
         counted = {row.name: row.value for row in rows(counters.select())}
-        found = rows(documents.select().order_by(documents.c.number))
+        stored = rows(documents.select().order_by(documents.c.number))
         with_text = sorted(row.number for row in rows(select(texts.c.number)))
         entries = rows(select(all_keys))
         recent = len(rows(select(recent_keys)))
         settings = {row.name: row.value for row in rows(meta.select())}["settings"]
         assert database.check() == []
-    by_number = {row.number: row for row in found}
-    assert len({row.id for row in found}) == len(found)
-    assert all(0 < row.number < counted["next"] for row in found)
-    states = Counter(STATES[row.state] for row in found)
+    by_number = {row.number: row for row in stored}
+    assert len({row.id for row in stored}) == len(stored)
+    assert all(0 < row.number < counted["next"] for row in stored)
+    states = Counter(STATES[row.state] for row in stored)
     assert {name: counted[name] for name in STATES} == {name: states[name] for name in STATES}
-    assert counted["arrived"] >= len(found)
-    for row in found:
+    assert counted["arrived"] >= len(stored)
+    for row in stored:
         reasons = (row.kept_number, row.similarity, row.reason)
         if row.state == KEPT:
             assert reasons == (None, None, None)
@@ -49,14 +49,14 @@ def check_consistent(location):
     for entry in entries:
         assert by_number[entry.number].state == KEPT
         assert entry.share >= 0
-    return {row.id: row for row in found}
+    return {row.id: row for row in stored}
 
 
 def verdicts(location):
     """Return for each document the id it repeats, None if it is kept; all of it sound."""
-    found = check_consistent(location)
-    ids = {row.number: id for id, row in found.items()}
-    return {id: ids.get(row.kept_number) for id, row in found.items()}
+    stored = check_consistent(location)
+    ids = {row.number: id for id, row in stored.items()}
+    return {id: ids.get(row.kept_number) for id, row in stored.items()}
 
 
 def entries_of(location):

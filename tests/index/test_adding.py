@@ -1,35 +1,27 @@
 """Documents that come in: new ones, those that are there, those that cannot be."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from tests.index.consistency import check_consistent
+from tests.index.written import FERRY, NUMBERS, PEARS
 
-from neardup import Index, IndexUnavailableError, InputError, ParameterError
+from neardup import Index, IndexUnavailableError, InputError, load_recipe
 from neardup.base.progress import Progress
+from neardup.index import Decision, Document, NewDocument
 
-FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 FERRY_AGAIN = "The ferry to the northern islands leaves at seven in the morning, is back at noon."
-PEARS = "The orchard on the hill lost half of its pears to the hail; the rest went to the press."
 BRIDGE = "The council will open the new bridge on Sunday, and buses will run until midnight."
-
-
-@pytest.fixture
-def index(location):
-    with Index(location, workers=1) as index:
-        yield index
-    check_consistent(location)
 
 
 def rows(*texts, **fields):
     """Records d0, d1, ...; other fields hold a list each."""
     return [
-        {"id": f"d{at}", "text": text} | {name: values[at] for name, values in fields.items()}
-        for at, text in enumerate(texts)
+        {"id": f"d{number}", "text": text}
+        | {name: values[number] for name, values in fields.items()}
+        for number, text in enumerate(texts)
     ]
 
 
@@ -67,21 +59,16 @@ class TestAdd:
         index.add("a", FERRY, title="Other", at="2025-05-01", source="y", extra={"n": 2})
         assert index.get("a") == before
 
-    @pytest.mark.parametrize("again", [PEARS, "", FERRY_AGAIN])
-    def test_another_text_under_an_id_is_refused(self, index, again):
-        index.add("a", FERRY)
-        with pytest.raises(InputError, match="'a' already belongs to another text") as told:
-            index.add("a", again)
-        assert "Remove that one first, or choose another id." in str(told.value)
-        assert index.get("a").text == FERRY
-        assert len(index) == 1
-
-    def test_another_text_under_the_id_of_one_dropped(self, index):
+    @pytest.mark.parametrize(
+        ("id", "text"), [("a", PEARS), ("a", ""), ("a", FERRY_AGAIN), ("b", PEARS)]
+    )
+    def test_another_text_under_an_id_is_refused(self, index, id, text):
         index.add("a", FERRY)
         index.add("b", FERRY_AGAIN)
-        with pytest.raises(InputError, match="'b' already belongs to another text"):
-            index.add("b", PEARS)
-        assert len(index) == 2
+        with pytest.raises(InputError) as refusal:
+            index.add(id, text)
+        assert refusal.value.message.values["reason"].code == "id_taken"
+        assert [document.text for document in index.documents()] == [FERRY, FERRY_AGAIN]
 
     def test_texts_without_features_equal_only_the_same(self, index):
         assert index.add("a", "") is None
@@ -93,89 +80,35 @@ class TestAdd:
         assert index.add("f", " ") is None
 
     def test_fields_come_back(self, index):
+        """To the letter, but for NUL in what PostgreSQL cannot hold."""
         extra = {"n": 1, "list": [1.5, None, True], "deep": {"雪": "\0"}}
-        index.add("雪/1?x#y'\"%", FERRY, title="标题", source="源", at="2024-01-01", extra=extra)
-        found = index.get("雪/1?x#y'\"%")
-        assert (found.text, found.title, found.source) == (FERRY, "标题", "源")
-        assert found.extra == extra
-        assert (found.state, found.repeats) == ("kept", None)
+        id, text = "雪/1?x#y'\"%", "  A\0b\r\n\u200b雪\u0085\ufeff 🙂 e\u0301  "
+        index.add(id, text, title="标\0题", source="源\0", at="2024-01-01", extra=extra)
+        assert index.get(id) == Document(
+            id=id,
+            text=text,
+            title="标\N{REPLACEMENT CHARACTER}题",
+            source="源\N{REPLACEMENT CHARACTER}",
+            at=datetime(2024, 1, 1, tzinfo=UTC),
+            extra=extra,
+            state="kept",
+            repeats=None,
+        )
 
-    def test_a_text_comes_back_to_the_letter(self, index):
-        text = "  A\0b\r\n\u200b雪\u0085\ufeff 🙂 e\u0301  "
-        index.add("a", text)
-        assert index.get("a").text == text
+    def test_now_is_the_default_time(self, index):
+        before = datetime.now(UTC)
+        index.add("a", FERRY)
+        times = [None, datetime(1999, 1, 1)]
+        index.add_many(rows(PEARS, BRIDGE, day=times), at_field="day")
+        a, d0, d1 = (document.at for document in index.documents())
+        assert before <= a <= d0 <= datetime.now(UTC)
+        assert d1 == datetime(1999, 1, 1, tzinfo=UTC)
 
     def test_a_very_long_text(self, index):
-        text = "".join(f"{at} steps to the sea. " for at in range(150_000))
+        text = "".join(f"{number} steps to the sea. " for number in range(150_000))
         assert index.add("a", text) is None
         assert index.add("b", text[:-20]).id == "a"
         assert index.get("a").text == text
-
-    def test_nul_in_what_postgresql_cannot_hold(self, index):
-        index.add("a", FERRY, title="one\0two", source="three\0four")
-        found = index.get("a")
-        assert found.title == "one\N{REPLACEMENT CHARACTER}two"
-        assert found.source == "three\N{REPLACEMENT CHARACTER}four"
-
-
-class TestTimes:
-    @pytest.mark.parametrize(
-        ("at", "expected"),
-        [
-            ("2024-03-09T08:00:00+08:00", datetime(2024, 3, 9, tzinfo=UTC)),
-            ("2024-03-09", datetime(2024, 3, 9, tzinfo=UTC)),
-            ("2024-03-09T00:00:00Z", datetime(2024, 3, 9, tzinfo=UTC)),
-            (datetime(2024, 3, 9), datetime(2024, 3, 9, tzinfo=UTC)),
-            (
-                datetime(2024, 3, 9, 1, 2, 3, 456789, timezone(timedelta(hours=-3))),
-                datetime(2024, 3, 9, 4, 2, 3, 456789, UTC),
-            ),
-            (pd.Timestamp("2024-03-09", tz="Asia/Shanghai"), datetime(2024, 3, 8, 16, tzinfo=UTC)),
-            (datetime(1, 1, 1), datetime(1, 1, 1, tzinfo=UTC)),
-            (datetime.max, datetime.max.replace(tzinfo=UTC)),
-            ("1969-12-31T23:59:59.999999", datetime(1969, 12, 31, 23, 59, 59, 999999, UTC)),
-        ],
-    )
-    def test_times_are_kept_in_utc(self, index, at, expected):
-        index.add("a", FERRY, at=at)
-        assert index.get("a").at == expected
-        assert index.get("a").at.tzinfo == UTC
-
-    def test_now_is_the_default(self, index):
-        before = datetime.now(UTC)
-        index.add("a", FERRY)
-        index.add_many([{"id": "b", "text": PEARS}])
-        assert before <= index.get("a").at <= index.get("b").at <= datetime.now(UTC)
-
-    def test_a_time_that_utc_cannot_hold(self, index):
-        with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
-            index.add("a", FERRY, at="0001-01-01T00:00:00+14:00")
-
-    @pytest.mark.parametrize("kind", ["list", "arrow", "pandas", "polars"])
-    def test_times_of_a_collection(self, index, kind):
-        at = [datetime(2024, 3, 9), None, datetime(1999, 1, 1)]
-        many = rows(FERRY, PEARS, BRIDGE, day=at)
-        table = pa.Table.from_pylist(many)
-        index.add_many(
-            {
-                "list": many,
-                "arrow": table,
-                "pandas": table.to_pandas(),
-                "polars": pl.from_arrow(table),
-            }[kind],
-            at_field="day",
-        )
-        found = [one.at for one in index.documents()]
-        assert found[0::2] == [one.replace(tzinfo=UTC) for one in at[0::2]]
-        assert datetime.now(UTC) - found[1] < timedelta(minutes=10)
-
-    def test_bad_times_of_a_collection_are_problems(self, index):
-        many = rows(FERRY, PEARS, BRIDGE, day=["2024-01-01", "soon", 7])
-        added = index.add_many(many, at_field="day")
-        assert added.keep.tolist() == [True, False, False]
-        assert [one.field for one in added.problems] == ["day", "day"]
-        assert [one.record for one in added.problems] == [2, 3]
-        assert len(index) == 1
 
 
 class TestAddMany:
@@ -199,21 +132,21 @@ class TestAddMany:
         assert (added.new, added.already, added.problem_count) == (3, 3, 3)
         removed = added.removed.to_pylist()
         assert [(row["id"], row["kept_id"]) for row in removed] == [("a", "old"), ("a", "old")]
-        places = sorted((one.record, one.field) for one in added.problems)
+        places = sorted((problem.record, problem.field) for problem in added.problems)
         assert places == [(6, "id"), (7, "id"), (8, "text")]
-        reasons = {one.record: str(one) for one in added.problems}
+        reasons = {problem.record: str(problem) for problem in added.problems}
         assert "'b' already belongs to another text" in reasons[6]
         assert "'old' already belongs to another text" in reasons[7]
-        assert [one.id for one in index.documents()] == ["old", "a", "b", "d"]
+        assert [document.id for document in index.documents()] == ["old", "a", "b", "d"]
 
     @pytest.mark.slow
     def test_the_same_across_transactions(self, index):
         """An id comes again within one transaction and a transaction later."""
-        many = rows(*(f"Number {at} of the list is {at * 7919}." for at in range(1500)))
+        many = rows(*(f"Number {number} of the list is {number * 7919}." for number in range(1500)))
         added = index.add_many([*many, *many[::-1]])
         assert (added.new, added.already, added.problem_count) == (1500, 1500, 0)
         assert added.keep[:1500].tolist() == added.keep[1500:][::-1].tolist()
-        other = [one | {"text": one["text"] + "?!"} for one in many]
+        other = [row | {"text": row["text"] + "?!"} for row in many]
         added = index.add_many([{"id": "x", "text": ""}, *other])
         assert added.problem_count == 1500
         assert added.new == 1
@@ -239,10 +172,10 @@ class TestAddMany:
             "source_field": "from",
         }
         index.add_many(many, **names, extra_fields=["n", "m"])
-        one, other = index.documents()
-        assert (one.id, one.text, one.title, one.source) == ("7", FERRY, "Ferries", "x")
-        assert one.extra == {"n": 1, "m": "two"}
-        assert (other.id, other.title, other.source, other.extra) == ("8", None, None, {})
+        first, second = index.documents()
+        assert (first.id, first.text, first.title, first.source) == ("7", FERRY, "Ferries", "x")
+        assert first.extra == {"n": 1, "m": "two"}
+        assert (second.id, second.title, second.source, second.extra) == ("8", None, None, {})
 
     def test_a_missing_column(self, index):
         table = pa.table({"id": ["a"], "text": [FERRY]})
@@ -258,12 +191,14 @@ class TestAddMany:
     def test_titles_of_first_lines(self, index):
         many = rows("First line\n" + FERRY, PEARS)
         index.add_many(many, title_from_first_line=True)
-        assert [one.title for one in index.documents()] == ["First line", PEARS]
+        assert [document.title for document in index.documents()] == ["First line", PEARS]
 
-    def test_progress_is_told(self, index):
-        class Told(Progress):
+    def test_progress_and_notes(self, index):
+        """A field that no record has a value in is a note: its name may be misspelt."""
+
+        class Watched(Progress):
             def __init__(self):
-                self.stages, self.rows, self.problems = [], 0, 0
+                self.stages, self.rows, self.problems, self.notes = [], 0, 0, []
 
             def stage(self, name, *_):
                 self.stages.append(name)
@@ -274,43 +209,97 @@ class TestAddMany:
             def problem(self, _problem):
                 self.problems += 1
 
-        told = Told()
-        index.add_many(rows(FERRY, None, PEARS), progress=told)
-        assert (told.stages, told.rows, told.problems) == (["add"], 3, 1)
-
-    def test_fields_without_values(self, index):
-        """A field that no record has a value in is a note: its name may be misspelt."""
-
-        class Told(Progress):
-            def __init__(self):
-                self.notes = []
-
             def note(self, line):
                 self.notes.append(line.values)
 
-        told = Told()
+        watched = Watched()
         records = [{"id": "a", "text": FERRY, "from": "x"}, {"id": "b", "text": PEARS, "n": None}]
-        index.add_many(
-            records, at_field="dat", source_field="from", extra_fields=["n", "from"], progress=told
-        )
-        assert told.notes == [{"field": "dat"}, {"field": "n"}]
-        index.add_many([], at_field="dat", progress=told)
-        assert len(told.notes) == 2
+        records.append({"id": "c", "text": None})
+        names = {"at_field": "dat", "source_field": "from", "extra_fields": ["n", "from"]}
+        index.add_many(records, **names, progress=watched)
+        assert (watched.stages, watched.rows, watched.problems) == (["add"], 3, 1)
+        assert watched.notes == [{"field": "dat"}, {"field": "n"}]
+        index.add_many([], at_field="dat", progress=watched)
+        assert len(watched.notes) == 2
 
     def test_files(self, index, make):
         lines = (b'{"id": "x", "text": "one"}', b'{"id": "y"}', b"no json", b'{"text": "two"}')
         name = make("a.jsonl", b"\n".join(lines))
         added = index.add_files([name])
         assert added.keep.tolist() == [True, False, False, True]
-        assert [one.id for one in index.documents()] == ["x", "a.jsonl:4"]
+        assert [document.id for document in index.documents()] == ["x", "a.jsonl:4"]
         again = index.add_files([name])
         assert (again.new, again.already, again.problem_count) == (0, 2, added.problem_count)
 
-    @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
-    def test_tables(self, index, kind):
-        table = pa.Table.from_pylist(rows(FERRY, FERRY_AGAIN, PEARS))
-        data = {"arrow": table, "pandas": table.to_pandas(), "polars": pl.from_arrow(table)}[kind]
-        assert index.add_many(data).keep.tolist() == [True, False, True]
+
+class TestTogether:
+    def test_each_is_answered_for_itself(self, index):
+        index.add("a", NUMBERS)
+        given = {
+            NewDocument("n1", BRIDGE): (True, None),
+            NewDocument("n2", NUMBERS + " and", source="desk", extra=None): (True, "a"),
+            NewDocument("a", NUMBERS): (False, None),
+            NewDocument("a", PEARS): "another text",
+            NewDocument("", "x"): "'id' parameter",
+            NewDocument("n3", "\ud800"): "U+D800",
+            NewDocument("n4", "text", at="spring"): "'at' parameter",
+            NewDocument("n1", BRIDGE, source="again"): (False, None),
+            NewDocument("n5", "", at="2024-03-09T08:00:00+08:00"): (True, None),
+        }
+        decisions = index.add_together([*given, NewDocument("n6", "text", extra=[1])])
+        assert "'extra' parameter" in decisions[-1].problem
+        for (document, expected), decision in zip(given.items(), decisions, strict=False):
+            assert decision.id == document.id
+            if isinstance(expected, str):
+                assert (decision.new, decision.repeats) == (False, None)
+                assert expected in decision.problem
+            else:
+                repeated = decision.repeats and decision.repeats.id
+                assert ((decision.new, repeated), decision.problem) == (expected, None)
+        assert index.get("n2").source == "desk"
+        assert index.add_together([]) == []
+
+    def test_as_one_by_one(self, tmp_path):
+        texts = [f"{NUMBERS} {number % 7} {PEARS[: number * 5]}" for number in range(40)]
+        with Index(tmp_path / "other.db", recipe="shingle", threshold=0.3) as other:
+            together = other.add_together(
+                [NewDocument(f"m{number}", text) for number, text in enumerate(texts)]
+            )
+        with Index(tmp_path / "third.db", recipe="shingle", threshold=0.3) as third:
+            alone = [third.add(f"m{number}", text) for number, text in enumerate(texts)]
+        assert [item.repeats for item in together] == alone
+        assert any(alone)
+        assert not all(alone)
+
+    def test_more_than_one_transaction(self, index):
+        texts = [f"document number {number} says {number * number}" for number in range(2500)]
+        given = [NewDocument(str(number), text) for number, text in enumerate(texts)]
+        for decision, document in zip(index.add_together(given), given, strict=True):
+            assert decision == Decision(document.id, True, decision.repeats, None)
+        assert len(index) == 2500
+
+    def test_each_problem_is_told_of_its_own_document(self, tmp_path, monkeypatch):
+        """A segmenter fails on one, and another is too long: the core says so in that order."""
+        monkeypatch.setattr("neardup._core.MAX_TEXT_BYTES", 100)
+        recipe = load_recipe("general").replace(
+            name="own", segment={"units": "tests.index.test_adding:fails_on_bad"}
+        )
+        given = [("bad", "bad"), ("fine", "a b c d"), ("long", "x" * 101), ("again", "bad")]
+        with Index(tmp_path / "own.db", recipe=recipe, workers=1) as index:
+            decisions = index.add_together([NewDocument(*decision) for decision in given])
+            assert [decision.new for decision in decisions] == [False, True, False, False]
+        for decision in (decisions[0], decisions[2], decisions[3]):
+            assert f"document '{decision.id}'" in decision.problem
+        assert "must have at most 100 bytes" in decisions[2].problem
+        for decision in (decisions[0], decisions[3]):
+            assert "ValueError: bad text" in decision.problem
+
+
+def fails_on_bad(text):
+    """Words, where there are any good ones."""
+    if text == "bad":
+        raise ValueError("bad text")
+    return [(word, "x") for word in text.split()]
 
 
 DAY = timedelta(days=1)
@@ -342,17 +331,6 @@ class TestWindows:
         # The second looks back to `old`; the third to the first.
         assert added.keep.tolist() == [True, False, False, True]
         assert added.removed["kept_id"].to_pylist() == ["old", "d0"]
-
-    def test_many_are_as_one_by_one(self, index):
-        texts = [FERRY, FERRY_AGAIN, PEARS, FERRY, PEARS, FERRY_AGAIN, FERRY, PEARS]
-        day = [NOON + at * DAY for at in (3, 4, 4, 9, 6, 8, 20, 21)]
-        many = rows(*texts, day=day)
-        one_by_one = [index.add(one["id"], one["text"], at=one["day"], within="3d") for one in many]
-        again = [one | {"id": f"again-{one['id']}"} for one in many]
-        for one in many:
-            index.remove(one["id"])
-        added = index.add_many(again, at_field="day", within="3d")
-        assert added.keep.tolist() == [match is None for match in one_by_one]
 
     def test_queries(self, index):
         assert [m.id for m in index.query(FERRY, at=NOON + DAY, within=DAY)] == ["old"]

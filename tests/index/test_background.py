@@ -25,14 +25,17 @@ def notices(count):
         "如有疑问可向值班人员咨询，未尽事宜另行通知，特此公告。"
     )
     for number, (place, thing, doing) in enumerate(itertools.islice(every, count)):
-        own = "".join(chr(0x4E00 + (number * 37 + at * at * 11) % 9000) for at in range(30))
-        yield {"id": f"n{number}", "text": form.format(place, thing, doing) + own}
+        letters = "".join(
+            chr(0x4E00 + (number * 37 + position * position * 11) % 9000) for position in range(30)
+        )
+        yield {"id": f"n{number}", "text": form.format(place, thing, doing) + letters}
 
 
 def recounted(location):
     with Index(location) as index, index._engine.reading() as session:
         happened = session.connection.execute(events.select()).mappings().all()
-        return [row["details"] for row in happened if row["action"] == "recounted"]
+        counts = [row["details"] for row in happened if row["action"] == "recounted"]
+        return [json.loads(details)["arrived"] for details in counts]
 
 
 def shuffled():
@@ -65,20 +68,14 @@ def test_a_form_is_known_after_the_first_hundred_documents(location):
 def test_it_is_counted_when_it_is_due(tmp_path):
     rng = random.Random(3)
     texts = ["".join(chr(0x4E00 + rng.randrange(9000)) for _ in range(60)) for _ in range(2100)]
-    records = [{"id": str(at), "text": text} for at, text in enumerate(texts)]
+    records = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
     for size in (700, 2100):
         place = str(tmp_path / f"{size}.db")
         with Index(place) as index:
             for begin in range(0, len(records), size):
                 assert index.add_many(records[begin : begin + size]).keep.all()
             assert index.stats().background_texts == 1600
-        assert [json.loads(one)["arrived"] for one in recounted(place)] == [
-            100,
-            200,
-            400,
-            800,
-            1600,
-        ]
+        assert recounted(place) == [100, 200, 400, 800, 1600]
 
 
 @pytest.mark.parametrize("size", [1, 7, 250])
@@ -87,15 +84,15 @@ def test_freed_documents_that_come_again_are_no_arrivals(size, tmp_path):
     path = tmp_path / "index.db"
     with Index(path, workers=1) as index:
         index.add_many(many[:90])
-        for repeated in {one.repeats.id for one in index.documents("dropped")}:
+        for repeated in {document.repeats.id for document in index.documents("dropped")}:
             index.remove(repeated)
-        freed = {one.id for one in index.documents("freed")}
+        freed = {document.id for document in index.documents("freed")}
         assert len(freed) > 20
-        again = [one for one in many[:90] if one["id"] in freed]
+        again = [row for row in many[:90] if row["id"] in freed]
         rest = many[90:95] + again + many[95:250]
         for begin in range(0, len(rest), size):
             index.add_many(rest[begin : begin + size])
-    assert [json.loads(one)["arrived"] for one in recounted(path)] == [100, 200]
+    assert recounted(path) == [100, 200]
 
 
 def test_nothing_is_counted_where_nothing_is_common(tmp_path):

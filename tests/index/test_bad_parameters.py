@@ -4,18 +4,19 @@ import inspect
 from datetime import timedelta
 
 import pytest
+from tests.index.written import FERRY
 
 from neardup import Index, InputError, ParameterError
 
-TEXT = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
 MANY = [{"id": "b", "text": "one"}]
 
 _TEXT = (None, 7, b"bytes", ["x"], "\ud800")
 _ID = (None, 7, b"bytes", ["x"])
+_NEW_ID = (*_ID, "", "a\0b", "\ud800", "雪" * 1000)
 _TITLE = (7, b"bytes", "\ud800")
 _TIME = ("soon", 7, b"2024-01-01", "", "2024-13-01")
-_SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", timedelta(0))
-_ZONE = (7, "", "Nowhere/At/All", b"UTC")
+_SPAN = ("soon", 7, "0d", "-1d", "", "14", "1.5d", "14 years", "999999999w", timedelta(0))
+_ZONE = (7, "", "Nowhere/At/All", "Asia", "../passwd", "a\0b", b"UTC")
 _FIELD = (7, ["text"])
 _FIELDS = {
     "text_field": _FIELD,
@@ -35,9 +36,9 @@ _FIELDS = {
 #: written have their own tests.
 METHODS = {
     "add": (
-        {"id": "b", "text": TEXT},
+        {"id": "b", "text": FERRY},
         {
-            "id": _ID,
+            "id": _NEW_ID,
             "text": _TEXT,
             "title": _TITLE,
             "at": _TIME,
@@ -58,7 +59,7 @@ METHODS = {
         | _FIELDS,
     ),
     "query": (
-        {"text": TEXT},
+        {"text": FERRY},
         {
             "text": _TEXT,
             "k": (0, -1, 1.5, "1", None, True),
@@ -77,10 +78,7 @@ METHODS = {
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID}),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
-    "expire": (
-        {},
-        {"before": _TIME, "older_than": _SPAN},
-    ),
+    "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }
 #: Methods without parameters, and those that write files.
 OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load", "rebuild"}
@@ -89,9 +87,9 @@ OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "l
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     with Index(tmp_path_factory.mktemp("parameters") / "index.db") as index:
-        index.add("a", TEXT)
+        index.add("a", FERRY)
         yield index
-        assert [one.id for one in index.documents()] == ["a"]
+        assert [document.id for document in index.documents()] == ["a"]
 
 
 def test_the_lists_are_complete():
@@ -103,10 +101,10 @@ def test_the_lists_are_complete():
 
 
 CASES = [
-    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{at}")
+    pytest.param(name, parameter, value, id=f"{name}-{parameter}-{number}")
     for name, (_, bad) in METHODS.items()
     for parameter, values in bad.items()
-    for at, value in enumerate(values)
+    for number, value in enumerate(values)
 ]
 
 

@@ -1,7 +1,6 @@
 """Many writers: no document is lost, and of two that are alike one is kept."""
 
 import random
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -24,20 +23,23 @@ EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
 
 def check_replayed(place, new_place, options):
     """Hold an index to one to which the same documents came in the order of their numbers."""
-    found = verdicts(place)
+    stored = verdicts(place)
     again = new_place()
     with Index(place) as index, Index(again, **options) as other:
-        for one in index.documents():
-            match = other.add(one.id, one.text)
-            assert (one.state, one.repeats) == ("kept" if match is None else "dropped", match)
-    assert verdicts(again) == found
-    return found
+        for document in index.documents():
+            match = other.add(document.id, document.text)
+            assert (document.state, document.repeats) == (
+                "kept" if match is None else "dropped",
+                match,
+            )
+    assert verdicts(again) == stored
+    return stored
 
 
 def streams(many, rng):
     """For each writer most of the documents, in an order of its own."""
-    some = [rng.sample(many, len(many) * 3 // 5) for _ in SIZES[:-1]]
-    return [*some, rng.sample(many, len(many))]
+    part = [rng.sample(many, len(many) * 3 // 5) for _ in SIZES[:-1]]
+    return [*part, rng.sample(many, len(many))]
 
 
 @pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
@@ -47,14 +49,14 @@ def test_eight_processes(options, new_place):
     rng = random.Random(6)
     place = new_place()
     children = [
-        Child(add_all, place, some, size, options)
-        for some, size in zip(streams(many, rng), SIZES, strict=True)
+        Child(add_all, place, stream, size, options)
+        for stream, size in zip(streams(many, rng), SIZES, strict=True)
     ]
     codes = [child.end() for child in children]
     assert codes == [0] * len(SIZES), [child.told[-1] for child in children]
-    found = check_replayed(place, new_place, options)
-    assert set(found) == {one["id"] for one in many}
-    kept = [one["text"] for one in many if found[one["id"]] is None]
+    stored = check_replayed(place, new_place, options)
+    assert set(stored) == {row["id"] for row in many}
+    kept = [row["text"] for row in many if stored[row["id"]] is None]
     assert 0.2 < len(kept) / len(many) < 0.8
     if options is EXACT:
         assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
@@ -71,11 +73,11 @@ def twins(count):
 
 
 def check_twins(place, count):
-    found = verdicts(place)
-    assert len(found) == 2 * count
-    for at in range(count):
-        one, other = f"a{at}", f"b{at}"
-        assert (found[one], found[other]) in ((None, one), (other, None))
+    stored = verdicts(place)
+    assert len(stored) == 2 * count
+    for number in range(count):
+        first, second = f"a{number}", f"b{number}"
+        assert (stored[first], stored[second]) in ((None, first), (second, None))
 
 
 def test_two_processes_at_the_same_moment(new_place):
@@ -88,20 +90,6 @@ def test_two_processes_at_the_same_moment(new_place):
     check_twins(place, 40)
 
 
-def test_two_threads_at_the_same_moment(new_place):
-    place, together = new_place(), threading.Barrier(2, timeout=60)
-    with Index(place) as index:
-
-        def add(name, texts):
-            for at, text in enumerate(texts):
-                together.wait()
-                index.add(f"{name}{at}", text)
-
-        with ThreadPoolExecutor(2) as threads:
-            list(threads.map(add, "ab", twins(40)))
-    check_twins(place, 40)
-
-
 @pytest.mark.parametrize("name", ["shingle", "characters"])
 def test_eight_threads_of_one_index(name, new_place):
     """Adding, asking and removing; ``characters`` keeps fingerprints in memory for all of them."""
@@ -111,9 +99,9 @@ def test_eight_threads_of_one_index(name, new_place):
     place = new_place()
     with Index(place, **options) as index:
 
-        def add(some, size):
-            for begin in range(0, len(some), size or 1):
-                part = some[begin : begin + (size or 1)]
+        def add(chunk, size):
+            for begin in range(0, len(chunk), size or 1):
+                part = chunk[begin : begin + (size or 1)]
                 if size:
                     assert index.add_many(part).problems == []
                 else:
@@ -126,8 +114,8 @@ def test_eight_threads_of_one_index(name, new_place):
         with ThreadPoolExecutor(len(SIZES)) as threads:
             list(threads.map(add, streams(many, rng), SIZES))
         assert len(index) == len(many)
-    found = check_replayed(place, new_place, options)
-    assert set(found) == {one["id"] for one in many}
+    stored = check_replayed(place, new_place, options)
+    assert set(stored) == {row["id"] for row in many}
 
 
 def test_adding_and_removing_at_once(new_place):
@@ -136,7 +124,7 @@ def test_adding_and_removing_at_once(new_place):
     place = new_place()
     with Index(place, **EXACT) as index:
         index.add_many(many)
-        first = [one["id"] for one in many]
+        first = [row["id"] for row in many]
 
         def remove(ids):
             for id in ids:
@@ -145,7 +133,7 @@ def test_adding_and_removing_at_once(new_place):
         def reconsider(_):
             return sum(len(index.reconsider()) for _ in range(10))
 
-        more = [one | {"id": f"again-{one['id']}"} for one in many]
+        more = [row | {"id": f"again-{row['id']}"} for row in many]
         with ThreadPoolExecutor(4) as threads:
             jobs = [
                 threads.submit(remove, first[::3]),
@@ -157,11 +145,11 @@ def test_adding_and_removing_at_once(new_place):
                 job.result()
         check_consistent(place)
         index.reconsider()
-        found = check_consistent(place)
-        assert set(found) == {*first[2::3], *(one["id"] for one in more)}
+        stored = check_consistent(place)
+        assert set(stored) == {*first[2::3], *(row["id"] for row in more)}
         # Decided again in the order of numbers, those that are left are kept or repeat one.
-        assert {row.state for row in found.values()} == {0, 1}
-        kept = [one.text for one in index.documents("kept")]
+        assert {row.state for row in stored.values()} == {0, 1}
+        kept = [document.text for document in index.documents("kept")]
     assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
 
 
@@ -169,13 +157,13 @@ def test_eight_processes_make_one_index(new_place):
     place, together = new_place(), barrier(8)
     text = letters(random.Random(10), 60)
     children = [
-        Child(add_at_once, place, together, [text], f"p{at}-", {"threshold": 0.5, "workers": 1})
-        for at in range(8)
+        Child(add_at_once, place, together, [text], f"p{number}-", {"threshold": 0.5, "workers": 1})
+        for number in range(8)
     ]
     assert [child.end() for child in children] == [0] * 8, [child.told for child in children]
-    found = verdicts(place)
-    assert len(found) == 8
-    assert sum(kept is None for kept in found.values()) == 1
+    stored = verdicts(place)
+    assert len(stored) == 8
+    assert sum(kept is None for kept in stored.values()) == 1
 
 
 @pytest.mark.parametrize("kept_open", [False, True])
@@ -205,8 +193,8 @@ def test_processes_that_want_another_index_are_told(new_place):
     place, together = new_place(), barrier(6)
     thresholds = [0.5, 0.6, 0.5, 0.6, 0.5, 0.6]
     children = [
-        Child(add_at_once, place, together, [], f"p{at}-", {"threshold": wanted, "workers": 1})
-        for at, wanted in enumerate(thresholds)
+        Child(add_at_once, place, together, [], f"p{number}-", {"threshold": wanted, "workers": 1})
+        for number, wanted in enumerate(thresholds)
     ]
     codes = [child.end() for child in children]
     with Index(place) as index:

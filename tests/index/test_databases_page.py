@@ -33,12 +33,12 @@ def pairs(tmp_path, monkeypatch):
     assert (~with_features).sum() > 1
     names = [name for name, kept in zip(texts, with_features, strict=True) if kept]
     rows = rows[with_features]
-    found = near_pairs(rows, max_distance=3)
-    assert set(found.distance) == {0, 1, 2, 3}
-    assert len(near_pairs(rows, max_distance=4).a) > len(found.a)
+    result = near_pairs(rows, max_distance=3)
+    assert set(result.distance) == {0, 1, 2, 3}
+    assert len(near_pairs(rows, max_distance=4).a) > len(result.a)
     return {
         (*sorted((names[a], names[b])), distance)
-        for a, b, distance in zip(found.a, found.b, found.distance.tolist(), strict=True)
+        for a, b, distance in zip(result.a, result.b, result.distance.tolist(), strict=True)
     }
 
 

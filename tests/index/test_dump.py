@@ -1,8 +1,6 @@
 """A whole index as lines, and an index made of them: the same one, in either database."""
 
 import json
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -27,12 +25,12 @@ def rows(texts):
     return [
         {
             **row,
-            "title": f"《{at}》" if at % 3 else None,
-            "from": f"报 {at % 5}" if at % 4 else None,
-            "when": f"2024-03-{at % 28 + 1:02}T08:00:00.{at:06}+08:00",
-            "n": at if at % 2 else None,
+            "title": f"《{number}》" if number % 3 else None,
+            "from": f"报 {number % 5}" if number % 4 else None,
+            "when": f"2024-03-{number % 28 + 1:02}T08:00:00.{number:06}+08:00",
+            "n": number if number % 2 else None,
         }
-        for at, row in enumerate(documents(texts))
+        for number, row in enumerate(documents(texts))
     ]
 
 
@@ -46,9 +44,8 @@ def lines_of(index):
 
 
 def loaded(location, lines, folder):
-    path = folder / "dump.jsonl"
-    path.write_bytes(lines)
-    return Index.load(location, path)
+    (folder / "dump.jsonl").write_bytes(lines)
+    return Index.load(location, folder / "dump.jsonl")
 
 
 def states(index):
@@ -94,11 +91,20 @@ def test_from_one_database_to_the_other_and_back(name, tmp_path, database_url):
             assert changed(back, later) == expected
 
 
-def filled(location):
-    index = Index(location)
+@pytest.fixture
+def filled(index):
     index.add_many(rows(families(2, 60)), **FIELDS)
     index.remove("d1")
     return index
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """A dump of an index with a bit of everything."""
+    with Index(tmp_path_factory.mktemp("lines") / "a.db") as index:
+        index.add_many(rows(families(2, 60)), **FIELDS)
+        index.remove("d1")
+        return lines_of(index)
 
 
 def test_an_empty_index(location, tmp_path):
@@ -110,67 +116,62 @@ def test_an_empty_index(location, tmp_path):
         assert copy.add("a", "人来人往的车站里，广播正在通知列车晚点的消息。") is None
 
 
-def test_values_that_are_rare(location, tmp_path):
-    with Index(location) as index:
-        index.add(
-            "引 \U0001f600", "\0 一段含有空字符的文字。", extra={"n": (1 << 63) - 1, "x": 0.1}
-        )
-        index.add("early", "", at="0001-01-01T00:00:00+00:00", source="")
-        index.add("late", "。", at="9999-12-31T23:59:59.999999+00:00", extra={"a": [{"b": None}]})
-        lines = lines_of(index)
-        with loaded(tmp_path / "copy.db", lines, tmp_path) as copy:
-            assert list(copy.documents()) == list(index.documents())
-            assert lines_of(copy) == lines
+def test_values_that_are_rare(index, tmp_path):
+    index.add("引 \U0001f600", "\0 一段含有空字符的文字。", extra={"n": (1 << 63) - 1, "x": 0.1})
+    index.add("early", "", at="0001-01-01T00:00:00+00:00", source="")
+    index.add("late", "。", at="9999-12-31T23:59:59.999999+00:00", extra={"a": [{"b": None}]})
+    lines = lines_of(index)
+    with loaded(tmp_path / "copy.db", lines, tmp_path) as copy:
+        assert list(copy.documents()) == list(index.documents())
+        assert lines_of(copy) == lines
 
 
-def test_one_moment(location):
+def test_one_moment(filled):
     """What is added while it is written is not in it."""
-    with filled(location) as index:
-        before = lines_of(index)
-        got = []
+    before = lines_of(filled)
+    parts = []
 
-        def write(part):
-            if not got:
-                index.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
-                index.remove("d2")
-            got.append(part)
+    def write(part):
+        if not parts:
+            filled.add("new", "写到一半的时候，又来了一篇从来没有见过的新文章。")
+            filled.remove("d2")
+        parts.append(part)
 
-        dump(index._engine, write, Progress())
-        assert b"".join(got) == before != lines_of(index)
+    dump(filled._engine, write, Progress())
+    assert b"".join(parts) == before != lines_of(filled)
 
 
-def test_files(tmp_path, monkeypatch):
+def test_files(tmp_path, monkeypatch, lines):
     monkeypatch.chdir(tmp_path)
-    with filled("a.db") as index:
+    with loaded("a.db", lines, tmp_path) as index:
         index.dump("dump.zst")
-        index.dump("dump")
         with pytest.raises(OSError, match="exists already"):
-            index.dump("dump")
-        index.dump("dump", force=True)
+            index.dump("dump.zst")
+        index.dump("dump.zst", force=True)
         with zstandard.open("dump.zst") as packed:
-            assert packed.read() == Path("dump").read_bytes()
+            assert packed.read() == lines
     with Index.load("b.db", "dump.zst") as copy:
-        assert lines_of(copy) == Path("dump").read_bytes()
+        assert lines_of(copy) == lines
 
 
 def damages(lines):
     """Dumps that are not what was written, each with a name."""
     split = lines.splitlines(keepends=True)
-    for at in range(0, len(lines) - 1, len(lines) // 12):
-        yield f"cut at {at}", lines[:at]
-    for at in (0, 1, 2, len(split) // 2, len(split) - 2):
-        yield f"without line {at}", b"".join(split[:at] + split[at + 1 :])
-        yield f"line {at} twice", b"".join(split[: at + 1] + split[at:])
+    for number in range(0, len(lines) - 1, len(lines) // 12):
+        yield f"cut at {number}", lines[:number]
+    for number in (0, 1, 2, len(split) // 2, len(split) - 2):
+        yield f"without line {number}", b"".join(split[:number] + split[number + 1 :])
+        yield f"line {number} twice", b"".join(split[: number + 1] + split[number:])
     yield "two lines swapped", b"".join([*split[:4], split[5], split[4], *split[6:]])
     yield "without the last line", b"".join(split[:-1])
     yield "more behind it", lines + b"{}\n"
     yield "one id twice", lines.replace(b'"id":"d3"', b'"id":"d4"')
     yield "another state", lines.replace(b'"state":0', b'"state":1', 1)
     for old, new in (("sketch", 3), ("sketch", "%%%"), ("id", None), ("number", 1 << 70)):
-        at = next(n for n, line in enumerate(split) if line.startswith(b'{"document"'))
-        row = json.loads(split[at])
+        number = next(n for n, line in enumerate(split) if line.startswith(b'{"document"'))
+        row = json.loads(split[number])
         row["document"][old] = new
-        yield f"{old} is {new}", b"".join([*split[:at], json.dumps(row).encode() + b"\n"])
+        yield f"{old} is {new}", b"".join([*split[:number], json.dumps(row).encode() + b"\n"])
     for line in (b"[]", b"7", b"{}", b'{"other":{}}', b'{"keys":{}}', b'{"document":7}', b"\xff"):
         yield f"a line {line!r}", b"".join([split[0], line + b"\n", *split[1:]])
     header = json.loads(split[0])
@@ -181,29 +182,27 @@ def damages(lines):
         yield f"bad {name}", json.dumps({**header, "meta": meta}).encode() + b"\n" + lines
 
 
-def test_what_is_damaged_is_refused_and_leaves_nothing(tmp_path):
-    with filled(tmp_path / "a.db") as index:
-        lines = lines_of(index)
+def test_what_is_damaged_is_refused_and_leaves_nothing(tmp_path, lines):
     path, target = tmp_path / "dump", tmp_path / "new" / "b.db"
     target.parent.mkdir()
     names = []
     for name, damaged in damages(lines):
         path.write_bytes(damaged)
-        with pytest.raises(InputError) as error:
+        with pytest.raises(InputError) as refusal:
             Index.load(target, path)
-        assert "No index was made" in str(error.value) or "must begin with" in str(error.value), (
-            name
-        )
+        words = str(refusal.value)
+        assert "No index was made" in words or "must begin with" in words, name
         assert not list(target.parent.iterdir()), name
         names.append(name)
     assert len(set(names)) == len(names) > 35
-    path.write_bytes(lines)
-    Index.load(target, path).close()
+    # A file that was empty is used.
+    target.touch()
+    with pytest.raises(InputError):
+        Index.load(target, path)
+    loaded(target, lines, tmp_path).close()
 
 
-def test_a_server_keeps_nothing_of_what_is_damaged(database_url, tmp_path):
-    with filled(tmp_path / "a.db") as index:
-        lines = lines_of(index)
+def test_a_server_keeps_nothing_of_what_is_damaged(database_url, tmp_path, lines):
     for part in (
         lines[: len(lines) // 2],
         lines.replace(b'"id":"d', b'"id":"e', 1),
@@ -217,9 +216,7 @@ def test_a_server_keeps_nothing_of_what_is_damaged(database_url, tmp_path):
         assert lines_of(copy) == lines
 
 
-def test_other_versions(tmp_path):
-    with Index(tmp_path / "a.db") as index:
-        lines = lines_of(index)
+def test_other_versions(tmp_path, lines):
     for name, known in ((b"format", 1), (b"schema", 2)):
         newer = lines.replace(b'"%s":%d' % (name, known), b'"%s":%d' % (name, known + 1), 1)
         message = f"with {name.decode()} {known}. Got {known + 1} instead"
@@ -234,30 +231,8 @@ def test_other_versions(tmp_path):
         loaded(tmp_path / "b.db", other, tmp_path)
 
 
-def test_what_is_there_stays(location, tmp_path):
-    with filled(location) as index:
-        lines = lines_of(index)
-        with pytest.raises(IndexUnavailableError, match="there is an index already"):
-            loaded(location, lines, tmp_path)
-        assert lines_of(index) == lines
-
-
-def test_a_file_that_was_empty_is_used(tmp_path):
-    with filled(tmp_path / "a.db") as index:
-        lines = lines_of(index)
-    (tmp_path / "b.db").touch()
-    with pytest.raises(InputError):
-        loaded(tmp_path / "b.db", lines[:-200], tmp_path)
-    with loaded(tmp_path / "b.db", lines, tmp_path) as copy:
-        assert lines_of(copy) == lines
-
-
-def test_a_stored_text_that_is_damaged(tmp_path):
-    import sqlite3
-
-    filled(tmp_path / "a.db").close()
-    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
-        connection.execute("UPDATE texts SET text = X'00' WHERE number = 5")
-    with Index(tmp_path / "a.db") as index, pytest.raises(IndexFormatError, match="damaged"):
-        index.dump(tmp_path / "dump")
-    assert not (tmp_path / "dump").exists()
+def test_what_is_there_stays(filled, location, tmp_path):
+    lines = lines_of(filled)
+    with pytest.raises(IndexUnavailableError, match="there is an index already"):
+        loaded(location, lines, tmp_path)
+    assert lines_of(filled) == lines

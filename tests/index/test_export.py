@@ -7,9 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.index.written import documents, families
 
-import neardup
 from neardup.index import Index
 
 BRIDGE = "新桥周日上午通车，两岸的居民过江不再需要轮渡，步行只要十分钟，骑车只要三分钟就到。"
@@ -98,15 +96,6 @@ def test_names_that_begin_like_those_of_clashes(location, tmp_path):
     assert {name: value for name, value in row.items() if name.startswith("extra")} == names
 
 
-def test_all_or_nothing(index, tmp_path):
-    (tmp_path / "decisions.jsonl").touch()
-    with pytest.raises(neardup.OutputError, match="exists already"):
-        index.export(tmp_path / "kept.jsonl", decisions=tmp_path / "decisions.jsonl")
-    assert not (tmp_path / "kept.jsonl").exists()
-    with pytest.raises(neardup.ParameterError, match="must be one output only"):
-        index.export(tmp_path / "kept.jsonl", decisions=tmp_path / "kept.jsonl")
-
-
 def test_an_empty_index_and_one_without_texts(location, tmp_path):
     with Index(location, store="sketch") as index:
         assert index.export(tmp_path / "none.parquet") == 0
@@ -114,15 +103,3 @@ def test_an_empty_index_and_one_without_texts(location, tmp_path):
         index.add("a", BRIDGE)
         index.export(tmp_path / "kept.jsonl")
     assert read(tmp_path / "kept.jsonl")[0]["text"] is None
-
-
-def test_what_was_kept_can_be_added_elsewhere(location, tmp_path):
-    """Kept documents keep each other: nothing is dropped among them."""
-    with Index(location, background=families(4, 200)) as index:
-        index.add_many(documents(families(4, 200)))
-        index.export(tmp_path / "kept.parquet")
-        kept = [row.id for row in index.documents("kept")]
-    with Index(tmp_path / "b.db", background=families(4, 200)) as copy:
-        added = copy.add_files([tmp_path / "kept.parquet"], at_field="at")
-        assert added.keep.all()
-        assert [row.id for row in copy.documents()] == kept

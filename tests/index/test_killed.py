@@ -29,10 +29,10 @@ def undisturbed(tmp_path_factory):
     with Index(place, **OPTIONS) as index:
         index.add_many(MANY)
         assert index.stats().background_texts
-    found = verdicts(place)
-    assert len(found) == len(MANY) > 300
-    assert 80 < sum(kept is None for kept in found.values()) < len(MANY) - 80
-    return found
+    stored = verdicts(place)
+    assert len(stored) == len(MANY) > 300
+    assert 80 < sum(kept is None for kept in stored.values()) < len(MANY) - 80
+    return stored
 
 
 def is_there(place):
@@ -47,9 +47,9 @@ def check_left(place, told):
         return
     # One that was killed before it had made the index left nothing to open.
     Index(place, **OPTIONS).close()
-    found = check_consistent(place)
-    assert acknowledged <= set(found)
-    assert list(found) == [one["id"] for one in MANY[: len(found)]]
+    stored = check_consistent(place)
+    assert acknowledged <= set(stored)
+    assert list(stored) == [row["id"] for row in MANY[: len(stored)]]
 
 
 def finish(place, size, undisturbed):
@@ -85,10 +85,10 @@ def test_killed_processes(size, new_place, undisturbed):
 def test_killed_server(size, postgres, database_url, undisturbed):
     rng = random.Random(size)
     told = []
-    for at in range(3):
+    for number in range(3):
         child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
-            assert child.wait_for(1 + (80 if size == 0 else 2) * (at + 1))
+            assert child.wait_for(1 + (80 if size == 0 else 2) * (number + 1))
             time.sleep(0.01 * rng.random())
             postgres.kill()
             code = child.end()

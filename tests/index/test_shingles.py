@@ -1,6 +1,5 @@
 """The files of an index's shingles: derived, so whatever becomes of them changes no result."""
 
-import os
 import random
 import shutil
 import stat
@@ -41,7 +40,9 @@ def text_of(number):
 
 def add(place, begin, end):
     with Index(place, workers=1) as index:
-        index.add_many([{"id": f"d{at}", "text": text_of(at)} for at in range(begin, end)])
+        index.add_many(
+            [{"id": f"d{number}", "text": text_of(number)} for number in range(begin, end)]
+        )
 
 
 def folder_of(place):
@@ -55,17 +56,17 @@ def files_of(place):
 def candidates(place, *, told=None):
     """Ids and numbers of shared shingles, of papers that have something of each document."""
     core, _ = aligner()
-    found = []
+    result = []
     with open_library(place, workers=1, progress=told or Told()) as library:
         for seed in range(3):
-            parts = [text_of(at)[20:70] for at in range(seed, 40, 3)]
+            parts = [text_of(number)[20:70] for number in range(seed, 40, 3)]
             paper = core.paper(COMMON.join(parts))
             for limit in (4, 1000):
-                some = library.candidates(paper, least=20, limit=limit)
-                documents = library.documents([position for position, _ in some])
-                ids = [(one.position, one.id) for one in documents]
-                found.append((len(library), ids, [count for _, count in some]))
-    return found
+                part = library.candidates(paper, least=20, limit=limit)
+                documents = library.documents([position for position, _ in part])
+                ids = [(document.position, document.id) for document in documents]
+                result.append((len(library), ids, [count for _, count in part]))
+    return result
 
 
 @pytest.fixture
@@ -103,23 +104,23 @@ def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, mo
     monkeypatch.setattr(shingles, "_MERGED", 25)
     monkeypatch.setattr(shingles, "_READ", 2)
     rng = random.Random(seed)
-    end, there = 12, [f"d{at}" for at in range(12)]
+    end, present = 12, [f"d{number}" for number in range(12)]
     for _ in range(12):
         if rng.random() < 0.7:
             count = rng.choice((1, 1, 2, 9))
             add(place, end, end + count)
-            there += [f"d{at}" for at in range(end, end + count)]
+            present += [f"d{number}" for number in range(end, end + count)]
             end += count
         else:
-            rng.shuffle(there)
+            rng.shuffle(present)
             with Index(place, workers=1) as index:
-                for id_ in there[: rng.choice((1, 5))]:
+                for id_ in present[: rng.choice((1, 5))]:
                     index.remove(id_)
-                    there.remove(id_)
-        found = candidates(place)
-        assert found[0][0] == len(there)
-        assert found == in_memory(place)
-        assert candidates(place) == found
+                    present.remove(id_)
+        result = candidates(place)
+        assert result[0][0] == len(present)
+        assert result == in_memory(place)
+        assert candidates(place) == result
     assert 1 <= len(files_of(place)) <= 7
 
 
@@ -139,60 +140,45 @@ def test_removed_documents_leave_their_runs(place, in_memory):
     (before,) = files_of(place)
     size = before.stat().st_size
     with Index(place, workers=1) as index:
-        for at in range(11):
-            index.remove(f"d{at}")
+        for number in range(11):
+            index.remove(f"d{number}")
     add(place, 20, 21)
     assert candidates(place) == in_memory(place)
     (after,) = files_of(place)
     assert after.name == f"{0:016x}-{13:016x}.run"
     assert after.stat().st_size < size
-
-
-def test_nothing_is_left(place, in_memory):
-    candidates(place)
     with Index(place, workers=1) as index:
-        for at in range(12):
-            index.remove(f"d{at}")
-    assert candidates(place) == in_memory(place)
-    assert candidates(place)[0] == (0, [], [])
+        for id in ("d11", "d20"):
+            index.remove(id)
+    assert candidates(place)[0] == in_memory(place)[0] == (0, [], [])
     add(place, 30, 32)
     assert candidates(place) == in_memory(place)
 
 
-def cut(file):
-    os.truncate(file, file.stat().st_size - 8)
+def written(change):
+    """Return a function that changes the bytes of a file."""
 
-
-def lengthen(file):
-    with file.open("ab") as opened:
-        opened.write(bytes(4096))
-
-
-def empty(file):
-    os.truncate(file, 0)
-
-
-def flip(at):
-    def change(file):
+    def write(file):
         data = bytearray(file.read_bytes())
-        data[at] ^= 4
+        change(data)
         file.write_bytes(data)
 
-    return change
+    return write
 
 
-def huge_count(file):
-    data = bytearray(file.read_bytes())
-    data[32:40] = b"\xff" * 8
-    file.write_bytes(data)
+def flip(position):
+    def change(data):
+        data[position] ^= 4
+
+    return written(change)
 
 
 DAMAGE = {
-    "cut": cut,
-    "longer": lengthen,
-    "empty": empty,
+    "cut": written(lambda data: data.__delitem__(slice(-8, None))),
+    "longer": written(lambda data: data.extend(bytes(4096))),
+    "empty": written(bytearray.clear),
     "a folder": lambda file: (file.unlink(), file.mkdir()),
-    "many documents": huge_count,
+    "many documents": written(lambda data: data.__setitem__(slice(32, 40), b"\xff" * 8)),
     "magic": flip(1),
     "key": flip(9),
     "bound": flip(24),
@@ -227,28 +213,23 @@ def test_a_damaged_file_is_made_again_and_said_once(place, in_memory, name):
     assert len(files_of(place)) == 1
 
 
-def test_a_missing_file(place, in_memory):
+@pytest.mark.parametrize("missing", [[0], [1], [0, 1]])
+def test_missing_files(place, in_memory, missing):
     add(place, 12, 32)
     candidates(place)
     add(place, 32, 36)
-    candidates(place)
-    for at in (0, 1, 0):
-        files_of(place)[at].unlink()
-        assert candidates(place) == in_memory(place)
-        add(place, 36, 37) if at else None
-        candidates(place)
-        if len(files_of(place)) == 1:
-            break
-    shutil.rmtree(folder_of(place))
-    assert candidates(place) == in_memory(place)
+    expected = candidates(place)
+    files = files_of(place)
+    assert len(files) == 2
+    for number in missing:
+        files[number].unlink()
+    assert candidates(place) == expected == in_memory(place)
 
 
 def test_damaged_shingles_bring_no_error(place):
     candidates(place)
-    (file,) = files_of(place)
-    data = bytearray(file.read_bytes())
-    data[4096 : 4096 + 2000] = random.Random(1).randbytes(2000)
-    file.write_bytes(data)
+    noise = random.Random(1).randbytes(2000)
+    written(lambda data: data.__setitem__(slice(4096, 6096), noise))(*files_of(place))
     told = Told()
     candidates(place, told=told)
     assert told.notes == []
@@ -319,10 +300,7 @@ def test_what_killed_processes_left_is_deleted(place):
     expected = candidates(place)
     add(place, 40, 60)
     assert candidates(place) != expected
-    assert [one.name for one in files_of(place)] == [
-        f"{0:016x}-{32:016x}.run",
-        "mine.txt",
-    ]
+    assert [item.name for item in files_of(place)] == [f"{0:016x}-{32:016x}.run", "mine.txt"]
 
 
 def test_who_may_read_the_index_may_read_the_files(place):
@@ -344,8 +322,8 @@ def test_a_library_that_is_open_keeps_its_files(place):
 def test_several_at_the_same_time(place, in_memory):
     expected = in_memory(place)
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(lambda _: candidates(place), range(12)))
-    assert all(one == expected for one in found)
+        result = list(pool.map(lambda _: candidates(place), range(12)))
+    assert all(item == expected for item in result)
     assert len(files_of(place)) == 1
 
 

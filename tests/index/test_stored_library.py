@@ -6,20 +6,18 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from sqlalchemy import select
-from tests.index.consistency import check_consistent
 from tests.index.written import letters
 
-from neardup import Index, IndexFormatError, InputError, ParameterError, check
+from neardup import Index, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.index.backends import open_database
-from neardup.index.dump import dump
 from neardup.index.schema import documents, passages, texts
-from neardup.papers import check_files, library, open_library
+from neardup.papers import library, open_library
 from neardup.papers.align import aligner
 from neardup.readers.files import FileText
 
 RNG = random.Random(21)
-TEXTS = {f"d{at}": letters(RNG, 150) for at in range(8)}
+TEXTS = {f"d{number}": letters(RNG, 150) for number in range(8)}
 OWN = letters(RNG, 90)
 
 
@@ -46,20 +44,18 @@ def counting(monkeypatch):
 
 
 @pytest.fixture
-def index(location):
-    with Index(location, workers=1) as index:
-        rows = [{"id": id_, "text": text, "at": "2024-03-01"} for id_, text in TEXTS.items()]
-        index.add_many(rows, at_field="at")
-        yield index
-    check_consistent(location)
+def index(index):
+    rows = [{"id": id, "text": text, "at": "2024-03-01"} for id, text in TEXTS.items()]
+    index.add_many(rows, at_field="at")
+    return index
 
 
 def paper_with(*ids):
-    return FileText(OWN + "。".join(TEXTS[one] for one in ids), "text")
+    return FileText(OWN + "。".join(TEXTS[id] for id in ids), "text")
 
 
 def sources(report):
-    return sorted(one.id for one in report.sources)
+    return sorted(source.id for source in report.sources)
 
 
 def stored(location):
@@ -104,34 +100,20 @@ def test_only_what_was_added_is_sketched(index, location, counting):
     assert list(stored(location)) == [*TEXTS, "e0", "e1"]
 
 
-@pytest.mark.parametrize("how", ["remove", "expire"])
-def test_what_is_gone_is_no_source_and_leaves_nothing(how, index, location, counting):
+def test_what_is_gone_is_no_source_and_leaves_nothing(index, location, counting):
     index.add("new", letters(RNG, 100), at="2024-06-01")
     both = paper_with("d1", "d2")
     assert sources(check(both, location)) == ["d1", "d2"]
-    if how == "remove":
-        index.remove("d1")
-        expected = ["d2"]
-        left = {*TEXTS, "new"} - {"d1"}
-    else:
-        index.expire(before="2024-05-01")
-        expected = []
-        left = {"new"}
-    assert set(stored(location)) == left
     counting.sketched.clear()
-    report = check(both, location)
-    assert sources(report) == expected
-    assert report.library_documents == len(left)
+    for go, left, expected in (
+        (lambda: index.remove("d1"), {*TEXTS, "new"} - {"d1"}, ["d2"]),
+        (lambda: index.expire(before="2024-05-01"), {"new"}, []),
+    ):
+        go()
+        assert set(stored(location)) == left
+        report = check(both, location)
+        assert (sources(report), report.library_documents) == (expected, len(left))
     assert counting.sketched == []
-
-
-def test_a_number_that_comes_again_has_its_own_text(index, location):
-    check(paper_with("d1"), location)
-    index.remove("d7")
-    text = letters(RNG, 100)
-    index.add("d7", text)
-    assert sources(check(FileText(OWN + text, "text"), location)) == ["d7"]
-    assert sources(check(paper_with("d7"), location)) == []
 
 
 def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
@@ -150,24 +132,7 @@ def test_what_was_made_otherwise_is_made_again(index, location, counting, monkey
     assert len(counting.sketched) == 1
 
 
-def test_more_than_one_transaction_makes(location, counting):
-    many = [{"id": f"m{at}", "text": letters(RNG, 40)} for at in range(1100)]
-    told = Told()
-    with Index(location, workers=1) as index:
-        index.add_many(many)
-        with open_library(index, workers=1, progress=told) as opened:
-            assert len(opened) == 1100
-            assert opened.name == location_of(index)
-        with open_library(index, workers=1, progress=told) as opened:
-            (found,) = opened.documents([1050])
-            assert (found.id, found.text) == ("m1050", many[1050]["text"])
-            assert [one.id for one in opened.documents([7, 1099, 7])] == ["m7", "m1099", "m7"]
-    assert counting.sketched == [one["text"] for one in many]
-    assert told.stages == [("library", 1100)]
-    assert (max(told.done), sum(told.done)) == (100, 1100)
-
-
-class Told(Progress):
+class Watched(Progress):
     def __init__(self):
         self.stages, self.done = [], []
 
@@ -179,8 +144,21 @@ class Told(Progress):
         self.done.append(documents)
 
 
-def location_of(index):
-    return index._engine.location
+def test_more_than_one_transaction_makes(location, counting):
+    many = [{"id": f"m{number}", "text": letters(RNG, 40)} for number in range(1100)]
+    watched = Watched()
+    with Index(location, workers=1) as index:
+        index.add_many(many)
+        with open_library(index, workers=1, progress=watched) as opened:
+            assert (len(opened), opened.name) == (1100, index.stats().location)
+        with open_library(index, workers=1, progress=watched) as opened:
+            documents = opened.documents([1050, 7, 1050])
+            assert [(document.id, document.text) for document in documents] == [
+                tuple(many[position].values()) for position in (1050, 7, 1050)
+            ]
+    assert counting.sketched == [row["text"] for row in many]
+    assert watched.stages == [("library", 1100)]
+    assert (max(watched.done), sum(watched.done)) == (100, 1100)
 
 
 @pytest.mark.usefixtures("index")
@@ -191,7 +169,7 @@ def test_it_finds_what_files_find(location, make):
     of_index = check(paper, location)
     assert of_index.passages == of_files.passages
     assert of_index.rates == of_files.rates
-    assert [one.id for one in of_index.sources] == [one.id for one in of_files.sources]
+    assert [source.id for source in of_index.sources] == [source.id for source in of_files.sources]
 
 
 def test_duplicates_are_sources_like_all_others(index, location):
@@ -211,19 +189,6 @@ def test_an_index_that_was_given_open_stays_open(index, location):
         assert sources(report) == ["d2"]
         assert report.library_documents == len(TEXTS)
     assert index.query(TEXTS["d2"])
-
-
-def test_many_papers(index, make):
-    papers = [make(f"papers/{one}.txt", paper_with(one).text) for one in ("d1", "d2")]
-    found = [sources(one.report) for one in check_files(papers, index, among=True)]
-    assert found == [["d1", "papers/d2.txt"], ["d2", "papers/d1.txt"]]
-    assert index.query(TEXTS["d2"])
-
-
-def test_empty(location):
-    with Index(location) as index:
-        report = check(paper_with("d1"), index)
-    assert (report.library_documents, report.sources, report.rates.total) == (0, (), 0)
 
 
 def test_documents_without_letters(index, location):
@@ -248,26 +213,14 @@ def test_an_index_among_files_is_refused(location, make):
         check(paper_with("d1"), [location, other])
 
 
-def test_no_index_there(new_place):
-    with pytest.raises((InputError, IndexFormatError)):
-        check(paper_with("d1"), new_place())
-
-
 def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
     """Before and after a check it is the same; what is made of it is sketched anew."""
-
-    def lines():
-        parts = []
-        dump(index._engine, parts.append, Progress())
-        return b"".join(parts)
-
-    before = lines()
+    index.dump(tmp_path / "before")
     expected = check(paper_with("d1"), location)
-    assert lines() == before
-    path = tmp_path / "dump.jsonl"
-    path.write_bytes(before)
+    index.dump(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
     place = new_place()
-    with Index.load(place, path) as loaded:
+    with Index.load(place, tmp_path / "after") as loaded:
         assert stored(place) == {}
         report = check(paper_with("d1"), loaded)
         assert report.passages == expected.passages
@@ -276,8 +229,8 @@ def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
 
 def test_answers_of_the_index_stay(index, location):
     def answers():
-        found = [index.query(text) for text in TEXTS.values()]
-        return replace(index.stats(), bytes=0), list(index.documents()), found
+        queried = [index.query(text) for text in TEXTS.values()]
+        return replace(index.stats(), bytes=0), list(index.documents()), queried
 
     before = answers()
     check(paper_with("d1"), location)

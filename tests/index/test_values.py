@@ -2,19 +2,16 @@
 
 import os
 import zoneinfo
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 
 import neardup
 from neardup.base.validation import check_zone
 from neardup.exceptions import InputError, OutputError, ParameterError
-from neardup.index.values import check_time, time_fault
-from neardup.readers import open_sources, open_table
-from neardup.readers.batch import place_of
+from neardup.index.values import check_time, moment, stamp, time_fault
 
 A = "The mill by the river was sold to a family who want to grind flour in it again."
 
@@ -38,10 +35,27 @@ def index(tmp_path):
         ("2020-3-30 7:00 +08:00", "2020-03-29T23:00:00"),
         ("2020-3-30 7:00Z", "2020-03-30T07:00:00"),
         ("20200330", "2020-03-30T00:00:00"),
+        ("2024-03-09T08:00:00+08:00", "2024-03-09T00:00:00"),
+        (datetime(2024, 3, 9), "2024-03-09T00:00:00"),
+        (date(2024, 3, 9), "2024-03-09T00:00:00"),
+        (
+            datetime(2024, 3, 9, 1, 2, 3, 456789, timezone(timedelta(hours=-3))),
+            "2024-03-09T04:02:03.456789",
+        ),
+        (pd.Timestamp("2024-03-09", tz="Asia/Shanghai"), "2024-03-08T16:00:00"),
+        (datetime.min, "0001-01-01T00:00:00"),
+        (datetime.max, "9999-12-31T23:59:59.999999"),
     ],
 )
 def test_times_that_are_read(given, meant):
-    assert check_time(given, "at").isoformat() == f"{meant}+00:00"
+    time = check_time(given, "at")
+    assert time.isoformat() == f"{meant}+00:00"
+    assert moment(stamp(time)) == time
+
+
+def test_a_time_that_utc_cannot_hold():
+    with pytest.raises(ParameterError, match=r"'at' parameter must be .* 1 and 9999 in UTC"):
+        check_time("0001-01-01T00:00:00+14:00", "at")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +95,7 @@ def test_a_zone_for_times_without_one(index):
     ]
     index.add_many(rows, at_field="at", at_zone="Asia/Shanghai")
     index.add("d", "The last text.", at="2020-3-30 7:00", at_zone=zoneinfo.ZoneInfo("Asia/Tokyo"))
-    times = {one.id: one.at for one in index.documents()}
+    times = {document.id: document.at for document in index.documents()}
     in_china = datetime(2020, 3, 29, 23, tzinfo=UTC)
     assert times == {
         "a": in_china,
@@ -91,18 +105,6 @@ def test_a_zone_for_times_without_one(index):
     }
 
 
-@pytest.mark.parametrize("zone", ["Asia/Nowhere", "", "Asia", "../passwd", "a\0b", 8])
-def test_a_wrong_zone(index, zone):
-    for call in (
-        lambda: index.add("a", A, at_zone=zone),
-        lambda: index.add_many([{"id": "a", "text": A}], at_zone=zone),
-        lambda: index.add_files(["nosuch"], at_zone=zone),
-    ):
-        with pytest.raises(ParameterError, match="'at_zone' parameter must be the name of a time"):
-            call()
-    assert len(index) == 0
-
-
 def test_a_zone_may_be_a_tzinfo():
     zone = timezone(timedelta(hours=3))
     assert check_zone(zone, "at_zone") is zone
@@ -110,32 +112,6 @@ def test_a_zone_may_be_a_tzinfo():
 
 
 # where a problem is
-
-
-def test_rows_know_their_files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [f'{{"text": "text {number}"}}\n' for number in range(7)]
-    Path("a.jsonl").write_text("".join(lines[:4]) + "\n" + lines[4])
-    Path("b.csv").write_text("text\nfirst\nsecond\n")
-    Path("c").mkdir()
-    for name in ("x.txt", "y.txt"):
-        Path("c", name).write_text(name)
-    pq.write_table(pa.table({"text": ["p", "q"]}), "d.parquet")
-    expected = [("a.jsonl", number) for number in range(1, 6)]
-    expected += [("b.csv", 1), ("b.csv", 2), ("c/x.txt", 1), ("c/y.txt", 1)]
-    expected += [("d.parquet", 1), ("d.parquet", 2)]
-    sources = open_sources(["a.jsonl", "b.csv", "c", "d.parquet"])
-    for size, records in ((4 << 20, 8192), (1, 8192), (1 << 20, 1), (1 << 20, 3)):
-        batches = sources.batches(batch_bytes=size, batch_records=records)
-        places = [place_of(batch.runs, row) for batch in batches for row in range(len(batch))]
-        assert places == expected
-    assert place_of([], 0) == ("input", None)
-
-
-def test_rows_of_tables_know_their_positions():
-    data = open_table([{"text": str(number)} for number in range(5000)])
-    places = [place_of(b.runs, row) for b in data.batches() for row in range(len(b))]
-    assert places == [("input", number) for number in range(1, 5001)]
 
 
 def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
@@ -155,12 +131,6 @@ def test_problems_begin_with_file_and_record(index, tmp_path, monkeypatch):
         "p2.jsonl: record 7, field 'date'",
         "p2.jsonl: record 8, field 'id'",
     ]
-
-
-def test_problems_of_tables_have_the_position(index):
-    rows = [{"id": "a", "text": A}, {"id": "", "text": A}, {"id": "a", "text": "Another."}]
-    starts = [str(one).partition(": must")[0] for one in index.add_many(rows).problems]
-    assert starts == ["input: record 2, field 'id'", "input: record 3, field 'id'"]
 
 
 # outputs that are something else already
@@ -201,10 +171,3 @@ def test_inputs_are_no_outputs(index, tmp_path):
     with pytest.raises(InputError, match="must not be both input and output of one run"):
         index.add_files([source], output_paths=[source])
     assert len(index) == 0
-
-
-# the class itself
-
-
-def test_repr(index, tmp_path):
-    assert repr(index) == f"Index({str(tmp_path / 'n.db')!r})"

@@ -2,6 +2,11 @@
 
 import random
 
+#: Texts that have nothing in common.
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+PEARS = "The orchard on the hill lost half of its pears to the hail that came in June."
+FERRY = "The ferry to the northern islands leaves at seven in the morning and comes back at noon."
+
 
 def letters(rng, length):
     """A text in which nothing repeats but by chance."""
@@ -11,8 +16,8 @@ def letters(rng, length):
 def edited(rng, text, times):
     """The text with some letters replaced."""
     for _ in range(times):
-        at = rng.randrange(len(text))
-        text = text[:at] + letters(rng, 1) + text[at + 1 :]
+        number = rng.randrange(len(text))
+        text = text[:number] + letters(rng, 1) + text[number + 1 :]
     return text
 
 
@@ -34,4 +39,4 @@ def families(seed, count, *, members=4, length=60):
 
 def documents(texts):
     """Records with ids that tell the position."""
-    return [{"id": f"d{at}", "text": text} for at, text in enumerate(texts)]
+    return [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]

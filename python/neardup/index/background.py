@@ -1,38 +1,24 @@
-"""Background statistics of an index, recomputed as it grows.
+"""Background statistics of an index, counted again as it grows.
 
-`dedup` sees its whole collection before it decides. So does an index without documents to which
-files are added: it counts the files first. Later it counts the documents it has. The moments
-depend only on how many documents have arrived: after the first 100, then whenever that number has
-doubled, and from 25,600 on after every 20,000. Only the newest 20,000 documents are counted:
-boilerplate comes and goes, and this way a count takes about a second however large the index is.
-Earlier decisions do not change.
-
-Boilerplate that first appears between two counts is unknown until the second one. Counting twice
-as often would halve that delay and take a tenth of the time of a bulk load.
+An index without documents counts the files that are added to it first. Later it counts its newest
+documents, at moments that depend only on how many have arrived: boilerplate comes and goes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from neardup import _core
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress
 from neardup.index.decide import empty_corpus, restore
-from neardup.readers import Batch
+from neardup.index.settings import Settings
+from neardup.index.store.session import Session
+from neardup.readers import Batch, Problem
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from neardup import _core
-    from neardup.index.settings import Settings
-    from neardup.index.store.session import Session
-    from neardup.readers import Problem
-
-__all__ = ["FIRST", "NEWEST", "counted_from", "next_count", "recount", "store"]
 
 #: The most documents that one count reads.
 NEWEST = 20_000
@@ -45,11 +31,6 @@ def next_count(counted_at: int) -> int:
     """Return the number of arrivals at which the next count is due.
 
     `counted_at` is the number of arrivals that the last count covers; 0 if there was none.
-
-    Examples
-    --------
-    >>> [next_count(at) for at in (0, 100, 200, 12_800, 25_600, 45_600)]
-    [100, 200, 400, 25600, 45600, 65600]
     """
     return max(FIRST, counted_at + min(counted_at, _MOST))
 
@@ -69,7 +50,7 @@ def counted_from(
     """
     progress = progress or Progress()
     progress.stage("read and sketch", None, share)
-    corpus = _counting_corpus(settings, workers)
+    corpus = empty_corpus(settings, workers=workers, counts=True)
     with closing(prefetch(batches)) as unread:
         for batch in unread:
             problems = _push(corpus, batch, settings)
@@ -83,10 +64,6 @@ def counted_from(
     return corpus
 
 
-def _counting_corpus(settings: Settings, workers: int) -> _core.Corpus:
-    return empty_corpus(settings, workers=workers, shingle=settings.rule.counted_shingle)
-
-
 def _push(corpus: _core.Corpus, batch: Batch, settings: Settings) -> list[Problem]:
     texts, units, problems = readable(batch, settings.recipe, compiled(settings.recipe))
     corpus.push(texts, titles=None, units=units)
@@ -98,10 +75,10 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
     The session must be in a write transaction.
     """
-    corpus = _counting_corpus(settings, workers)
+    corpus = empty_corpus(settings, workers=workers, counts=True)
     if settings.store == "text":
-        for some in session.newest_texts(NEWEST):
-            _push(corpus, Batch(some, some), settings)
+        for texts in session.newest_texts(NEWEST):
+            _push(corpus, Batch(texts, texts), settings)
     else:
         restore(corpus, session.newest_sketches(NEWEST), session.location)
     corpus.finish()
@@ -111,8 +88,6 @@ def recount(session: Session, settings: Settings, *, workers: int) -> int:
 
 def store(session: Session, corpus: _core.Corpus, *, counted_at: int) -> None:
     """Store the background statistics of a corpus, which cover `counted_at` arrivals."""
-    from neardup import _core
-
     counters = session.counters()
     version = counters["background"] + 1
     session.set_background(version, _core.Background(corpus).to_bytes(), datetime.now(UTC))

@@ -1,9 +1,7 @@
 """The rule of `dedup`, applied to a batch against the stored documents.
 
-Work that takes long and does not read the store, above all sketching, is done before the
-transaction begins. Inside the transaction the keys of the batch are looked up, the candidates
-are fetched with their texts, and the core decides one document after the other, as it does in
-memory.
+Sketching is done before the transaction begins. In it the keys of the batch are looked up, the
+candidates fetched, and the core decides one document after the other, as it does in memory.
 """
 
 from __future__ import annotations
@@ -12,29 +10,23 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.arrays import word_count
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.index.results import Match
+from neardup.index.settings import Settings
 from neardup.index.store.rows import damage, damaged
-from neardup.index.store.session import signed
+from neardup.index.store.session import Postings, Session, signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.settings import Settings
-    from neardup.index.store.session import Postings, Session
-    from neardup.recipe.rule import Rule
-
-__all__ = ["BatchContext", "Decider", "Verdicts", "empty_corpus", "restore"]
+from neardup.recipe.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -53,9 +45,9 @@ class Verdicts:
     unlisted: int = 0
 
 
-def empty_corpus(settings: Settings, *, workers: int, shingle: int | None = None) -> _core.Corpus:
+def empty_corpus(settings: Settings, *, workers: int, counts: bool = False) -> _core.Corpus:
     """Return an empty corpus, which may count shingles; corpora made from it share threads."""
-    recipe = compiled(settings.recipe)
+    recipe, shingle = compiled(settings.recipe), settings.rule.counted_shingle if counts else None
     return _core.Corpus(recipe, keeps_texts=False, shingle=shingle, workers=workers)
 
 
@@ -125,10 +117,7 @@ class Decider:
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            if not_before is None:
-                postings = session.postings(looked_up)
-            else:
-                postings, passed = session.postings_since(looked_up, not_before)
+            postings, passed = session.postings(looked_up, not_before)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),
@@ -162,7 +151,7 @@ class Decider:
             nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
             return Verdicts([], [], nothing, nothing)
         size = len(ids)
-        numbers = {row: first + at for at, row in enumerate(rows)}
+        numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
         columns = context.clusterer.decide(corpus, np.array(rows, np.uint32))
         matches: list[Match | None] = []
@@ -207,17 +196,17 @@ class Decider:
         """Return the postings of documents with these numbers, as columns, as if all are kept."""
         if self.background is not None:
             corpus.set_background(self.background)
-        found: dict[str, list[int]] = {"key": [], "number": [], "share": []}
+        postings: dict[str, list[int]] = {"key": [], "number": [], "share": []}
         for row, number in enumerate(numbers):
             # Against an empty index, every document is kept.
             stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
             clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
             clusterer.decide(corpus, np.array([row], np.uint32))
             keys, _, min_overlaps = clusterer.new_entries()
-            found["key"] += signed(keys)
-            found["number"] += [number] * len(keys)
-            found["share"] += min_overlaps
-        return found
+            postings["key"] += signed(keys)
+            postings["number"] += [number] * len(keys)
+            postings["share"] += min_overlaps
+        return postings
 
 
 @dataclass(frozen=True)
@@ -231,9 +220,9 @@ class BatchContext:
 
     def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
         """Return, for each key whose list is full, its oldest posting outside the window."""
-        found: dict[str, list[int]] = {"key": [], "number": []}
+        postings: dict[str, list[int]] = {"key": [], "number": []}
         if self.postings is None or self.passed is None or longest is None:
-            return found
+            return postings
         lengths = Counter(self.postings.keys.tolist()) + Counter(self.passed.keys.tolist())
         oldest: dict[int, int] = {}
         pairs = zip(self.passed.keys.tolist(), self.passed.numbers.tolist(), strict=True)
@@ -241,16 +230,15 @@ class BatchContext:
             oldest[key] = min(number, oldest.get(key, number))
         for key in dict.fromkeys(keys):
             if key in oldest and lengths[key] >= longest:
-                found["key"].append(key)
-                found["number"].append(oldest[key])
-        return found
+                postings["key"].append(key)
+                postings["number"].append(oldest[key])
+        return postings
 
 
 class FingerprintScan:
     """Fingerprints of all kept documents, for a distance too large to be found by keys.
 
-    They are read from the store on first use; later only new ones are read. Fingerprints of
-    removed documents may still match; the fetch of candidates skips them.
+    Only new ones are read. Those of removed documents may match: they are never fetched.
     """
 
     def __init__(self, rule: Rule) -> None:
@@ -261,19 +249,22 @@ class FingerprintScan:
         self._numbers: list[int] = []
 
     def near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
-        """Return the numbers of the documents within the distance, for each document of a corpus.
-
-        The result is a pair: offsets, and the concatenated numbers.
-        """
+        """Return offsets, and numbers of the documents near each document of a corpus."""
         with self._lock:
             try:
-                return self._near(session, corpus)
+                self._read_new(session)
             except BaseException:
                 # An interrupt may have left fingerprints without their numbers: read all again.
                 self._index, self._numbers = None, []
                 raise
+            assert self._index is not None
+            queries, positions, _ = self._index.near(
+                corpus.fingerprints(), max_distance=self._max_distance, workers=1
+            )
+            offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
+            return offsets, [self._numbers[position] for position in positions.tolist()]
 
-    def _near(self, session: Session, corpus: _core.Corpus) -> tuple[list[int], list[int]]:
+    def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
         new = session.fingerprints(last, self._least, -(-self._bits // 8))
         rows = _rows([sketch for _, sketch in new], self._bits)
@@ -284,11 +275,6 @@ class FingerprintScan:
         elif new:
             self._index.add(rows)
         self._numbers.extend(number for number, _ in new)
-        queries, found, _ = self._index.near(
-            corpus.fingerprints(), max_distance=self._max_distance, workers=1
-        )
-        offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
-        return offsets, [self._numbers[at] for at in found.tolist()]
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -1,9 +1,7 @@
 """A whole index as JSON lines, and an index made of such lines: completely or not at all.
 
-An index restored from a dump gives the same answers as the original would from then on. A dump
-has settings, background statistics, documents with their numbers, texts, sketches and decisions,
-stored keys, events and counters. Its bytes depend on the content alone, not on the kind of
-database, and end with their checksum. ``docs/formats.md`` describes the format.
+The bytes depend on the content alone, not on the kind of database, and end with their checksum;
+``docs/formats.md`` describes them.
 """
 
 from __future__ import annotations
@@ -15,21 +13,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import Connection, Table, select
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
 
 from neardup.base.messages import Message
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexUnavailableError,
-    InputError,
-    NeardupError,
-)
+from neardup.base.progress import Progress
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, InputError, NeardupError
 from neardup.index.backends import Database, open_database
 from neardup.index.decide import Decider
+from neardup.index.engine import Engine
 from neardup.index.schema import (
     SCHEMA,
     UPGRADED,
@@ -48,14 +43,6 @@ from neardup.index.store.rows import damaged, sound_event
 from neardup.index.store.session import FILED, IDENTITY, Session, packer
 from neardup.readers.formats import Format, by_content, by_name
 from neardup.readers.streams import ReopenableFile, StreamDamaged, line_blocks
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-
-__all__ = ["KEY_COLUMNS", "dump", "load", "restore", "settings_rows"]
 
 #: Kind and format version, written in the first line of a dump.
 KIND, FORMAT = "index", 1
@@ -101,8 +88,8 @@ def dump(engine: Engine, write: Callable[[bytes], object], progress: Progress) -
 
 def settings_rows(session: Session) -> dict[str, str]:
     """Return the settings of an index, without what a restored one gets of its own."""
-    own = ("schema", IDENTITY)
-    return {name: value for name, value in sorted(session.meta().items()) if name not in own}
+    excluded = ("schema", IDENTITY)
+    return {name: value for name, value in sorted(session.meta().items()) if name not in excluded}
 
 
 def _content(session: Session) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -118,7 +105,8 @@ def _content(session: Session) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for rows in session.stream(documents_with_texts.order_by(documents.c.number), _TOGETHER):
         yield "document", [{**row, "text": session.text(row)} for row in session.sound(rows)]
     for rows in session.stream(select(all_keys).order_by(all_keys.c.key, all_keys.c.number), _KEYS):
-        session.check_postings([tuple(row.values()) for row in rows])
+        if (fault := session.posting_fault(tuple(row.values()) for row in rows)) is not None:
+            raise fault
         yield "keys", [{name: [row[name] for row in rows] for name in KEY_COLUMNS}]
     for rows in session.stream(select(events).order_by(events.c.event), _TOGETHER):
         checked = [dict(sound_event(row, session.location)[0]) for row in rows]
@@ -197,53 +185,45 @@ def _fill(
     insert_rows(connection, meta, {"name": [*about], "value": [*about.values()]})
     session, pack = Session(connection, location), packer().compress
     backgrounds: dict[int, dict[str, Any]] = {}
-    filed = 0
-    waiting = _Waiting(connection)
+    waiting: dict[Table, list[dict[str, Any]]] = {texts: [], documents: [], events: []}
+    filed = size = 0
+
+    def flush() -> None:
+        for table, waiting_rows in waiting.items():
+            if waiting_rows:
+                names = list(waiting_rows[0])
+                columns = {name: [row[name] for row in waiting_rows] for name in names}
+                insert_rows(connection, table, columns)
+                waiting_rows.clear()
+
     for kind, row in rows:
         if kind == "document":
             text = row.pop("text")
             if text is not None:
-                waiting.add(texts, {"number": row["number"], "text": pack(text.encode())})
-            waiting.add(documents, row)
+                packed = pack(text.encode())
+                waiting[texts].append({"number": row["number"], "text": packed})
+                size += len(packed)
+            waiting[documents].append(row)
+            size += len(row["sketch"] or b"")
             progress.advance(1)
         elif kind == "keys":
             insert_rows(connection, keys, {name: row[name] for name in KEY_COLUMNS})
             filed += len(row["key"])
         elif kind == "event":
-            waiting.add(events, row)
+            waiting[events].append(row)
         elif kind == "counters":
             session.make_counters(row)
         else:
             backgrounds.setdefault(row["version"], {**row, "data": b""})["data"] += row["data"]
-    waiting.flush()
+        if size >= _BYTES or max(map(len, waiting.values())) >= _TOGETHER:
+            flush()
+            size = 0
+    flush()
     session.add_to_counters({FILED: filed})
     for row in backgrounds.values():
         connection.execute(background.insert(), row)
     for index in indexes:
         index.create(connection)
-
-
-class _Waiting:
-    """A buffer of rows to be inserted together."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._rows: dict[str, tuple[Table, list[dict[str, Any]]]] = {}
-        self._bytes = 0
-
-    def add(self, table: Table, row: dict[str, Any]) -> None:
-        _, rows = self._rows.setdefault(table.name, (table, []))
-        rows.append(row)
-        self._bytes += sum(len(value) for value in row.values() if isinstance(value, bytes))
-        if len(rows) >= _TOGETHER or self._bytes >= _BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        for table, rows in self._rows.values():
-            columns = {name: [row[name] for row in rows] for name in rows[0]}
-            insert_rows(self._connection, table, columns)
-        self._rows.clear()
-        self._bytes = 0
 
 
 def load(location: str | Path, source: str | Path, progress: Progress) -> None:
@@ -281,9 +261,8 @@ class _Lines:
         """Return the error that the dump is not as it was written."""
         return InputError(
             Message(
-                "{file}: line {line}: must be as `neardup index export --whole` wrote "
-                "it. Got lines that were changed: another digest instead. No index "
-                "was made; export again.",
+                "{file}: line {line}: must be as `neardup index export --whole` wrote it. Got "
+                "lines that were changed: another digest instead. No index was made; export again.",
                 file=self.name,
                 line=self._number,
             )
@@ -302,16 +281,15 @@ class _Lines:
         if not isinstance(header, dict) or header.get("neardup") != KIND:
             raise InputError(
                 Message(
-                    "{file}: must begin with the first line of a whole index. Got "
-                    "something else instead. Write one with: neardup index export "
-                    "LOCATION --whole",
+                    "{file}: must begin with the first line of a whole index. Got something else "
+                    "instead. Write one with: neardup index export LOCATION --whole",
                     file=self.name,
                 )
             )
         for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
             if header.get(name) not in known:
-                found = repr(header.get(name))
-                values = {"file": self.name, "field": name, "expected": known[0], "value": found}
+                shown = repr(header.get(name))
+                values = {"file": self.name, "field": name, "expected": known[0], "value": shown}
                 raise IndexFormatError(
                     Message(
                         "{file}: must be an export with {field} {expected}. Got {value} "

@@ -7,10 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection
 
 from neardup import _core
+from neardup.base import __version__
 from neardup.base.messages import N_, Message
+from neardup.base.progress import Progress
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
@@ -25,15 +30,7 @@ from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, new_settings
 from neardup.index.store.rows import COUNTERS, damage
 from neardup.index.store.session import Session
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from sqlalchemy import Connection
-
-    from neardup.base.progress import Progress
-    from neardup.readers import Batch
-
-__all__ = ["Engine", "open_index"]
+from neardup.readers import Batch
 
 
 class Engine:
@@ -61,8 +58,7 @@ class Engine:
     def reading(self, *, check_identity: bool = True) -> Iterator[Session]:
         """Open a read transaction, which sees one snapshot of the index.
 
-        With `check_identity`, reading the counters raises if another index has replaced this one
-        at the location. Pass false where the identity itself may be damaged.
+        With `check_identity`, reading the counters raises if this is not the index any more.
         """
         with self.database.reading() as connection:
             yield Session(connection, self.location, self.identity if check_identity else None)
@@ -125,16 +121,9 @@ class Engine:
         try:
             return _core.Background.from_bytes(session.background(version))
         except InputError as error:
-            values = {"number": version, "reason": error.args[0]}
-            raise damage(
-                N_("{location}: background {number} is damaged: {reason} {remedy}"),
-                self.location,
-                **values,
-            ) from error
-
-    def close(self) -> None:
-        """Close the database."""
-        self.database.close()
+            template = N_("{location}: background {number} is damaged: {reason} {remedy}")
+            reason = error.args[0]
+            raise damage(template, self.location, number=version, reason=reason) from error
 
 
 def open_index(
@@ -173,8 +162,8 @@ def open_index(
         if not made and background is not None:
             raise ParameterError(
                 Message(
-                    "{named[background]} is for a new index, but {location} exists "
-                    "already. Leave it out.",
+                    "{named[background]} is for a new index, but {location} exists already. "
+                    "Leave it out.",
                     location=database.location,
                 )
             )
@@ -204,12 +193,12 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         # Our own errors keep their message with its code.
         reason = error.message if isinstance(error, NeardupError) else str(error)
-        values = {"location": location, "reason": reason}
         raise IndexFormatError(
             Message(
                 "{location}: its recipe or its settings are damaged ({reason}). Restore a backup.",
                 code="index_damaged",
-                **values,
+                location=location,
+                reason=reason,
             )
         ) from error
 
@@ -219,8 +208,6 @@ def _make(database: Database, settings: Settings, *, background: bytes | None) -
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
-        from neardup.base import __version__
-
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
         first = dict.fromkeys(COUNTERS, 0)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from sqlalchemy import select
 
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
+from neardup.index.engine import Engine
 from neardup.index.schema import documents, documents_with_texts
 from neardup.index.store.rows import extra_of
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, IDENTICAL, KEPT, moment
 from neardup.writers.cells import jsonl_bytes, plain_text
+from neardup.writers.output import Output
 from neardup.writers.rows import REMOVED, write_rows
-
-if TYPE_CHECKING:
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-    from neardup.writers.output import Output
-
-__all__ = ["write_records"]
 
 #: Rows fetched at once. Few, because texts may be long.
 _TOGETHER = 200
@@ -123,11 +119,11 @@ def _more_columns(session: Session) -> dict[str, pa.DataType]:
     for rows in session.stream(query.order_by(documents.c.number), _TOGETHER):
         for row in rows:
             for name, value in extra_of(row, session.location).items():
-                found = kinds.setdefault(_name(name), set())
+                types = kinds.setdefault(_name(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
-                    found.add(str if is_large else type(value))
-    return {name: _TYPES.get(frozenset(found), pa.large_string()) for name, found in kinds.items()}
+                    types.add(str if is_large else type(value))
+    return {name: _TYPES.get(frozenset(types), pa.large_string()) for name, types in kinds.items()}
 
 
 def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:

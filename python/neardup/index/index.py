@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         Stats,
     )
 
-__all__ = ["Index"]
-
 #: Options that become settings, or are compared with the settings of an existing index.
 _WANTED = ("recipe", "measure", "threshold", "max_distance", "store", "expected")
 
@@ -95,8 +93,10 @@ class Index:
     unless it names another. Banding is tuned for `expected` documents, where
     :func:`neardup.dedup` uses the actual number; other bands find other pairs. Decisions are
     made one after the other, so if two processes add two similar documents at once, one is
-    kept. When a method returns, its result is on disk. An addition looks up some tens of keys;
-    its cost grows with the logarithm of the number of documents.
+    kept. When a method returns, its result is on disk; every method may raise
+    IndexUnavailableError, and then nothing was stored, unless the message says otherwise. An
+    addition looks up some tens of keys; its cost grows with the logarithm of the number of
+    documents.
 
     Examples
     --------
@@ -216,9 +216,6 @@ class Index:
         ------
         InputError
             If the id already has another text, or the document cannot be stored.
-        IndexUnavailableError
-            If the index cannot be written. Then nothing was stored, unless the message says
-            otherwise.
         """
         from neardup.index.ingest.transaction import add
 
@@ -253,23 +250,11 @@ class Index:
         -----
         The documents are decided in their order, each against those before it, as if by
         :meth:`add` one after the other, but with one durable commit.
-
-        Examples
-        --------
-        >>> import neardup, tempfile
-        >>> from neardup.index import NewDocument
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with neardup.Index(f"{folder.name}/news.db") as index:
-        ...     text = "The council will open the new bridge on Sunday morning."
-        ...     found = index.add_together([NewDocument("a1", text), NewDocument("a2", text)])
-        >>> [(one.id, one.new, one.repeats.id if one.repeats else None) for one in found]
-        [('a1', True, None), ('a2', True, 'a1')]
-        >>> folder.cleanup()
         """
         from neardup.index.ingest.transaction import add_together
 
         is_list = isinstance(documents, Sequence) and not isinstance(documents, (str, bytes))
-        if not is_list or not all(isinstance(one, NewDocument) for one in documents):
+        if not is_list or not all(isinstance(document, NewDocument) for document in documents):
             raise bad("documents", "a list of NewDocument", documents)
         return add_together(self._engine, documents)
 
@@ -531,8 +516,6 @@ class Index:
         ------
         InputError
             If there is no such document, or it is kept already.
-        IndexUnavailableError
-            If the index cannot be written.
         """
         from neardup.index.retention import keep
 
@@ -568,10 +551,7 @@ class Index:
         return reconsider(self._engine, ids, dropped=dropped)
 
     def expire(
-        self,
-        *,
-        before: datetime | str | None = None,
-        older_than: timedelta | str | None = None,
+        self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
     ) -> Removed:
         """Remove all documents that arrived before a moment.
 
@@ -818,7 +798,7 @@ class Index:
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""
-        self._engine.close()
+        self._engine.database.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,9 +1,4 @@
-"""Checks whether an index is consistent: its pages, its counters, and a sample of its documents.
-
-The database's own check of its pages finds a damaged file structure; this finds wrong values in an
-intact file. The text of each document of the sample is sketched again, and its keys are looked up.
-With `full` the sample is all documents, and what belongs to no document is found too.
-"""
+"""Checks whether an index is consistent: its pages, its counters, and a sample of its documents."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import func, select
@@ -22,6 +17,7 @@ from neardup.base.progress import Progress
 from neardup.exceptions import IndexFormatError, InputError, NeardupError
 from neardup.index.backends.acknowledged import NEEDS_LOG
 from neardup.index.decide import Decider
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import NewDocument
 from neardup.index.schema import (
@@ -37,14 +33,8 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
-from neardup.index.store.session import FILED, IDENTITY, RECENT
+from neardup.index.store.session import FILED, IDENTITY, RECENT, Session
 from neardup.index.values import DROPPED, FREED, KEPT, STATES
-
-if TYPE_CHECKING:
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["Examined", "check", "examine_texts", "stored_background"]
 
 #: Documents read at once, with their texts.
 _TOGETHER = 200
@@ -86,29 +76,27 @@ class Examined:
 
 def check(engine: Engine, *, full: bool, progress: Progress) -> list[str]:
     """Return one line for each fault."""
-    found = list(engine.database.check())
+    lines = list(engine.database.check())
     more = 0
     try:
         with engine.reading(check_identity=False) as session:
             for line in _faults(engine, session, full, progress):
-                if len(found) < _LISTED:
-                    found.append(line)
+                if len(lines) < _LISTED:
+                    lines.append(line)
                 else:
                     more += 1
     except IndexFormatError as error:
-        found.append(error.args[0])
+        lines.append(error.args[0])
     if more:
-        found.append(
+        lines.append(
             Message.counted(
                 "{count:,} more line like these", "{count:,} more lines like these", count=more
             )
         )
-    return found
+    return lines
 
 
-def stored_background(
-    session: Session,
-) -> tuple[int, _core.Background | None, Message | None]:
+def stored_background(session: Session) -> tuple[int, _core.Background | None, Message | None]:
     """Return version and content of the latest background statistics, and their fault."""
     version = session.connection.scalar(select(func.max(background.c.version)))
     if not version:
@@ -134,14 +122,14 @@ def _faults(engine: Engine, session: Session, full: bool, progress: Progress) ->
     totals = _key_counts(session) if full and has_keys else None
     progress.stage("check", len(sample))
     for begin in range(0, len(sample), _TOGETHER):
-        some = _examined(engine, session, sample[begin : begin + _TOGETHER])
-        _check_states(session, some)
+        batch = _examined(engine, session, sample[begin : begin + _TOGETHER])
+        _check_states(session, batch)
         if has_keys:
-            _check_keys(engine, session, decider, some, totals)
-        for document in some:
+            _check_keys(engine, session, decider, batch, totals)
+        for document in batch:
             for what in document.faults:
                 yield Message("document {number}: {what}", number=document.row["number"], what=what)
-        progress.advance(len(some))
+        progress.advance(len(batch))
     yield from _wrong_counters(engine, session, version)
     if fault is not None:
         yield fault
@@ -156,31 +144,31 @@ def _faults(engine: Engine, session: Session, full: bool, progress: Progress) ->
 def _examined(engine: Engine, session: Session, numbers: Sequence[int]) -> list[Examined]:
     query = documents_with_texts.where(session.is_one_of(documents.c.number))
     rows = session.run(query.order_by(documents.c.number), numbers).mappings()
-    some = [Examined(dict(row)) for row in rows]
-    for document in some:
+    batch = [Examined(dict(row)) for row in rows]
+    for document in batch:
         fault = document_fault(document.row)
         if fault is not None:
             document.fault(
                 N_("its '{field}' must be {expected}"), field=fault[0], expected=fault[1]
             )
-        if not _is_object(document.row["extra"]):
+        if not is_object(document.row["extra"]):
             must = Message("a JSON object")
             document.fault(N_("its '{field}' must be {expected}"), field="extra", expected=must)
-    examine_texts(engine, session, some)
-    for document in some:
+    examine_texts(engine, session, batch)
+    for document in batch:
         if document.has_other_text:
             document.fault(N_("its text differs from the one that was added"))
             continue
         for name in document.changed:
             document.fault(N_("its '{field}' does not match its text"), field=name)
-    return some
+    return batch
 
 
-def examine_texts(engine: Engine, session: Session, some: Sequence[Examined]) -> None:
+def examine_texts(engine: Engine, session: Session, batch: Sequence[Examined]) -> None:
     """Read the texts of documents, and sketch them again."""
     if engine.settings.store != "text":
         return
-    for document in some:
+    for document in batch:
         packed = document.row.pop("text")
         if packed is None:
             document.fault(N_("its text is missing"))
@@ -189,7 +177,7 @@ def examine_texts(engine: Engine, session: Session, some: Sequence[Examined]) ->
             document.text = session.unpacked(packed, document.row["number"])
         except IndexFormatError:
             document.fault(N_("its text cannot be read"))
-    readable = [document for document in some if document.text is not None]
+    readable = [document for document in batch if document.text is not None]
     given = [
         NewDocument("-", document.text or "", title if isinstance(title, str) else None)
         for document in readable
@@ -201,13 +189,13 @@ def examine_texts(engine: Engine, session: Session, some: Sequence[Examined]) ->
             document.made = dict(zip(("identity", "features", "sketch"), values, strict=True))
 
 
-def _check_states(session: Session, some: Sequence[Examined]) -> None:
-    wanted = {document.row["kept_number"] for document in some}
+def _check_states(session: Session, batch: Sequence[Examined]) -> None:
+    wanted = {document.row["kept_number"] for document in batch}
     number = documents.c.number
     query = select(number, documents.c.state).where(session.is_one_of(number))
     numbers = sorted(number for number in wanted if isinstance(number, int))
     states = {row[0]: row[1] for row in session.run(query, numbers)}
-    for document in some:
+    for document in batch:
         row = document.row
         if document_fault(row) is not None:
             continue
@@ -231,17 +219,21 @@ def _check_keys(
     engine: Engine,
     session: Session,
     decider: Decider,
-    some: Sequence[Examined],
+    batch: Sequence[Examined],
     totals: Iterator[tuple[int, int]] | None,
 ) -> None:
-    kept = [one for one in some if one.row["state"] == KEPT and _has_sketch(engine, one)]
+    kept = [
+        document
+        for document in batch
+        if document.row["state"] == KEPT and _has_sketch(engine, document)
+    ]
     if not kept:
         return
     corpus = engine.restored([_without_identity(document.row) for document in kept])
     may_have = [set(keys) for keys in decider.keys_of(corpus)]
     looked_up = np.array(sorted(set().union(*may_have)), np.int64).view(np.uint64)
     try:
-        postings = session.postings(looked_up)
+        postings, _ = session.postings(looked_up)
     except IndexFormatError as error:
         kept[0].fault(
             N_("or one of the next {following}: {reason}"),
@@ -263,17 +255,17 @@ def _check_keys(
     is_exact = engine.settings.background != "own" and decider.key_scheme.max_list_len() is None
     number = total = 0
     for document, keys in zip(kept, may_have, strict=True):
-        own = document.row["number"]
-        filed = {key: share for key, share in stored[own].items() if key in keys}
-        wanted = expected[own]
+        current = document.row["number"]
+        filed = {key: share for key, share in stored[current].items() if key in keys}
+        wanted = expected[current]
         if filed != wanted if is_exact else bool(wanted) and not filed:
             document.fault(N_("keys of its sketch are missing or wrong"))
         if totals is None:
             continue
         # Both are ordered by number. Keys without a document are reported as strays.
-        while number < own:
+        while number < current:
             number, total = next(totals, (_AFTER_ALL, 0))
-        if len(filed) != (total if number == own else 0):
+        if len(filed) != (total if number == current else 0):
             document.fault(N_("has keys that are not in its sketch"))
 
 
@@ -309,37 +301,37 @@ def _key_counts(session: Session) -> Iterator[tuple[int, int]]:
 def _wrong_counters(engine: Engine, session: Session, version: int) -> Iterator[Message]:
     """Yield counters that do not agree with the rows."""
     scalar = session.connection.scalar
-    found = {row.name: row.value for row in session.connection.execute(select(counters))}
+    stored = {row.name: row.value for row in session.connection.execute(select(counters))}
     for name in (*COUNTERS, UNLISTED):
-        fault = counter_fault(name, found.get(name, 0 if name == UNLISTED else None))
+        fault = counter_fault(name, stored.get(name, 0 if name == UNLISTED else None))
         if fault is not None:
             yield Message("counter '{name}': must be {expected}", name=name, expected=fault)
-            found[name] = None
+            stored[name] = None
     query = select(documents.c.state, func.count()).group_by(documents.c.state)
     states = {row[0]: row[1] for row in session.connection.execute(query)}
     for state, name in enumerate(STATES):
-        if found[name] is not None and found[name] != states.get(state, 0):
-            values = {"expected": states.get(state, 0), "value": found[name]}
+        if stored[name] is not None and stored[name] != states.get(state, 0):
+            values = {"expected": states.get(state, 0), "value": stored[name]}
             yield Message(
                 "counter '{name}': must be {expected:,}. Got {value:,} instead", name=name, **values
             )
     last, total = scalar(select(func.max(documents.c.number))) or 0, sum(states.values())
-    if found["next"] is not None and found["next"] <= last:
+    if stored["next"] is not None and stored["next"] <= last:
         yield Message(
             "counter '{name}': must be more than {least:,}. Got {value:,} instead",
             name="next",
             least=last,
-            value=found["next"],
+            value=stored["next"],
         )
-    if found["arrived"] is not None and found["arrived"] < total:
+    if stored["arrived"] is not None and stored["arrived"] < total:
         yield Message(
             "counter '{name}': must be at least {least:,}. Got {value:,} instead",
             name="arrived",
             least=total,
-            value=found["arrived"],
+            value=stored["arrived"],
         )
-    if found.get(NEEDS_LOG):
-        log = engine.database.files()[1]
+    if stored.get(NEEDS_LOG):
+        log = engine.database.files[1]
         if not log.exists() or not log.stat().st_size:
             yield Message(
                 "the file was copied while the index was in use, without its log "
@@ -349,9 +341,9 @@ def _wrong_counters(engine: Engine, session: Session, version: int) -> Iterator[
                 log=log.name,
             )
     recent = scalar(select(func.count()).select_from(recent_keys))
-    if not isinstance(found.get(RECENT), int) or found[RECENT] < recent:
+    if not isinstance(stored.get(RECENT), int) or stored[RECENT] < recent:
         yield Message("counter '{name}': must be at least {least:,}", name=RECENT, least=recent)
-    identity = found.get(IDENTITY)
+    identity = stored.get(IDENTITY)
     if not isinstance(identity, int):
         yield Message(
             "counter '{name}': must be {expected}",
@@ -360,8 +352,8 @@ def _wrong_counters(engine: Engine, session: Session, version: int) -> Iterator[
         )
     elif session.meta().get(IDENTITY, str(identity)) != str(identity):
         yield Message("'{name}' in 'meta': must be that of the counters", name=IDENTITY)
-    if found["background"] is not None and found["background"] != version:
-        yield Message("background {number}: is missing", number=found["background"])
+    if stored["background"] is not None and stored["background"] != version:
+        yield Message("background {number}: is missing", number=stored["background"])
 
 
 def _strays(session: Session) -> Iterator[Message]:
@@ -407,7 +399,8 @@ def _wrong_events(session: Session) -> Iterator[Message]:
             yield Message("event {number}: cannot be read", number=row["event"])
 
 
-def _is_object(stored: Any) -> bool:
+def is_object(stored: Any) -> bool:
+    """Return whether further fields are an object of JSON, or none."""
     try:
         return stored is None or isinstance(json.loads(stored), dict)
     except (ValueError, TypeError, RecursionError):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
-from neardup.index.results import (
-    Cluster,
-    Document,
-    Event,
-    Explanation,
-    Match,
-    NewDocument,
-    Stats,
-)
+from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
 from neardup.index.schema import documents as documents_table
 from neardup.index.schema import documents_with_texts
 from neardup.index.store.rows import (
@@ -31,30 +26,14 @@ from neardup.index.store.rows import (
     sound_event,
     unknown_document,
 )
-from neardup.index.values import (
-    KEPT,
-    STATES,
-    check_time,
-    earlier,
-    moment,
-    plain_text,
-    stamp,
-)
+from neardup.index.store.session import Session
+from neardup.index.values import KEPT, STATES, check_time, earlier, moment, plain_text, stamp
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
 
 T = TypeVar("T")
 
 #: Documents that `StoredTexts` fetches together.
 _TEXTS = 1000
-
-__all__ = ["StoredTexts", "all_documents", "clusters", "explain", "get_many", "query", "stats"]
 
 
 def query(
@@ -89,7 +68,9 @@ def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Do
     """Return stored documents by id, in the order of `ids`."""
     with engine.reading() as session:
         rows = list(session.by_ids(ids).values())
-        stored = {one.id: one for one in _documents(engine, session, rows, texts=texts)}
+        stored = {
+            document.id: document for document in _documents(engine, session, rows, texts=texts)
+        }
     return {id: stored[id] for id in ids if id in stored}
 
 
@@ -97,7 +78,11 @@ def explain(engine: Engine, id: str) -> Explanation:
     """Return why a document is kept or dropped, and its later events."""
     with engine.reading() as session:
         row = session.by_ids([id]).get(id)
-        events = tuple(_event(event, session.location) for event in session.events_of(id))
+        sound = (sound_event(event, session.location) for event in session.events_of(id))
+        events = tuple(
+            Event(moment(event["at"]), event["action"], event["id"], details)
+            for event, details in sound
+        )
         if row is None and not events:
             raise unknown_document(engine.location, id)
         rows = [] if row is None else [row]
@@ -139,10 +124,10 @@ def stats(engine: Engine) -> Stats:
     with engine.reading() as session:
         counters, meta = session.counters(), session.meta()
         first, last = session.arrivals()
-        for at in (first, last):
-            if at is not None and not is_stamp(at):
+        for time in (first, last):
+            if time is not None and not is_stamp(time):
                 row, must = Message("a document"), Message("a time in microseconds since 1970")
-                raise damaged(engine.location, row, "at", must, at)
+                raise damaged(engine.location, row, "at", must, time)
         created = _created(meta, engine.location)
         background = engine.decider(session, counters["background"]).background
     kept, dropped, freed = (counters[name] for name in STATES)
@@ -187,20 +172,15 @@ def _documents(
     ]
 
 
-def _event(row: RowMapping, location: str) -> Event:
-    row, details = sound_event(row, location)
-    return Event(moment(row["at"]), row["action"], row["id"], details)
-
-
 def _dropped(
     engine: Engine, session: Session, kept: Sequence[RowMapping]
 ) -> dict[int, tuple[tuple[str, Match], ...]]:
     """Return the documents dropped for each of some kept documents, by their numbers."""
     ids = {row["number"]: row["id"] for row in kept}
-    found: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
+    by_number: dict[int, list[tuple[str, Match]]] = {number: [] for number in ids}
     for number, id, match in session.dropped_for(ids, engine.rule.measure):
-        found[number].append((id, match))
-    return {number: tuple(dropped) for number, dropped in found.items()}
+        by_number[number].append((id, match))
+    return {number: tuple(dropped) for number, dropped in by_number.items()}
 
 
 def _paged(
@@ -214,20 +194,20 @@ def _paged(
     while True:
         with engine.reading() as session:
             rows = session.page(after, **which)
-            found = read(session, rows)
+            items = read(session, rows)
         if not rows:
             return
         after = rows[-1]["number"]
-        yield from found
+        yield from items
 
 
 def _created(meta: dict[str, str], location: str) -> datetime:
-    found = meta.get("created")
+    value = meta.get("created")
     try:
-        return datetime.fromisoformat(str(found))
+        return datetime.fromisoformat(str(value))
     except ValueError as error:
         row, must = Message("'created' in 'meta'"), Message("a time")
-        raise damaged(location, row, "value", must, found) from error
+        raise damaged(location, row, "value", must, value) from error
 
 
 class StoredTexts:

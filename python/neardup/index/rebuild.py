@@ -1,17 +1,13 @@
-"""A new index of what can be read of a damaged one.
-
-The rows of the damaged index are read as for a dump, and restored as from one. What cannot be read
-is listed. Identities, sketches, keys and counters are made again from the texts.
-"""
+"""A new index of what can be read of a damaged one: its rows are restored as from a dump."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 from sqlalchemy.exc import DatabaseError
 
 from neardup.base.messages import N_, Message
@@ -20,7 +16,8 @@ from neardup.exceptions import IndexFormatError
 from neardup.index.backends.failures import Moment, explained
 from neardup.index.decide import Decider
 from neardup.index.dump import restore, settings_rows
-from neardup.index.integrity import Examined, examine_texts, stored_background
+from neardup.index.engine import Engine
+from neardup.index.integrity import Examined, examine_texts, is_object, stored_background
 from neardup.index.schema import (
     background,
     counters,
@@ -29,23 +26,9 @@ from neardup.index.schema import (
     events,
     missing_parts,
 )
-from neardup.index.store.rows import (
-    COUNTERS,
-    UNLISTED,
-    counter_fault,
-    document_fault,
-    extra_of,
-    sound_event,
-)
+from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, document_fault, sound_event
+from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, KEPT, SIMILAR, STATES
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["rebuild"]
 
 #: Documents read at once, with their texts.
 _TOGETHER = 200
@@ -102,15 +85,15 @@ class _Rebuilding:
         if self._background is not None:
             yield "background", dict(self._background)
         for rows in self._pages(documents_with_texts, documents, "document"):
-            some = [Examined(dict(row)) for row in rows]
-            examine_texts(self._engine, self._session, some)
-            some = [document for document in some if self._restorable(document)]
-            for document in some:
+            batch = [Examined(dict(row)) for row in rows]
+            examine_texts(self._engine, self._session, batch)
+            batch = [document for document in batch if self._restorable(document)]
+            for document in batch:
                 self._decide(document.row)
-            kept = [document.row for document in some if document.row["state"] == KEPT]
+            kept = [document.row for document in batch if document.row["state"] == KEPT]
             if kept and has_keys:
                 yield "keys", self._keys(kept)
-            for document in some:
+            for document in batch:
                 yield "document", {**document.row, "text": document.text}
         for rows in self._pages(select(events), events, "event"):
             for row in rows:
@@ -138,12 +121,12 @@ class _Rebuilding:
                 after = rows[-1][number.name] if rows else end
                 yield rows
                 continue
-            for at in range(after + 1, min(after + _TOGETHER, end) + 1):
-                found = self._read(query.where(number == at))
-                if found is None:
-                    self._lose(N_("{table} {number}: cannot be read"), table=kind, number=at)
+            for position in range(after + 1, min(after + _TOGETHER, end) + 1):
+                single = self._read(query.where(number == position))
+                if single is None:
+                    self._lose(N_("{table} {number}: cannot be read"), table=kind, number=position)
                 else:
-                    yield found
+                    yield single
             after += _TOGETHER
 
     def _read(self, query: Any) -> list[Any] | None:
@@ -158,17 +141,13 @@ class _Rebuilding:
 
     def _restorable(self, document: Examined) -> bool:
         """Complete the row of a document from its text; return whether it can be stored."""
-        row, location = document.row, self._session.location
+        row = document.row
         fault = self._lost_content(document)
         row.update(document.made)
         for name in _OPTIONAL:
-            try:
-                is_lost = not isinstance(row[name], str | None)
-                if name == "extra" and not is_lost:
-                    extra_of(row, location)
-            except IndexFormatError:
-                is_lost = True
-            if is_lost:
+            if not isinstance(row[name], str | None) or (
+                name == "extra" and not is_object(row[name])
+            ):
                 row[name] = None
                 what = Message("its '{field}' is lost", field=name)
                 self._lose(N_("document {number}: {what}"), number=row["number"], what=what)

@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
     from neardup.readers import Problem
 
-__all__ = [
-    "Added",
-    "Cluster",
-    "Decision",
-    "Document",
-    "Event",
-    "Explanation",
-    "Match",
-    "NewDocument",
-    "Removed",
-    "Stats",
-]
-
 
 @dataclass(frozen=True)
 class Match:
@@ -84,8 +71,7 @@ class Decision:
     ----------
     id : str
     new : bool
-        Whether this call stored it. False if it was already there with the same text, or
-        if there is a problem.
+        Whether this call stored it; False if it was there with the same text, or has a problem.
     repeats : Match or None
         The kept document that it repeats; None if it is itself kept.
     problem : str or None
@@ -113,8 +99,7 @@ class Document:
     extra : dict
         Further fields, as JSON values.
     state : {"kept", "dropped", "freed"}
-        ``freed``: it was dropped, but the document that it repeats has since been removed;
-        :meth:`Index.reconsider` decides it again.
+        ``freed``: dropped for a document that has been removed; see :meth:`Index.reconsider`.
     repeats : Match or None
         What a dropped document repeats; None otherwise.
     """
@@ -162,8 +147,7 @@ class Explanation:
     threshold : float or None
         The lowest similarity of a duplicate, inclusive.
     dropped : tuple of (str, Match)
-        For a kept document, the documents dropped for it with their ids, in the order of
-        arrival.
+        Ids of the documents dropped for it, if it is kept, in the order of arrival.
     events : tuple of Event
         Later events of the document, the oldest first.
     """
@@ -186,8 +170,7 @@ class Cluster:
     dropped : tuple of (str, Match)
         In the order of arrival.
     number : int
-        The kept document's position in the order of decisions; pass it as `after` to
-        continue from here.
+        Position in the order of decisions; pass it as `after` to continue from here.
     """
 
     id: str
@@ -202,20 +185,17 @@ class Added(ReprMixin):
     Parameters
     ----------
     keep : ndarray of shape (n_documents,), dtype bool
-        Whether each document is kept, in input order. True also for a document that was
-        already there and is kept; False for a record without a readable text or id.
+        Whether each document is kept, in input order, or was there already and is kept; False
+        for a record without a readable text or id.
     removed : pyarrow.Table
-        One row per dropped document, in input order: ``id`` and ``kept_id``
-        (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null if the sketch is no fingerprint).
-    new : int
-        Documents that were added.
-    already : int
-        Documents that were already there with the same text.
+        One row per dropped document, in input order: ``id`` and ``kept_id`` (large_string),
+        ``similarity`` (float64, in [0, 1]), ``measure`` (string), ``distance`` (int32, bits;
+        null if the sketch is no fingerprint).
+    new, already : int
+        Documents that were added, and that were already there with the same text.
     problem_count : int
-        Records that could not be added.
     problems : list of Problem
-        At most 10,000 of the problems.
+        Records that could not be added; at most 10,000.
     """
 
     keep: NDArray[np.bool_]
@@ -239,13 +219,11 @@ class Removed:
 
     Parameters
     ----------
-    removed : int
-        Number of removed documents.
+    removed, freed_count : int
+        Number of documents.
     freed : tuple of str
-        Ids of the remaining documents that had been dropped for a removed one, in the
-        order of arrival; at most 10,000.
-    freed_count : int
-        Number of freed documents.
+        Ids of the remaining documents that had been dropped for a removed one, in the order of
+        arrival; at most 10,000.
     """
 
     removed: int
@@ -272,15 +250,13 @@ class Stats(ReprMixin):
     store : {"text", "sketch"}
     scheme : str
         The scheme of candidate search.
-    background : str
-        Where the background statistics come from: ``own`` (counted from the documents of the
-        index), ``given`` or ``none``.
+    background : {"own", "given", "none"}
+        Where the background statistics come from; ``own``: the documents of the index.
     background_texts : int
         Number of documents in the latest count; 0 before the first one.
     unlisted : int or None
-        Number of documents that at least one full posting list left out when they were added. Of
-        two such documents that share nothing rarer both are kept. None for an index made before
-        they were counted.
+        Documents that a full posting list left out when they were added: of two that share
+        nothing rarer both are kept. None for an index made before they were counted.
     first, last : datetime or None
         Arrival of the first and the last document, in UTC.
     created : datetime

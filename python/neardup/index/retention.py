@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pyarrow as pa
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.rows import unknown_document
+from neardup.index.store.session import Session
 from neardup.index.values import FREED, KEPT, STATES
 from neardup.readers.batch import show
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["expire", "keep", "reconsider", "remove"]
 
 #: Documents per transaction: of a removal, and of a new decision, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
@@ -88,13 +83,13 @@ def reconsider(
             write(session, batch, range(len(rows)), first, verdicts)
             freed = sum(row["state"] == FREED for row in rows)
             session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
-            some = list(zip(batch.ids, verdicts.matches, strict=True))
+            pairs = list(zip(batch.ids, verdicts.matches, strict=True))
             happened: list[tuple[None, str, dict[str, Any]]] = [
-                (None, id, {} if match is None else {"repeats": match.id}) for id, match in some
+                (None, id, {} if match is None else {"repeats": match.id}) for id, match in pairs
             ]
             session.log("reconsidered", happened)
         log_decisions(engine.location, batch.ids, verdicts.matches)
-        decided += some
+        decided += pairs
     return decided
 
 
@@ -112,8 +107,8 @@ def expire(engine: Engine, until: int) -> Removed:
     if freed:
         # A document freed by an earlier transaction may have expired in a later one.
         with engine.reading() as session:
-            there = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
-        freed = [id for id in freed if id in there]
+            present = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
+        freed = [id for id in freed if id in present]
     return _removed(removed, freed)
 
 
@@ -146,7 +141,9 @@ def _take_out(
         session.log(action, [(None, None, {"documents": len(rows)})])
     because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
     session.log("freed", because)
-    changes = {name: -sum(row["state"] == at for row in rows) for at, name in enumerate(STATES)}
+    changes = {
+        name: -sum(row["state"] == state for row in rows) for state, name in enumerate(STATES)
+    }
     # Documents that were freed and then removed here had been counted as dropped.
     changes["dropped"] -= len(freed)
     changes["freed"] += len(freed)
@@ -162,7 +159,7 @@ def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) 
         texts=pa.array([session.text(row) for row in rows], pa.large_string()),
         units=None,
         titles=pa.array([row["title"] for row in rows], pa.large_string()),
-        at=[row["at"] for row in rows],
+        times=[row["at"] for row in rows],
         sources=[row["source"] for row in rows],
         extras=[row["extra"] for row in rows],
     )

@@ -1,64 +1,15 @@
-"""The tables of an index: one schema for SQLite and PostgreSQL.
-
-`keys` is the inverted index: it has the numbers of the kept documents that have a key.
-Its rows are stored in the order of the primary key, so a lookup reads one page.
-`documents` has one row for each document that was added and not removed. Texts have a
-table of their own, because most statements do not need them.
-
-`SCHEMA` is the version that this release reads and writes. It is stored in `meta` and
-compared on opening.
-"""
+"""The tables of an index: one schema for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Double,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    SmallInteger,
-    Table,
-    Text,
-    inspect,
-    select,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from neardup.base.messages import Message
 from neardup.index.values import FREED, KEPT
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from sqlalchemy import Connection, Dialect, Select
-
-__all__ = [
-    "METADATA",
-    "SCHEMA",
-    "UPGRADED",
-    "all_keys",
-    "background",
-    "counters",
-    "documents",
-    "documents_with_texts",
-    "events",
-    "keys",
-    "meta",
-    "missing_parts",
-    "passages",
-    "recent_keys",
-    "texts",
-    "upgrade",
-    "version_of",
-]
 
 #: Version of the tables below. Raise it with every change to them.
 SCHEMA = 2
@@ -66,138 +17,140 @@ SCHEMA = 2
 #: Older versions that opening an index upgrades to this one.
 UPGRADED = (1,)
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
 
-class _Bytes(LargeBinary):
+class _Bytes(sa.LargeBinary):
     """Bytes as the driver returns them, unchecked: a damaged row may hold another type."""
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> None:  # noqa: ARG002
         return None
 
 
 # SQLite uses only a column declared INTEGER as its row number; it has 64 bits too.
-_NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 # Bytewise order as in SQLite, whatever the collation of the database.
-_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 #: Schema version, recipe and settings.
-meta = Table(
+meta = sa.Table(
     "meta",
     METADATA,
-    Column("name", _TEXT, primary_key=True),
-    Column("value", _TEXT, nullable=False),
+    sa.Column("name", _TEXT, primary_key=True),
+    sa.Column("value", _TEXT, nullable=False),
 )
 
 #: Counts that every addition changes.
-counters = Table(
+counters = sa.Table(
     "counters",
     METADATA,
-    Column("name", _TEXT, primary_key=True),
-    Column("value", BigInteger, nullable=False),
+    sa.Column("name", _TEXT, primary_key=True),
+    sa.Column("value", sa.BigInteger, nullable=False),
 )
 
 #: Background statistics of the collection, with the time of their computation.
-background = Table(
+background = sa.Table(
     "background",
     METADATA,
-    Column("version", _NUMBER, primary_key=True, autoincrement=False),
-    Column("at", BigInteger, nullable=False),
-    Column("data", _Bytes, nullable=False),
+    sa.Column("version", _NUMBER, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("data", _Bytes, nullable=False),
 )
 
 #: One row per document. `at` is in microseconds since 1970, UTC.
-documents = Table(
+documents = sa.Table(
     "documents",
     METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=False),
-    Column("id", _TEXT, nullable=False),
-    Column("state", SmallInteger, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("source", _TEXT),
-    Column("title", _TEXT),
-    Column("extra", _TEXT),
-    Column("identity", _Bytes, nullable=False),
-    Column("features", BigInteger, nullable=False),
-    Column("sketch", _Bytes),
-    Column("kept_number", BigInteger),
-    Column("similarity", Double),
-    Column("distance", Integer),
-    Column("reason", SmallInteger),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    sa.Column("id", _TEXT, nullable=False),
+    sa.Column("state", sa.SmallInteger, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("source", _TEXT),
+    sa.Column("title", _TEXT),
+    sa.Column("extra", _TEXT),
+    sa.Column("identity", _Bytes, nullable=False),
+    sa.Column("features", sa.BigInteger, nullable=False),
+    sa.Column("sketch", _Bytes),
+    sa.Column("kept_number", sa.BigInteger),
+    sa.Column("similarity", sa.Double),
+    sa.Column("distance", sa.Integer),
+    sa.Column("reason", sa.SmallInteger),
 )
 _is_kept = documents.c.state == KEPT
 _is_freed = documents.c.state == FREED
 _is_dropped = documents.c.kept_number.is_not(None)
-Index("documents_id", documents.c.id, unique=True)
-Index("documents_identity", documents.c.identity, sqlite_where=_is_kept, postgresql_where=_is_kept)
-Index(
+sa.Index("documents_id", documents.c.id, unique=True)
+sa.Index(
+    "documents_identity", documents.c.identity, sqlite_where=_is_kept, postgresql_where=_is_kept
+)
+sa.Index(
     "documents_kept_number",
     documents.c.kept_number,
     sqlite_where=_is_dropped,
     postgresql_where=_is_dropped,
 )
-Index("documents_at", documents.c.at)
-Index("documents_freed", documents.c.number, sqlite_where=_is_freed, postgresql_where=_is_freed)
+sa.Index("documents_at", documents.c.at)
+sa.Index("documents_freed", documents.c.number, sqlite_where=_is_freed, postgresql_where=_is_freed)
 
 #: Texts, compressed with zstd; a document without a stored text has no row.
-texts = Table(
+texts = sa.Table(
     "texts",
     METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=False),
-    Column("text", _Bytes, nullable=False),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    sa.Column("text", _Bytes, nullable=False),
 )
 
 #: Documents with their texts; null if a text is not stored.
-documents_with_texts: Select[Any] = select(documents, texts.c.text).select_from(
+documents_with_texts: sa.Select[Any] = sa.select(documents, texts.c.text).select_from(
     documents.outerjoin(texts, texts.c.number == documents.c.number)
 )
 
 #: Keys of kept documents. A key is an unsigned 64-bit number, stored as the signed number
 #: with the same bits, because neither database has unsigned integers.
-keys = Table(
+keys = sa.Table(
     "keys",
     METADATA,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("share", SmallInteger, nullable=False),
+    sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("share", sa.SmallInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 
-#: Keys of the latest documents, in SQLite: see `neardup.index.store.postings`.
-recent_keys = Table(
+#: Keys of the latest documents, in SQLite: see `MOST_RECENT` in `neardup.index.store.session`.
+recent_keys = sa.Table(
     "recent_keys",
     METADATA,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("share", SmallInteger, nullable=False),
+    sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("share", sa.SmallInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 
 #: The rows of both tables.
-all_keys = union_all(select(keys), select(recent_keys)).subquery("all_keys")
+all_keys = sa.union_all(sa.select(keys), sa.select(recent_keys)).subquery("all_keys")
 
 #: The winnowed shingles by which a paper check finds documents, computed on first use.
 #: `made_by` identifies the method, so that shingles of another method are not used.
-passages = Table(
+passages = sa.Table(
     "passages",
     METADATA,
-    Column("number", _NUMBER, primary_key=True, autoincrement=False),
-    Column("made_by", _TEXT, nullable=False),
-    Column("shingles", _Bytes, nullable=False),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    sa.Column("made_by", _TEXT, nullable=False),
+    sa.Column("shingles", _Bytes, nullable=False),
 )
 
 #: Events of documents after they were added. Rows are never removed.
-events = Table(
+events = sa.Table(
     "events",
     METADATA,
-    Column("event", _NUMBER, Identity(), primary_key=True),
-    Column("at", BigInteger, nullable=False),
-    Column("action", _TEXT, nullable=False),
-    Column("document", BigInteger),
-    Column("id", _TEXT),
-    Column("details", _TEXT),
+    sa.Column("event", _NUMBER, sa.Identity(), primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("action", _TEXT, nullable=False),
+    sa.Column("document", sa.BigInteger),
+    sa.Column("id", _TEXT),
+    sa.Column("details", _TEXT),
 )
-Index("events_id", events.c.id)
+sa.Index("events_id", events.c.id)
 
 
 def version_of(tables: Collection[str]) -> str:
@@ -205,36 +158,36 @@ def version_of(tables: Collection[str]) -> str:
     return str(SCHEMA) if passages.name in tables else "1"
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: sa.Connection) -> None:
     """Upgrade the tables of an older version, in a write transaction."""
-    query = select(meta.c.value).where(meta.c.name == "schema")
+    query = sa.select(meta.c.value).where(meta.c.name == "schema")
     if connection.execute(query).scalar_one() == "1":
         passages.create(connection)
-    statement = update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
+    statement = sa.update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
     connection.execute(statement)
 
 
-def missing_parts(connection: Connection) -> list[Message]:
+def missing_parts(connection: sa.Connection) -> list[Message]:
     """Return the tables, columns and indexes that are missing."""
-    there, schema = inspect(connection), None
+    inspector, schema = sa.inspect(connection), None
     if connection.dialect.name != "sqlite":
         schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-    names = set(there.get_table_names(schema=schema))
-    found = []
+    names = set(inspector.get_table_names(schema=schema))
+    missing = []
     for table in METADATA.sorted_tables:
         if table.name not in names:
-            found.append(Message("table {table}: is missing", table=table.name))
+            missing.append(Message("table {table}: is missing", table=table.name))
             continue
-        columns = {column["name"] for column in there.get_columns(table.name, schema=schema)}
-        found += [
+        columns = {column["name"] for column in inspector.get_columns(table.name, schema=schema)}
+        missing += [
             Message("table {table}: has no column '{column}'", table=table.name, column=column.name)
             for column in table.c
             if column.name not in columns
         ]
-        indexes = {index["name"] for index in there.get_indexes(table.name, schema=schema)}
-        found += [
+        indexes = {index["name"] for index in inspector.get_indexes(table.name, schema=schema)}
+        missing += [
             Message("index {index}: is missing", index=index.name)
             for index in sorted(table.indexes, key=lambda index: str(index.name))
             if index.name not in indexes
         ]
-    return found
+    return missing

@@ -1,8 +1,4 @@
-"""The settings that an index was created with and decides by.
-
-They are stored in the index and compared on opening: sketches of two recipes cannot be compared,
-and decisions by two thresholds would contradict each other.
-"""
+"""The settings that an index was created with and decides by, stored and compared on opening."""
 
 from __future__ import annotations
 
@@ -57,14 +53,7 @@ class Settings:
 
     @classmethod
     def from_rows(cls, rows: dict[str, str], location: str) -> Settings:
-        """Return settings from their stored form.
-
-        Raises
-        ------
-        IndexMismatchError
-            If the recipe would not yield the stored sketches and verdicts, because a file that
-            it names or neardup itself has changed.
-        """
+        """Return settings from their stored form, or raise if its sketches cannot be made here."""
         recipe = recipe_from_table(tomllib.loads(rows["recipe"]))
         table: dict[str, Any] = json.loads(rows["settings"])
         stored = table.pop("recipe_id")
@@ -131,8 +120,8 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
     """Raise unless the wanted settings, where not None, equal the stored ones."""
     expected = {name: getattr(stored, name) for name in ("store", "expected")}
     for name in ("threshold", "max_distance"):
-        own = getattr(stored, name)
-        expected[name] = getattr(stored.rule, name) if own is None else own
+        setting = getattr(stored, name)
+        expected[name] = getattr(stored.rule, name) if setting is None else setting
     expected["measure"] = stored.recipe.decide.measure
     asked: dict[str, tuple[Any, Any]] = {
         name: (wanted[name], value) for name, value in expected.items()
@@ -143,17 +132,16 @@ def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> No
         # The id covers only sketches; the definition of a duplicate is compared separately.
         if recipe.id == stored.recipe.id and recipe.decide != stored.recipe.decide:
             asked[Message("recipe's [decide]")] = (recipe.decide, stored.recipe.decide)
-    for name, (found, held) in asked.items():
-        if found is not None and found != held:
+    for name, (value, held) in asked.items():
+        if value is not None and value != held:
             raise IndexMismatchError(
                 Message(
                     "{location}: was created with {parameter} {expected}, but {value} is "
-                    "requested. Leave it out to use the stored one, or create another "
-                    "index.",
+                    "requested. Leave it out to use the stored one, or create another index.",
                     location=location,
                     parameter=name,
                     expected=repr(held),
-                    value=repr(found),
+                    value=repr(value),
                 )
             )
 

@@ -1,12 +1,9 @@
 """The shingles by which a paper check finds documents of an index.
 
-The winnowed shingles of a document are computed and stored in the table `passages` when a check
-first needs them. A check looks them up in files beside an SQLite index: runs of sorted shingles,
-mapped into memory. A run has the shingles of the documents whose numbers are in a range. Files are
-derived from the table and never changed: new documents are a new run, and several runs are replaced
-by one that covers them. They are merged by the logarithmic method (Bentley and Saxe, 1980): a run
-is merged with those after it when they have as many documents together. So there are few runs, and
-each shingle is written a few times at most. The file of each run is a number of 64-bit words:
+They are made when a check first needs them, and stored in the table `passages`. A check looks them
+up in files beside an SQLite index: runs of sorted shingles, each of the documents whose numbers
+are in a range. A run is merged with those after it when they have as many documents together
+(Bentley and Saxe, 1980), and files are never changed. Each is a number of 64-bit words:
 
 ========  ============================================================
 5 words   magic number, key, first number (exclusive), last number,
@@ -19,10 +16,9 @@ fence     the shingle of each 512th of these, in 32 bits, padded
 2 words   the number of shingles; the digest of all but the shingles
 ========  ============================================================
 
-The key depends on the index and on how its shingles are made. The times reveal files of another
-state of the index, such as that before a backup was restored. Shingles have no digest, since a
-check reads few of them: a wrong one hides a document from some papers, or brings one that is then
-compared in vain.
+The key depends on the index and on how its shingles are made; the times reveal files of another
+state of the index, such as that before a backup was restored. Shingles have no digest: a check
+reads few of them, and a wrong one only hides a document or brings one that is compared in vain.
 """
 
 from __future__ import annotations
@@ -35,40 +31,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import RowMapping, and_, delete, func, select
 
 from neardup import _core
 from neardup.base.messages import Message
+from neardup.base.progress import Progress
 from neardup.exceptions import OutputError
+from neardup.index.engine import Engine
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
 from neardup.index.store.rows import damaged
 from neardup.writers.sink import FileSink
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.base.progress import Progress
-    from neardup.index.engine import Engine
-
-__all__ = [
-    "GONE",
-    "Present",
-    "Run",
-    "RunFolder",
-    "StoredShingles",
-    "Unusable",
-    "count_missing",
-    "make_missing",
-    "numbers_and_times",
-    "stored",
-    "stored_shingles",
-    "texts_of",
-]
 
 #: Position of a document that is no longer in the index.
 GONE = 2**32 - 1
@@ -106,27 +83,29 @@ def numbers_and_times(engine: Engine) -> Present:
     numbers: list[int] = []
     times: list[int] = []
     with engine.reading() as session:
-        for some in session.stream(query, 10_000):
-            numbers += [row["number"] for row in some]
+        for rows in session.stream(query, 10_000):
+            numbers += [row["number"] for row in rows]
             # A damaged row may hold anything.
-            times += [row["at"] if row["at"].__class__ is int else 0 for row in some]
-    found = np.array(numbers, np.int64)
-    order = np.argsort(found)
-    return Present(found[order], np.array(times, np.int64)[order])
+            times += [row["at"] if row["at"].__class__ is int else 0 for row in rows]
+    unsorted = np.array(numbers, np.int64)
+    order = np.argsort(unsorted)
+    return Present(unsorted[order], np.array(times, np.int64)[order])
 
 
 def count_missing(engine: Engine, made_by: str, after: int) -> int:
     """Return how many documents with a text, numbered after `after`, have no such shingles."""
     with engine.reading() as session:
         connection = session.connection
-        there = select(func.count()).select_from(texts).where(texts.c.number > after)
+        with_text = select(func.count()).select_from(texts).where(texts.c.number > after)
         made = (
             select(func.count())
             .select_from(passages)
             .where(passages.c.number > after, passages.c.made_by == made_by)
         )
-        found: int = connection.execute(there).scalar_one() - connection.execute(made).scalar_one()
-        return found
+        count: int = (
+            connection.execute(with_text).scalar_one() - connection.execute(made).scalar_one()
+        )
+        return count
 
 
 def make_missing(
@@ -162,10 +141,8 @@ def make_missing(
         yield len(numbers)
 
 
-def stored(
-    engine: Engine, made_by: str, after: int
-) -> Iterator[tuple[list[int], list[int], list[bytes]]]:
-    """Yield numbers, times and shingles of documents after a number, ordered by number."""
+def stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield number, time and shingles of documents after a number, ordered by number."""
     query = (
         select(passages.c.number, documents.c.at, passages.c.shingles)
         .select_from(passages.join(documents, documents.c.number == passages.c.number))
@@ -179,17 +156,13 @@ def stored(
             rows = session.connection.execute(query.where(passages.c.number > after)).all()
         if not rows:
             return
-        for row in rows:
-            if not isinstance(row.shingles, bytes) or len(row.shingles) % 4:
+        for after, time, shingles in rows:
+            if not isinstance(shingles, bytes) or len(shingles) % 4:
                 must = Message("bytes of whole shingles")
-                name = Message("the passages of document {number}", number=row.number)
-                raise damaged(engine.location, name, "shingles", must, row.shingles)
-        yield (
-            [row.number for row in rows],
-            [row.at if row.at.__class__ is int else 0 for row in rows],
-            [row.shingles for row in rows],
-        )
-        after = rows[-1].number
+                name = Message("the passages of document {number}", number=after)
+                raise damaged(engine.location, name, "shingles", must, shingles)
+            # A damaged row may hold anything.
+            yield after, time if time.__class__ is int else 0, shingles
 
 
 def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
@@ -200,8 +173,8 @@ def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMappi
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
             .where(session.is_one_of(documents.c.number))
         )
-        found = session.sound(session.run(query, numbers).mappings())
-        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in found}
+        rows = session.sound(session.run(query, numbers).mappings())
+        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in rows}
 
 
 # Files of sorted shingles
@@ -264,12 +237,12 @@ class RunFolder:
             names = os.listdir(self._folder)
         except OSError:
             return []
-        found = [(name, _NAME.fullmatch(name)) for name in names]
+        matches = [(name, _NAME.fullmatch(name)) for name in names]
         ranges = [
-            (int(is_run[1], 16), int(is_run[2], 16), name) for name, is_run in found if is_run
+            (int(is_run[1], 16), int(is_run[2], 16), name) for name, is_run in matches if is_run
         ]
         # Of runs that begin together the longest is first.
-        return sorted(ranges, key=lambda one: (one[0], -one[1]))
+        return sorted(ranges, key=lambda bounds: (bounds[0], -bounds[1]))
 
     def _mapped(self, name: str, after: int, last: int) -> Run:
         assert self._folder is not None
@@ -425,19 +398,16 @@ def stored_shingles(
 
     `sketch` returns the shingles of texts, and `made_by` says how: others are made again.
     """
-    files, mode = engine.database.files(), None
-    folder = None
-    if files:
-        folder, mode = files[0].with_name(f"{files[0].name}-shingles"), files[0].stat().st_mode
-    runs_in = RunFolder(
-        folder, f"{engine.identity} {made_by}", None if mode is None else mode & 0o666
-    )
-    there = numbers_and_times(engine)
-    runs = _usable(engine, runs_in, there)
-    if runs is None or _last(runs) < max(there.numbers[-1:], default=0):
+    files = engine.database.files
+    folder = files[0].with_name(f"{files[0].name}-shingles") if files else None
+    mode = files[0].stat().st_mode & 0o666 if files else None
+    runs_in = RunFolder(folder, f"{engine.identity} {made_by}", mode)
+    present = numbers_and_times(engine)
+    runs = _usable(engine, runs_in, present)
+    if runs is None or _last(runs) < max(present.numbers[-1:], default=0):
         with runs_in.locked():
             # Another process may have replaced or completed them before this one had the lock.
-            runs = _usable(engine, runs_in, there)
+            runs = _usable(engine, runs_in, present)
             if runs is None:
                 progress.note(
                     Message(
@@ -447,26 +417,26 @@ def stored_shingles(
                     )
                 )
                 runs = []
-            runs, there = _extended(runs, runs_in, engine, made_by, sketch, workers, progress)
-    return _joined(runs, there)
+            runs, present = _extended(runs, runs_in, engine, made_by, sketch, workers, progress)
+    return _joined(runs, present)
 
 
-def _usable(engine: Engine, folder: RunFolder, there: Present) -> list[Run] | None:
+def _usable(engine: Engine, folder: RunFolder, present: Present) -> list[Run] | None:
     """Return the runs in files; None if there are any that do not belong to this index."""
     try:
         runs = folder.read()
     except Unusable:
         return None
-    filed = np.zeros(len(there.numbers), bool)
+    filed = np.zeros(len(present.numbers), bool)
     for run in runs:
-        at = np.searchsorted(there.numbers, run.numbers)
-        is_there = _is_there(run, there)
-        at = at[is_there]
-        if (there.times[at] != run.stamps[is_there]).any():
+        _, known, in_run = np.intersect1d(
+            present.numbers, run.numbers, assume_unique=True, return_indices=True
+        )
+        if (present.times[known] != run.stamps[in_run]).any():
             return None
-        filed[at] = True
+        filed[known] = True
     # Documents are filed in the order of their numbers.
-    left_out = there.numbers[~filed & (there.numbers <= _last(runs))]
+    left_out = present.numbers[~filed & (present.numbers <= _last(runs))]
     with engine.reading() as session:
         query = select(texts.c.number).where(session.is_one_of(texts.c.number)).limit(1)
         is_missing = len(left_out) and session.run(query, left_out.tolist()).first() is not None
@@ -477,12 +447,9 @@ def _last(runs: Sequence[Run]) -> int:
     return runs[-1].last if runs else 0
 
 
-def _is_there(run: Run, there: Present) -> NDArray[np.bool_]:
+def _is_there(run: Run, present: Present) -> NDArray[np.bool_]:
     """Return which documents of a run are in the index."""
-    at = np.searchsorted(there.numbers, run.numbers)
-    is_there = at < len(there.numbers)
-    is_there[is_there] = there.numbers[at[is_there]] == run.numbers[is_there]
-    return is_there
+    return np.isin(run.numbers, present.numbers, assume_unique=True)
 
 
 def _extended(
@@ -502,54 +469,51 @@ def _extended(
         for made in make_missing(engine, made_by, sketch, after):
             progress.advance(made)
     new = []
-    for numbers, times, sketches in _batches(engine, made_by, after, folder):
+    for rows in _batches(engine, made_by, after, folder):
+        numbers, times, sketches = zip(*rows, strict=True)
         columns = np.array(numbers, np.int64), np.array(times, np.int64)
         filed = _core.file_sketches(sketches, workers=workers)
         new.append(folder.save(Run(after, numbers[-1], *columns, *filed)))
         after = numbers[-1]
-    there = numbers_and_times(engine)
+    present = numbers_and_times(engine)
     if new:
-        runs = _merged([*runs, *new], len(runs), folder, there, workers)
+        runs = _merged([*runs, *new], len(runs), folder, present, workers)
     folder.tidy(runs)
-    return runs, there
+    return runs, present
 
 
 def _batches(
     engine: Engine, made_by: str, after: int, folder: RunFolder
-) -> Iterator[tuple[list[int], list[int], list[bytes]]]:
-    """Yield numbers, times and shingles of the documents after a number."""
-    numbers: list[int] = []
-    times: list[int] = []
-    sketches: list[bytes] = []
+) -> Iterator[list[tuple[int, int, bytes]]]:
+    """Yield numbers, times and shingles of the documents after a number, run by run."""
+    rows: list[tuple[int, int, bytes]] = []
     size = 0
-    for some_numbers, some_times, some_sketches in stored(engine, made_by, after):
-        numbers += some_numbers
-        times += some_times
-        sketches += some_sketches
-        size += sum(map(len, some_sketches)) // 4
+    for row in stored(engine, made_by, after):
+        rows.append(row)
+        size += len(row[2]) // 4
         # What stays in memory is one run: nothing is gained by several.
         if size >= _TOGETHER and folder.is_writable:
-            yield numbers, times, sketches
-            numbers, times, sketches, size = [], [], [], 0
-    if numbers:
-        yield numbers, times, sketches
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
 
 
 def _merged(
-    runs: list[Run], old: int, folder: RunFolder, there: Present, workers: int
+    runs: list[Run], old: int, folder: RunFolder, present: Present, workers: int
 ) -> list[Run]:
     """Merge the runs after the first `old` ones with each other, and with as many as they have."""
-    live = [np.count_nonzero(_is_there(run, there)) for run in runs]
+    live = [np.count_nonzero(_is_there(run, present)) for run in runs]
     begin = old
     while begin and live[begin - 1] <= sum(live[begin:]):
         begin -= 1
-    some = runs[begin:]
-    if len(some) == 1 or not folder.is_writable:
+    last_runs = runs[begin:]
+    if len(last_runs) == 1 or not folder.is_writable:
         return runs
-    joined = _joined(some, there)
+    joined = _joined(last_runs, present)
     nothing = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
-    run = Run(some[0].after, some[-1].last, joined.numbers, joined.times, *nothing)
-    saved = folder.save(run, _parts(joined.library, some, workers))
+    run = Run(last_runs[0].after, last_runs[-1].last, joined.numbers, joined.times, *nothing)
+    saved = folder.save(run, _parts(joined.library, last_runs, workers))
     if folder.is_writable:
         return [*runs[:begin], saved]
     return runs
@@ -573,13 +537,13 @@ def _parts(
         run.advise("MADV_RANDOM")
 
 
-def _joined(runs: Sequence[Run], there: Present) -> StoredShingles:
+def _joined(runs: Sequence[Run], present: Present) -> StoredShingles:
     """Return the documents of runs that are in the index."""
     numbers, times = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     parts = []
     count = 0
     for run in runs:
-        is_there = _is_there(run, there)
+        is_there = _is_there(run, present)
         positions = np.where(is_there, count - 1 + np.cumsum(is_there), GONE)
         parts.append((run.filed, run.fence, positions.astype(np.uint32)))
         numbers.append(run.numbers[is_there])

@@ -10,28 +10,6 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
-__all__ = [
-    "DROPPED",
-    "EVER",
-    "FREED",
-    "IDENTICAL",
-    "KEPT",
-    "MAX_ID_BYTES",
-    "NUL",
-    "SIMILAR",
-    "STATES",
-    "check_id",
-    "check_time",
-    "earlier",
-    "id_fault",
-    "json_of",
-    "lacks_zone",
-    "moment",
-    "plain_text",
-    "stamp",
-    "time_fault",
-]
-
 #: States: kept; dropped for a kept document; freed, that is dropped for one since removed.
 STATES = ("kept", "dropped", "freed")
 KEPT, DROPPED, FREED = range(3)
@@ -63,40 +41,36 @@ _MICROSECOND = timedelta(microseconds=1)
 EVER = -(2**62)
 
 
-#: Message codes: what an id must be, and why an id is refused that is not.
-_IDS = {
-    N_("text of at least one character, none of them NUL"): N_(
-        "must be text of at least one character, none of them NUL"
-    ),
-    N_("Unicode text, without lone surrogates"): N_(
-        "must be Unicode text, without lone surrogates"
-    ),
-    N_("text of at most {most:,} bytes in UTF-8"): N_("must have at most {most:,} bytes in UTF-8"),
-}
-
-
-def _must_be(id: str) -> str | None:
-    """Return the code of the condition that an id violates; None if it is valid."""
+def _id_fault(id: str) -> tuple[str, str] | None:
+    """Return what an id must be, and the reason to refuse it; None if it can be stored."""
     if not id or NUL in id:
-        return N_("text of at least one character, none of them NUL")
+        return N_("text of at least one character, none of them NUL"), N_(
+            "must be text of at least one character, none of them NUL"
+        )
     try:
         size = len(id.encode())
     except UnicodeEncodeError:
-        return N_("Unicode text, without lone surrogates")
-    return N_("text of at most {most:,} bytes in UTF-8") if size > MAX_ID_BYTES else None
+        return N_("Unicode text, without lone surrogates"), N_(
+            "must be Unicode text, without lone surrogates"
+        )
+    if size <= MAX_ID_BYTES:
+        return None
+    return N_("text of at most {most:,} bytes in UTF-8"), N_(
+        "must have at most {most:,} bytes in UTF-8"
+    )
 
 
 def id_fault(id: str) -> Message | None:
     """Return why an id cannot be stored; None if it can."""
-    must = _must_be(id)
-    return None if must is None else Message(_IDS[must], most=MAX_ID_BYTES)
+    fault = _id_fault(id)
+    return None if fault is None else Message(fault[1], most=MAX_ID_BYTES)
 
 
 def check_id(id: Any) -> str:
     """Return an id that can be stored, or raise."""
-    must = _must_be(check_string(id, "id"))
-    if must is not None:
-        raise bad("id", must, id, most=MAX_ID_BYTES)
+    fault = _id_fault(check_string(id, "id"))
+    if fault is not None:
+        raise bad("id", fault[0], id, most=MAX_ID_BYTES)
     return str(id)
 
 
@@ -114,28 +88,20 @@ def json_of(extra: dict[str, Any] | None) -> str | None:
     return orjson.dumps(extra, default=str).decode() if extra else None
 
 
-def stamp(at: datetime) -> int:
+def stamp(time: datetime) -> int:
     """Return a time as microseconds since 1970."""
-    return (at - _START) // _MICROSECOND
+    return (time - _START) // _MICROSECOND
 
 
-def moment(at: int) -> datetime:
+def moment(time: int) -> datetime:
     """Return the time of a stamp (microseconds since 1970), in UTC."""
-    return _START + timedelta(microseconds=at)
+    return _START + timedelta(microseconds=time)
 
 
 def check_time(value: Any, name: str, zone: tzinfo = UTC) -> datetime:
     """Return a datetime, a date or text as a UTC time; without a zone of its own it is in `zone`.
 
-    Text is ISO 8601, or of the form ``2024-3-9 8:00:00``. A local time that occurs twice (end of
-    daylight saving) means the first occurrence.
-
-    Examples
-    --------
-    >>> check_time("2024-03-09T08:00:00+08:00", "at").isoformat()
-    '2024-03-09T00:00:00+00:00'
-    >>> check_time("2024/3/9 8:00", "at").isoformat()
-    '2024-03-09T08:00:00+00:00'
+    Text is ISO 8601 or like ``2024-3-9 8:00:00``. A local time that occurs twice is the first.
     """
     given = value
     if isinstance(value, str):
@@ -170,10 +136,10 @@ def _time_of(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        found = _LOOSE_TIME.fullmatch(text)
-    if found is None:
+        parts = _LOOSE_TIME.fullmatch(text)
+    if parts is None:
         return None
-    year, _, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, _, month, day, hour, minute, second, fraction, zone = parts.groups()
     day_text = f"{year}-{month:0>2}-{day:0>2}"
     time_text = f"{hour or '':0>2}:{minute or '':0>2}:{second or '':0>2}.{fraction or '':0<6}"
     try:

@@ -175,7 +175,7 @@ def add(
 
 def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
     """Raise if an input cannot be used; one that can be read only once is not looked at."""
-    from neardup.index.ingest.reading import Fields
+    from neardup.index.ingest.reading import reader_parameters
     from neardup.readers import open_sources
 
     again = [
@@ -184,7 +184,7 @@ def _check_inputs(inputs: list[str], options: Mapping[str, Any]) -> None:
         if path != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))
     ]
     if again:
-        open_sources(again, format=options["format"], **Fields.of(options).read())
+        open_sources(again, format=options["format"], **reader_parameters(options))
 
 
 def _so_far(done: int) -> Message:

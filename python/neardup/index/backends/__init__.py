@@ -14,22 +14,7 @@ __all__ = ["Database", "open_database"]
 
 
 def open_database(location: str | Path, *, must_exist: bool) -> Database:
-    """Connect to a file or a ``postgresql://`` address, without creating a file or a table.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from neardup.index.schema import counters
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with open_database(f"{folder.name}/news.db", must_exist=False) as database:
-    ...     _ = database.create_tables()
-    ...     with database.writing() as connection:
-    ...         _ = connection.execute(counters.insert().values(name="next", value=1))
-    ...     with database.reading() as connection:
-    ...         connection.execute(counters.select()).all()
-    [('next', 1)]
-    >>> folder.cleanup()
-    """
+    """Connect to a file or a ``postgresql://`` address, without creating a file or a table."""
     database = _database(location)
     try:
         database.find(must_exist=must_exist)

@@ -1,25 +1,13 @@
-"""The record of acknowledged commits of an SQLite index, in a small file beside it.
+"""The record of acknowledged commits of an SQLite index: SQLite notices no log that is missing.
 
-Commits are in the write-ahead log until a checkpoint moves them into the database file. If the
-log is missing or truncated, SQLite treats it as one that ends early and opens what is left without
-an error. So every change increments a count in the table `counters`, and after the commit the
-count is written to a file beside the index, ``-commits``. An index whose own count is lower than
-that of the file has lost changes.
+Every change increments the counter `commits`; after the commit the count is written, without a
+sync, to the file ``-commits``, which exists as long as the log. An index with a lower count has
+lost changes. A log of another index shows by the identity, which is in `meta`, whose page is in
+no later log, and in `counters`, whose page is in every log. A copy of the file alone shows by the
+counter `needs_log`: set before a checkpoint after a pause, and cleared in the log after it.
 
-The file is written without a sync, after the log is on disk: after a power loss its count may be
-too low, never too high. It exists as long as the log and is deleted with it.
-
-A log of another index is detected without that file. The identity of the index is in two tables:
-in `meta`, whose page is written when the index is created and is in no later log, and in
-`counters`, whose page is in every log. The two differ if file and log do not belong together.
-
-A copy of the index file alone, made while the index is in use, has no such file either. So before
-a checkpoint after a pause a commit sets the counter `needs_log`, and one after it, which is in the
-log only, clears it: where it is set and there is no log, the log is missing. A checkpoint that
-SQLite makes by itself, while one commit follows the other, leaves no such mark.
-
-Two cases are not detected: a log replaced by that of a copy of the same index with more changes,
-and an older log placed beside an index that was closed (then there is no count).
+Not detected: the log of a copy of the same index with more changes, and an older log beside an
+index that was closed.
 """
 
 from __future__ import annotations
@@ -33,18 +21,6 @@ from typing import NamedTuple
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError
-
-__all__ = [
-    "COMMITS",
-    "NEEDS_LOG",
-    "Acknowledged",
-    "check_log",
-    "clear_mark",
-    "count_commit",
-    "mark",
-    "record",
-    "remove_record",
-]
 
 #: Name of the counter of changes.
 COMMITS = "commits"
@@ -111,12 +87,12 @@ def mark(connection: sqlite3.Connection, *, needs_log: bool) -> None:
 
 
 def _counted(connection: sqlite3.Connection) -> Acknowledged | None:
-    found = dict(connection.execute(_READ).fetchall())
+    counters = dict(connection.execute(_READ).fetchall())
     # A damaged row may hold any value.
-    values = [value for value in found.values() if isinstance(value, int)]
+    values = [value for value in counters.values() if isinstance(value, int)]
     if len(values) < 3:
         return None
-    return Acknowledged(found["identity"], found["commits"], found["next"] - 1)
+    return Acknowledged(counters["identity"], counters["commits"], counters["next"] - 1)
 
 
 def record(path: Path, made: Acknowledged) -> None:
@@ -125,9 +101,9 @@ def record(path: Path, made: Acknowledged) -> None:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         file = os.open(path, flags, 0o666)
         try:
-            there = Acknowledged.from_bytes(os.read(file, _SIZE + 1))
+            earlier = Acknowledged.from_bytes(os.read(file, _SIZE + 1))
             # Another process may have made a later commit and already written it.
-            if there and there.identity == made.identity and there.commits > made.commits:
+            if earlier and earlier.identity == made.identity and earlier.commits > made.commits:
                 return
             os.lseek(file, 0, os.SEEK_SET)
             os.write(file, made.to_bytes())
@@ -153,7 +129,7 @@ def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
         # into the file.
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=60)) as reader:
             made_as = reader.execute("SELECT value FROM meta WHERE name = 'identity'").fetchone()
-            found = _counted(reader)
+            stored = _counted(reader)
             identity = reader.execute(
                 "SELECT value FROM counters WHERE name = 'identity'"
             ).fetchone()
@@ -175,10 +151,10 @@ def check_log(file: Path, record_path: Path, log: Path, location: str) -> None:
                 location=location,
             )
         )
-    if recorded is None or (found is not None and found.identity != recorded.identity):
+    if recorded is None or (stored is not None and stored.identity != recorded.identity):
         return
-    if found is None or found.commits < recorded.commits:
-        raise _lost(location, recorded, found, record_path, log.name, has_log)
+    if stored is None or stored.commits < recorded.commits:
+        raise _lost(location, recorded, stored, record_path, log.name, has_log)
 
 
 def _recorded(path: Path) -> Acknowledged | None:
@@ -206,15 +182,15 @@ def _wrong_log(location: str, log: Path, reason: str) -> IndexFormatError:
 def _lost(
     location: str,
     recorded: Acknowledged,
-    found: Acknowledged | None,
+    stored: Acknowledged | None,
     record_path: Path,
     log: str,
     has_log: bool,
 ) -> IndexFormatError:
     has = Message("no changes")
-    if found is not None:
+    if stored is not None:
         has = Message(
-            "{commits:,} with {documents:,}", commits=found.commits, documents=found.documents
+            "{commits:,} with {documents:,}", commits=stored.commits, documents=stored.documents
         )
     return IndexFormatError(
         Message(

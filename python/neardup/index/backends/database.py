@@ -1,16 +1,8 @@
 """The database of an index: connections, transactions and their failures.
 
-Guarantees of a transaction:
-
-- `Database.reading` sees one snapshot of the index, whatever others write meanwhile, and never
-  waits.
-- `Database.writing` is the only writer of the index, across processes and machines. When it
-  returns, its change is on disk. When it raises, nothing is stored, with one exception that the
-  message names: the connection was lost during the commit. Nothing is retried silently.
-
-Several threads may share a `Database`. After a fork, the child may continue to use it, unless a
-thread of the parent was in a transaction in SQLite at that moment: then every use in the child
-raises. Processes started with ``spawn`` or ``forkserver`` open their own.
+A transaction that reads sees one snapshot and never waits. There is one writer, across processes
+and machines: when it returns, its change is on disk; when it raises, nothing is stored, unless
+the message says that the connection was lost during the commit. Nothing is retried silently.
 """
 
 from __future__ import annotations
@@ -22,25 +14,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from neardup.base.messages import N_, Message
-from neardup.exceptions import (
-    IndexFormatError,
-    IndexUnavailableError,
-    OutputError,
-    ParameterError,
-)
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends.failures import Moment, explained
-
-# `schema` imports SQLAlchemy and explains how to install it if it is missing.
 from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade, version_of
 from neardup.readers.streams import printable
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["Database"]
 
 #: Tables that every version of the schema has.
 _LANDMARKS = {"meta", "documents"}
@@ -52,10 +35,7 @@ _OPEN: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
 class Database(ABC):
-    """The database of an existing or future index: read and write transactions.
-
-    A context manager, which closes at the end of the block; made by `open_database`.
-    """
+    """The database of an existing or future index; made by `open_database`."""
 
     dialect: ClassVar[str]
     #: The longest wait of a writer for its turn. A turn takes some milliseconds; only an oversized
@@ -98,20 +78,18 @@ class Database(ABC):
                 code="index_missing",
             )
         elif must_exist:
-            raise self._no_index(
+            raise self._wrong(
                 N_(
                     "{location}: must hold an index. Got an empty database instead. "
                     "{elsewhere} Or create one, in a shell with: neardup index create"
-                )
+                ),
+                code="not_an_index",
+                elsewhere=Message(self._elsewhere),
             )
 
-    def _no_index(self, template: str, **values: object) -> IndexFormatError:
-        elsewhere = Message(self._elsewhere)
-        return IndexFormatError(
-            Message(
-                template, code="not_an_index", location=self.location, elsewhere=elsewhere, **values
-            )
-        )
+    def _wrong(self, template: str, code: str | None = None, **values: object) -> IndexFormatError:
+        """Return the error that the location holds something else, or a damaged index."""
+        return IndexFormatError(Message(template, code=code, location=self.location, **values))
 
     def unavailable(
         self, template: str, code: str | None = None, **values: object
@@ -119,19 +97,20 @@ class Database(ABC):
         """Return the error that the index cannot be used, with its location."""
         return IndexUnavailableError(Message(template, code=code, location=self.location, **values))
 
+    @property
     def files(self) -> list[Path]:
-        """Return the files that only the index may write; none on a server."""
+        """The files that only the index may write; none on a server."""
         return []
 
     def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
         """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
-        own = {os.path.realpath(path) for path in self.files()}
-        identities = {_identity(path) for path in own} - {None}
+        files = {os.path.realpath(path) for path in self.files}
+        identities = {identity_of(path) for path in files} - {None}
         for path in paths:
             if path is None or os.fspath(path) == "-":
                 continue
             # Not opened: closing a file would release all locks that this process has on it.
-            if os.path.realpath(path) in own or _identity(path) in identities:
+            if os.path.realpath(path) in files or identity_of(path) in identities:
                 raise OutputError(
                     Message(
                         "{file}: must not be written, since it is a file of the index "
@@ -153,27 +132,25 @@ class Database(ABC):
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
             shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            raise self._no_index(
+            raise self._wrong(
                 N_(
                     "{location}: must hold an index or nothing. Got the tables of another "
                     "program instead: {tables}. {elsewhere}"
                 ),
+                code="not_an_index",
                 tables=shown,
+                elsewhere=Message(self._elsewhere),
             )
         return True
 
     @staticmethod
     def _version(connection: Connection, name: str = "schema") -> str | None:
         query = meta.select().with_only_columns(meta.c.value).where(meta.c.name == name)
-        found: str | None = connection.execute(query).scalar_one_or_none()
-        return found
+        value: str | None = connection.execute(query).scalar_one_or_none()
+        return value
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
-        """Create all tables in one transaction; return False if they already exist.
-
-        `fill` writes the first rows in the same transaction, so that no other process ever sees an
-        index without them. If two processes create an index at once, only one of them calls `fill`.
-        """
+        """Create all tables in one transaction, and `fill` them; False if they already exist."""
         with self.writing() as connection:
             made = not self._tables(connection)
             if made:
@@ -190,52 +167,47 @@ class Database(ABC):
     def check_schema(self) -> None:
         """Upgrade the tables to the current schema version, or raise."""
         with self.reading() as connection:
-            found = self._version(connection)
+            stored = self._version(connection)
             by = self._version(connection, "neardup")
             of_tables = version_of(self._tables(connection))
-        is_known = found in [str(version) for version in (SCHEMA, *UPGRADED)]
-        if is_known and found != of_tables:
-            raise IndexFormatError(
-                Message(
-                    "{location}: must have the tables of schema {found}, its number in "
-                    "the table meta. Got those of schema {tables} instead: another "
-                    "program has changed it. Restore a back-up.",
-                    location=self.location,
-                    found=found,
-                    tables=of_tables,
-                )
+        is_known = stored in [str(version) for version in (SCHEMA, *UPGRADED)]
+        if is_known and stored != of_tables:
+            raise self._wrong(
+                N_(
+                    "{location}: must have the tables of schema {found}, its number in the table "
+                    "meta. Got those of schema {tables} instead: another program has changed it. "
+                    "Restore a back-up."
+                ),
+                found=stored,
+                tables=of_tables,
             )
-        if found == str(SCHEMA):
+        if stored == str(SCHEMA):
             return
         if is_known:
             with self.writing() as connection:
                 upgrade(connection)
-            self.upgraded_from = found
+            self.upgraded_from = stored
             return
-        newer = found is not None and found.isdecimal() and int(found) > SCHEMA
+        newer = stored is not None and stored.isdecimal() and int(stored) > SCHEMA
         if by:
             writer = Message("neardup {version}", version=by)
         else:
             writer = Message(N_("a newer neardup") if newer else N_("another neardup"))
-        raise IndexFormatError(
-            Message(
-                N_(
-                    "{location}: must have schema {expected}. Got {found} instead, "
-                    "written by {writer}. Upgrade neardup, or export the index with that "
-                    "version and import the export into a new index with this one."
-                )
-                if newer
-                else N_(
-                    "{location}: must have schema {expected}. Got {found} instead, "
-                    "written by {writer}. Continue with that version, or export the index "
-                    "with that version and import the export into a new index with this "
-                    "one."
-                ),
-                location=self.location,
-                expected=SCHEMA,
-                found=found,
-                writer=writer,
+        raise self._wrong(
+            N_(
+                "{location}: must have schema {expected}. Got {found} instead, written by "
+                "{writer}. Upgrade neardup, or export the index with that version and import the "
+                "export into a new index with this one."
             )
+            if newer
+            else N_(
+                "{location}: must have schema {expected}. Got {found} instead, written by "
+                "{writer}. Continue with that version, or export the index with that version "
+                "and import the export into a new index with this one."
+            ),
+            expected=SCHEMA,
+            found=stored,
+            writer=writer,
         )
 
     @contextmanager
@@ -246,11 +218,7 @@ class Database(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Give the connection of the only writer; commit at the end.
-
-        Any exception rolls everything back. Must not be nested: a second turn of the same thread
-        would wait for the first.
-        """
+        """Give the connection of the only writer; commit at the end. Must not be nested."""
         with ExitStack() as waiting:
             waiting.enter_context(self._reporting_wait())
             with self._taking_turn(), self._transaction(Moment.WRITING) as connection:
@@ -276,9 +244,8 @@ class Database(ABC):
         if not turn.acquire(timeout=seconds):
             raise self.unavailable(
                 N_(
-                    "{location}: locked by another thread for more than {seconds:g} "
-                    "seconds. Nothing of this change was stored. Try again, or add fewer "
-                    "documents at once."
+                    "{location}: locked by another thread for more than {seconds:g} seconds. "
+                    "Nothing of this change was stored. Try again, or add fewer documents at once."
                 ),
                 seconds=seconds,
             )
@@ -334,8 +301,6 @@ class Database(ABC):
 
     @contextmanager
     def _explained(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
-        from sqlalchemy.exc import DBAPIError
-
         try:
             yield
         except (DBAPIError, self._driver_error) as error:
@@ -403,11 +368,7 @@ class Database(ABC):
 
     @abstractmethod
     def _prepare(self, connection: Connection) -> None:
-        """Bring the database into the state that writers rely on, or raise.
-
-        Call it only if the database is empty or holds an index: it would also change the file of
-        another program.
-        """
+        """Bring a database that is empty or has an index into the state that writers rely on."""
 
     @abstractmethod
     def _make_room(self, connection: Connection) -> None:
@@ -436,12 +397,13 @@ class Database(ABC):
             self.on_fork()
 
 
-def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Return device and number of a file, whatever its name; None if there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _before_fork() -> None:

@@ -1,8 +1,6 @@
 """Converts errors of the drivers to errors that say what happened and what to do.
 
-A message has up to four parts: the index, what happened with the driver's own text, whether the
-change was stored, and what to do. The drivers' error codes decide, not their texts, which depend
-on version and language; one exception is marked below.
+The drivers' error codes decide, not their texts, which depend on version and language.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from typing import NamedTuple
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, NeardupError
 
-__all__ = ["Moment", "explained"]
-
 
 class Moment(enum.Enum):
     """The phase of a transaction in which it failed, as the sentence about it."""
@@ -23,18 +19,13 @@ class Moment(enum.Enum):
     READING = N_("{location}: {happened}: {reason}. {remedy}")
     WRITING = N_("{location}: {happened}: {reason}. Nothing of this change was stored. {remedy}")
     COMMITTING = N_(
-        "{location}: {happened}: {reason}. This change may or may not be "
-        "stored: the connection was lost while it was being committed. Adding "
-        "the same documents again is safe. {remedy}"
+        "{location}: {happened}: {reason}. This change may or may not be stored: the connection "
+        "was lost while it was being committed. Adding the same documents again is safe. {remedy}"
     )
 
 
 class _Failure(NamedTuple):
-    """What happened, and what to do.
-
-    The messages are made when this module is imported: after a failure, the process may be unable
-    to open the file of the message catalogue.
-    """
+    """What happened, and what to do: made early, since a failure may hide the catalogue."""
 
     happened: Message
     remedy: Message

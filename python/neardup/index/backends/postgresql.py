@@ -1,27 +1,20 @@
-"""An index in a schema of a PostgreSQL database.
+"""An index in a schema of a PostgreSQL database; writers take turns by an advisory lock.
 
-Writers take turns with an advisory lock that a transaction holds until it ends. Each sees what
-the one before it committed. All settings apply to one transaction (``SET LOCAL``), because a
-pooler such as PgBouncer may give each transaction another connection.
+All settings apply to one transaction, since a pooler may give each another connection.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from sqlalchemy import URL, create_engine, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
 from neardup.base.messages import N_, Message
-from neardup.exceptions import IndexFormatError, MissingDependencyError, ParameterError
+from neardup.exceptions import MissingDependencyError, ParameterError
 from neardup.index.backends.database import Database
 from neardup.index.schema import METADATA
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["DEFAULT_SCHEMA", "PostgreSQLSchema"]
 
 DEFAULT_SCHEMA = "neardup"
 _KEPT_CONNECTIONS = 4
@@ -49,9 +42,8 @@ def _url(location: str) -> tuple[URL, str]:
         # name.
         raise ParameterError(
             Message(
-                "The address of a PostgreSQL database must have one @, before the "
-                "host. Got several instead. Write an @ of the user, the password or "
-                "an option as %40."
+                "The address of a PostgreSQL database must have one @, before the host. Got "
+                "several instead. Write an @ of the user, the password or an option as %40."
             )
         )
     try:
@@ -61,9 +53,8 @@ def _url(location: str) -> tuple[URL, str]:
         raise ParameterError(
             Message(
                 "The address of a PostgreSQL database must be of the form "
-                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an "
-                "address that cannot be parsed instead. Write special characters as "
-                "%XX."
+                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME. Got an address that "
+                "cannot be parsed instead. Write special characters as %XX."
             )
         ) from None
     schema = url.query.get("schema", DEFAULT_SCHEMA)
@@ -141,10 +132,7 @@ class PostgreSQLSchema(Database):
         # Behind a pooler, the next transaction may use another server connection, where the
         # statements prepared here do not exist.
         options: dict[str, Any] = {"client_encoding": "utf8", "prepare_threshold": None}
-        for name, value in (
-            ("connect_timeout", _CONNECT_SECONDS),
-            ("application_name", "neardup"),
-        ):
+        for name, value in (("connect_timeout", _CONNECT_SECONDS), ("application_name", "neardup")):
             if name not in self._url.query:
                 options[name] = value
         return create_engine(
@@ -190,23 +178,22 @@ class PostgreSQLSchema(Database):
         """Check that the database's encoding can hold any text."""
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
-            raise IndexFormatError(
-                Message(
-                    "{location}: must be a database with the encoding UTF8. Got "
-                    "{encoding} instead. Make one with: CREATE DATABASE name ENCODING "
-                    "'UTF8' TEMPLATE template0",
-                    location=self.location,
-                    encoding=encoding,
-                )
+            raise self._wrong(
+                N_(
+                    "{location}: must be a database with the encoding UTF8. Got {encoding} "
+                    "instead. Make one with: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE "
+                    "template0"
+                ),
+                encoding=encoding,
             )
 
     def _make_room(self, connection: Connection) -> None:
         """Create the schema if it is missing; only then is the right to create one needed."""
-        there = connection.execute(
+        present = connection.execute(
             text("SELECT count(*) FROM pg_namespace WHERE nspname = :schema"),
             {"schema": self.schema},
         ).scalar_one()
-        if not there:
+        if not present:
             connection.exec_driver_sql(f"CREATE SCHEMA {_quoted(self.schema)}".replace("%", "%%"))
 
     def size(self) -> int:

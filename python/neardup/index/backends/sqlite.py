@@ -1,12 +1,7 @@
-"""An index in an SQLite file.
+"""An index in an SQLite file, in WAL mode.
 
-The file is in WAL mode: readers see the last commit and never wait; one writer at a time appends
-to a log beside the file. A commit returns when the log is on disk (``synchronous=FULL``). Only
-the checkpoint, which moves the log's pages into the file, may come later. It runs when the log is
-long, after a commit that did not closely follow another one, and when a writer closes.
-
-An index is created before WAL is turned on, so a file in WAL mode always has its tables: one
-without tables is an index whose log is missing.
+A commit returns when the log is on disk. The checkpoint, which moves its pages into the file, runs
+when the log is long, after a commit that did not closely follow another, and when a writer closes.
 """
 
 from __future__ import annotations
@@ -15,27 +10,21 @@ import os
 import sqlite3
 import stat
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from sqlalchemy import QueuePool, create_engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from neardup.base.messages import N_, Message, system_words
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
-from neardup.index.backends.database import Database
+from neardup.index.backends.database import Database, identity_of
 from neardup.index.backends.failures import Moment
 from neardup.readers.streams import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection, Engine
-
-__all__ = ["SQLiteFile"]
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -77,11 +66,7 @@ def _text(stored: bytes) -> str | bytes:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that releases its lock when it is closed.
-
-    SQLite keeps the transaction of a closed connection, and its lock, while a cursor exists;
-    after Ctrl-C, the traceback keeps one alive.
-    """
+    """A connection whose lock ends with it: a cursor in a traceback would keep it after Ctrl-C."""
 
     def close(self) -> None:
         # If memory has run out, the rollback may fail too.
@@ -125,12 +110,9 @@ class SQLiteFile(Database):
             hide_parameters=True,
         )
 
-    def files(self) -> list[Path]:
-        """Return the index file and the files beside it, whether or not they exist."""
-        return self._files
-
     @cached_property
-    def _files(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """The index file and the files beside it, whether or not they exist."""
         # SQLite follows a symbolic link and puts them beside its target.
         path = Path(os.path.realpath(self.path))
         suffixes = ("", "-wal", "-shm", "-journal", "-commits")
@@ -168,10 +150,10 @@ class SQLiteFile(Database):
                 found=Message(_KINDS.get(kind, N_("something else"))),
                 elsewhere=Message(self._elsewhere),
             )
-        found = self._found()
+        identity = identity_of(self.path)
         if self._identity is None:
-            self._identity = found
-        return found is not None
+            self._identity = identity
+        return identity is not None
 
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Create the file if there is none, and all tables; False if they already exist."""
@@ -203,21 +185,13 @@ class SQLiteFile(Database):
             return system_words(error)
         return None
 
-    def _found(self) -> tuple[int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
     def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
         if self.path in self._abandoned:
             raise self.unavailable(
                 N_(
-                    "{location}: was in use while this process was forked. Start "
-                    "processes with the method 'spawn' or 'forkserver', or before the "
-                    "index is used."
+                    "{location}: was in use while this process was forked. Start processes with "
+                    "the method 'spawn' or 'forkserver', or before the index is used."
                 )
             )
         if self._is_other():
@@ -227,7 +201,7 @@ class SQLiteFile(Database):
             )
 
     def _is_other(self) -> bool:
-        return self._identity is not None and self._found() != self._identity
+        return self._identity is not None and identity_of(self.path) != self._identity
 
     def _after_fork(self) -> None:
         # SQLite keeps in memory which locks a process has. A child inherits that memory but not
@@ -255,9 +229,9 @@ class SQLiteFile(Database):
         super()._commit(connection)
         if counted is None:
             return
-        acknowledged.record(self.files()[-1], counted)
+        acknowledged.record(self.files[-1], counted)
         self._has_written = True
-        if not self.files()[1].exists():
+        if not self.files[1].exists():
             # The tables were created, before WAL is turned on.
             return
         now, last = time.monotonic(), self._committed_at
@@ -289,7 +263,7 @@ class SQLiteFile(Database):
     def find(self, *, must_exist: bool) -> None:
         """Also raise if the log is missing, truncated, or of another index."""
         if self._is_there():
-            file, log, *_, record = self.files()
+            file, log, *_, record = self.files
             if file.exists():
                 acknowledged.check_log(file, record, log, self.location)
                 self._had_log = log.exists() and log.stat().st_size > 0
@@ -300,7 +274,7 @@ class SQLiteFile(Database):
         """Also empty the log; SQLite does so itself only if nobody else has the file open."""
         was_open = not self._closed
         super().close()
-        file, log, *_, record = self.files()
+        file, log, *_, record = self.files
         is_other = self.path in self._abandoned or self._is_other()
         if not was_open or not self._is_checked or is_other:
             return
@@ -352,16 +326,14 @@ class SQLiteFile(Database):
         """Raise if a file without tables is the remains of an index."""
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         if mode == "wal":
-            raise IndexFormatError(
-                Message(
-                    "{location}: is an SQLite file without tables, like an index whose "
-                    "write-ahead log, {log}, is missing. Nothing was changed. Put the log "
-                    "back beside the file, or restore a backup; only if there was no "
-                    "index, delete the file.",
-                    code="log_missing",
-                    location=self.location,
-                    log=self.files()[1].name,
-                )
+            raise self._wrong(
+                N_(
+                    "{location}: is an SQLite file without tables, like an index whose write-ahead "
+                    "log, {log}, is missing. Nothing was changed. Put the log back beside the "
+                    "file, or restore a backup; only if there was no index, delete the file."
+                ),
+                code="log_missing",
+                log=self.files[1].name,
             )
 
     def size(self) -> int:
@@ -369,7 +341,7 @@ class SQLiteFile(Database):
         if not self._is_there():
             return 0
         with self._upkeep():
-            return sum(part.stat().st_size for part in self.files()[:2] if part.exists())
+            return sum(part.stat().st_size for part in self.files[:2] if part.exists())
 
     def compact(self) -> None:
         """Rewrite the file without gaps, and empty the log.
@@ -396,13 +368,13 @@ class SQLiteFile(Database):
         """Return at most a hundred faults that SQLite finds; reads the whole file."""
         try:
             with self._upkeep() as connection:
-                found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
+                lines = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
         except IndexFormatError as error:
             return [error.args[0]]
-        return [Message("{reason}", reason=line) for line in found if line != "ok"]
+        return [Message("{reason}", reason=line) for line in lines if line != "ok"]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
-    found = connection.connection.driver_connection
-    assert isinstance(found, sqlite3.Connection)
-    return found
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver

@@ -6,37 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from neardup import _core
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import InputError, NeardupError, ParameterError
+from neardup.index.engine import Engine
+from neardup.index.results import NewDocument
 from neardup.index.store.session import packer
 from neardup.index.values import check_id, check_time, json_of, plain_text, stamp
 from neardup.readers import Batch, Problem
+from neardup.readers.batch import Run
 from neardup.readers.fields import Fields
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable
 from neardup.recipe.text_inputs import checked_text
-
-if TYPE_CHECKING:
-    from neardup import _core
-    from neardup.index.engine import Engine
-    from neardup.index.results import NewDocument
-    from neardup.readers.batch import Run
-
-__all__ = ["Incoming", "check_optional", "check_text"]
 
 
 @dataclass
 class Incoming:
     """A batch of documents to be added; all columns have the same length.
 
-    `texts` is null where a text cannot be read. `units` holds those of a callable segmenter, `at`
-    holds stamps and `extras` JSON. Everything derived from the texts is computed on first use, or
-    earlier by `prepare`.
+    `texts` is null where a text cannot be read; `units` holds those of a callable segmenter,
+    `times` stamps, and `extras` JSON. What is derived from the texts is computed on first use.
     """
 
     engine: Engine
@@ -44,7 +39,7 @@ class Incoming:
     texts: pa.LargeStringArray
     units: pa.LargeStringArray | None
     titles: pa.LargeStringArray | None
-    at: Sequence[int]
+    times: Sequence[int]
     sources: Sequence[str | None]
     extras: Sequence[str | None]
     #: Problems found on reading, and the source of the rows; its row `begin` is the first here.
@@ -58,8 +53,6 @@ class Incoming:
     @classmethod
     def of(cls, engine: Engine, documents: Sequence[NewDocument], zone: tzinfo = UTC) -> Incoming:
         """Return documents of callers as a batch; a row with an error has a null text."""
-        from neardup import _core
-
         errors: dict[int, NeardupError] = {}
         rows = []
         for row, document in enumerate(documents):
@@ -68,7 +61,7 @@ class Incoming:
             except (InputError, ParameterError) as error:
                 errors[row] = error
                 rows.append(("", None, None, 0, None, None))
-        ids, given, titles, at, sources, extras = map(list, zip(*rows, strict=True))
+        ids, given, titles, times, sources, extras = map(list, zip(*rows, strict=True))
         # Problems give the row as the record number, counted from 1.
         runs = [(0, "input", 1)]
         limit = Fields(max_text=_core.MAX_TEXT_BYTES)
@@ -80,7 +73,7 @@ class Incoming:
         texts, units, problems = readable(batch, recipe, compiled(recipe))
         title_column = pa.array(titles, pa.large_string())
         return cls(
-            engine, ids, texts, units, title_column, at, sources, extras, problems, errors=errors
+            engine, ids, texts, units, title_column, times, sources, extras, problems, errors=errors
         )
 
     def check_first(self) -> None:
@@ -102,7 +95,7 @@ class Incoming:
             texts=self.texts[rows],
             units=None if self.units is None else self.units[rows],
             titles=None if self.titles is None else self.titles[rows],
-            at=self.at[rows],
+            times=self.times[rows],
             sources=self.sources[rows],
             extras=self.extras[rows],
             problems=[] if begin else self.problems,
@@ -158,12 +151,12 @@ def _columns(document: NewDocument, zone: tzinfo) -> tuple[Any, ...]:
                 "extra: expected fields that JSON can represent, found {reason}.", reason=str(error)
             )
         ) from None
-    at = document.at
+    time = document.at
     return (
         check_id(document.id),
         check_text(document.text, "text"),
         check_optional(document.title, "title"),
-        stamp(datetime.now(UTC) if at is None else check_time(at, "at", zone)),
+        stamp(datetime.now(UTC) if time is None else check_time(time, "at", zone)),
         check_optional(document.source, "source"),
         extra,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from neardup.base.progress import Progress, share_of
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST, counted_from, store
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.ingest.transaction import add_batch, batch_size
 from neardup.index.results import Added, Match
@@ -33,106 +34,55 @@ from neardup.index.values import (
     stamp,
     time_fault,
 )
-from neardup.readers import Batch, Problem, open_sources, open_table
+from neardup.readers import Batch, Problem, Sources, open_sources, open_table
 from neardup.readers.batch import REMEMBERED, place_of, show, strings
 from neardup.readers.fields import DEFAULT_ID, as_id
+from neardup.readers.tables import TableSource
 from neardup.recipe.assets import compiled
 from neardup.recipe.batches import readable, with_first_lines
 from neardup.writers.rows import removed_table
 
-if TYPE_CHECKING:
-    from neardup.index.engine import Engine
-    from neardup.readers import Sources
 
-__all__ = ["Fields", "add_files", "add_table"]
+def reader_parameters(options: Mapping[str, Any], *, needs_ids: bool = False) -> dict[str, Any]:
+    """Return the parameters of a reader for checked options of an addition.
 
-
-class Source(Protocol):
-    """A source that can be read batch by batch."""
-
-    def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
-        """Read from the beginning."""
-        ...
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Field names of a document; None for the default or for no field."""
-
-    text: str | None
-    id: str | None
-    title: str | None
-    at: str | None
-    source: str | None
-    more: tuple[str, ...]
-    max_text: int
-    #: The time zone of times without one.
-    zone: tzinfo
-    #: Whether a document without an id is refused.
-    needs_ids: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any], *, needs_ids: bool = False) -> Fields:
-        """Return the fields named in options that were checked."""
-        names = {name: options[f"{name}_field"] for name in ("text", "id", "title", "at", "source")}
-        return cls(
-            **names,
-            more=options["extra_fields"],
-            max_text=options["max_text"],
-            zone=options["at_zone"],
-            needs_ids=needs_ids,
-        )
-
-    @property
-    def id_name(self) -> str:
-        """The name of the id field."""
-        return self.id or DEFAULT_ID
-
-    def read(self) -> dict[str, Any]:
-        """Return the parameters for a reader."""
-        named = [name for name in (self.at, self.source) if name is not None]
-        ids = [self.id_name] if self.needs_ids else []
-        return {
-            "text_field": self.text,
-            "id_field": self.id,
-            "title_field": self.title,
-            "max_text": self.max_text,
-            "extra_fields": tuple(dict.fromkeys([*ids, *named, *self.more])),
-        }
+    With `needs_ids` the column of ids is read as it is, so that one that is missing is noticed.
+    """
+    more = [options["id_field"] or DEFAULT_ID] if needs_ids else []
+    more += [options[name] for name in ("at_field", "source_field") if options[name] is not None]
+    names = ("text_field", "id_field", "title_field", "max_text")
+    fields = {name: options[name] for name in names}
+    return fields | {"extra_fields": tuple(dict.fromkeys([*more, *options["extra_fields"]]))}
 
 
 def add_files(
-    engine: Engine, inputs: Sequence[str | Path], outputs: Sequence[Any], given: Mapping[str, Any]
+    engine: Engine, inputs: Sequence[str | Path], outputs: Sequence[Any], options: Mapping[str, Any]
 ) -> Added:
     """Add the documents of files; see `Index.add_files`."""
-    fields = Fields.of(given)
     if isinstance(outputs, str) or not isinstance(outputs, Sequence):
         raise bad("output_paths", "a list of paths", outputs)
     paths = [None if path is None else check_path(path, "output_paths") for path in outputs]
     engine.database.refuse_outputs(paths)
-    format = given["format"]
-    sources = open_sources(inputs, format=format, output_paths=paths, **fields.read())
-    count_input(engine, sources, given["progress"])
-    added = add_source(engine, sources, fields, given)
-    of_sources = sources.report_to(given["progress"])
+    sources = open_sources(
+        inputs, format=options["format"], output_paths=paths, **reader_parameters(options)
+    )
+    count_input(engine, sources, options["progress"])
+    added = add_source(engine, sources, options, needs_ids=False)
+    of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)
 
 
-def add_table(engine: Engine, data: Any, given: Mapping[str, Any]) -> Added:
+def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
     """Add the documents of a table; see `Index.add_many`."""
-    fields = Fields.of(given, needs_ids=True)
-    return add_source(engine, open_table(data, **fields.read()), fields, given)
+    table = open_table(data, **reader_parameters(options, needs_ids=True))
+    return add_source(engine, table, options, needs_ids=True)
 
 
 def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
     """Count files before they are added, if the index counts and has no documents."""
     settings = engine.settings
-
-    def has_documents(counters: Mapping[str, int]) -> bool:
-        return any(counters[state] for state in STATES)
-
     with engine.reading() as session:
-        if settings.background != "own" or has_documents(session.counters()):
+        if settings.background != "own" or _has_documents(session.counters()):
             return
     corpus = counted_from(
         source.batches(),
@@ -145,37 +95,36 @@ def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
     with engine.writing() as session:
         counters = session.counters()
         # Another process may have added documents meanwhile.
-        if len(corpus) and not has_documents(counters):
+        if len(corpus) and not _has_documents(counters):
             store(session, corpus, counted_at=counters["arrived"] + len(corpus))
 
 
-def add_source(
-    engine: Engine,
-    source: Source,
-    fields: Fields,
-    options: Mapping[str, Any],
-) -> Added:
-    """Add all documents of a source; reading and sketching run ahead of the store.
+def _has_documents(counters: Mapping[str, int]) -> bool:
+    return any(counters[state] for state in STATES)
 
-    `options` are those of `Index.add_many`, checked.
-    """
+
+def add_source(
+    engine: Engine, source: Sources | TableSource, options: Mapping[str, Any], *, needs_ids: bool
+) -> Added:
+    """Add all documents of a source; reading and sketching run ahead of the store."""
     within: timedelta | None = options["within"]
     progress: Progress = options["progress"]
+    at_field, id_field = options["at_field"], options["id_field"] or DEFAULT_ID
     #: Fields without a value in any record so far.
-    empty = {name: None for name in (fields.at, fields.source, *fields.more) if name is not None}
+    empty = dict.fromkeys((at_field, options["source_field"], *options["extra_fields"]))
+    empty.pop(None, None)
     keep: list[bool] = []
     dropped: list[tuple[str, Match]] = []
     new = already = problem_count = 0
-    at_field = fields.at
     has_naive_times = False
     problems: list[Problem] = []
 
-    def report(found: Sequence[Problem]) -> None:
+    def report(new_problems: Sequence[Problem]) -> None:
         nonlocal problem_count
-        for problem in found:
+        for problem in new_problems:
             progress.problem(problem)
-        problem_count += sum(problem.count for problem in found)
-        problems.extend(found[: REMEMBERED - len(problems)])
+        problem_count += sum(problem.count for problem in new_problems)
+        problems.extend(new_problems[: REMEMBERED - len(problems)])
 
     def prepared() -> Iterator[Incoming]:
         nonlocal has_naive_times
@@ -183,9 +132,9 @@ def add_source(
         for batch in source.batches(titles=True):
             for name in [name for name in empty if any(v is not None for v in batch.extra[name])]:
                 del empty[name]
-            if at_field is not None and fields.zone is UTC and not has_naive_times:
+            if at_field is not None and options["at_zone"] is UTC and not has_naive_times:
                 has_naive_times = any(map(lacks_zone, batch.extra[at_field]))
-            incoming = _incoming(engine, batch, fields, options["title_from_first_line"])
+            incoming = _incoming(engine, batch, options, needs_ids)
             for begin in range(0, max(len(incoming), 1), size):
                 yield incoming.part(begin, begin + size).prepare()
 
@@ -202,7 +151,7 @@ def add_source(
                     keep.append(False)
                     if decision is not None and decision.problem is not None:
                         place = place_of(batch.runs, batch.begin + row)
-                        refused.append(Problem(*place, fields.id_name, decision.problem, None))
+                        refused.append(Problem(*place, id_field, decision.problem, None))
                     continue
                 keep.append(decision.repeats is None)
                 new, already = new + decision.new, already + (not decision.new)
@@ -227,11 +176,10 @@ def add_source(
     if dropped and uncounted >= FIRST and engine.settings.background == "own":
         progress.note(
             Message(
-                "{new:,} documents were decided with statistics of earlier documents: "
-                "text that only the new ones share counted as content, and some may "
-                "have been dropped wrongly. To decide all dropped ones again, run: "
-                "neardup index recount {index}, and then: neardup index reconsider "
-                "{index} --dropped",
+                "{new:,} documents were decided with statistics of earlier documents: text that "
+                "only the new ones share counted as content, and some may have been dropped "
+                "wrongly. To decide all dropped ones again, run: neardup index recount {index}, "
+                "and then: neardup index reconsider {index} --dropped",
                 index=engine.location,
                 new=new,
             )
@@ -246,37 +194,35 @@ def add_source(
     return Added(np.array(keep, np.bool_), removed, new, already, problem_count, problems)
 
 
-def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -> Incoming:
+def _incoming(
+    engine: Engine, batch: Batch, options: Mapping[str, Any], needs_ids: bool
+) -> Incoming:
     """Return a reader's batch; a row that cannot be stored has a null text and a problem."""
     recipe = engine.settings.recipe
     texts, units, problems = readable(batch, recipe, compiled(recipe))
     titles = batch.titles
-    if first_lines:
+    if options["title_from_first_line"]:
         titles = with_first_lines(titles, texts)
     if titles is not None:
         titles = pc.replace_substring(titles, pattern=NUL, replacement=plain_text(NUL))
     #: For each refused row: the field, the first reason, and the value.
     faults: dict[int, tuple[str, Message, Any]] = {}
-    ids = strings(batch.ids)
-    given = batch.extra.get(fields.id_name) if fields.needs_ids else None
-    if fields.needs_ids and given is None:
+    ids, id_field = strings(batch.ids), options["id_field"] or DEFAULT_ID
+    given = batch.extra.get(id_field) if needs_ids else None
+    if needs_ids and given is None:
         raise InputError(
             Message(
                 "A list of texts has no ids, and an index needs them. Give dicts with "
                 "the fields '{field}' and 'text', or a table.",
-                field=fields.id_name,
+                field=id_field,
             )
         )
     for row, id in enumerate(ids):
         if given is not None and as_id(given[row]) != id:
             # The reader found no usable id and used the position instead.
-            faults[row] = (
-                fields.id_name,
-                Message("must be an id: text or a whole number"),
-                given[row],
-            )
+            faults[row] = id_field, Message("must be an id: text or a whole number"), given[row]
         elif (fault := id_fault(id)) is not None:
-            faults[row] = fields.id_name, fault, id
+            faults[row] = id_field, fault, id
 
     def column(field: str | None, stored: Callable[[Any], Any]) -> list[Any]:
         """Return a field's values in stored form; None for a missing or faulty value."""
@@ -289,18 +235,22 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
                 values[row] = form
         return values
 
-    at = column(fields.at, lambda value: _stored_time(value, fields.zone))
-    sources = column(fields.source, _stored_text)
+    zone, more = options["at_zone"], options["extra_fields"]
+    stamps = column(
+        options["at_field"],
+        lambda value: time_fault(value, zone) or stamp(check_time(value, "at", zone)),
+    )
+    sources = column(options["source_field"], _stored_text)
     extras: list[str | None] = [None] * len(batch)
-    for row in range(len(batch) if fields.more else 0):
-        values = {name: batch.extra[name][row] for name in fields.more}
+    for row in range(len(batch) if more else 0):
+        values = {name: batch.extra[name][row] for name in more}
         try:
             extras[row] = json_of({n: value for n, value in values.items() if value is not None})
         except (TypeError, RecursionError) as error:
             reason = Message(
                 "must be a value that JSON can represent ({reason})", reason=str(error)
             )
-            faults.setdefault(row, (fields.more[0], reason, None))
+            faults.setdefault(row, (more[0], reason, None))
     if faults:
         refused = pa.array([row in faults for row in range(len(batch))])
         texts = pc.if_else(refused, pa.scalar(None, pa.large_string()), texts)
@@ -315,18 +265,13 @@ def _incoming(engine: Engine, batch: Batch, fields: Fields, first_lines: bool) -
         texts=texts,
         units=units,
         titles=titles,
-        at=[now if moment is None else moment for moment in at],
+        times=[now if moment is None else moment for moment in stamps],
         sources=sources,
         extras=extras,
         problems=problems + refusals,
         runs=batch.runs,
         bytes_read=batch.bytes_read,
     )
-
-
-def _stored_time(value: Any, zone: tzinfo) -> int | Message:
-    """Return a time as a stamp, or why it is none."""
-    return time_fault(value, zone) or stamp(check_time(value, "at", zone))
 
 
 def _stored_text(value: Any) -> str | Message:

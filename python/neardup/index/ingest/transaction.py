@@ -6,26 +6,22 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index.background import next_count, recount
+from neardup.index.decide import Verdicts
+from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.store.rows import UNLISTED
+from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
 from neardup.readers.batch import show
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-    from neardup.index.decide import Verdicts
-    from neardup.index.engine import Engine
-    from neardup.index.store.session import Session
-
-__all__ = ["BATCH", "add", "add_batch", "add_together", "batch_size", "log_decisions", "write"]
 
 _LOG = logging.getLogger("neardup.index")
 
@@ -62,18 +58,18 @@ def add_together(engine: Engine, documents: Sequence[NewDocument]) -> list[Decis
     """Add documents of several callers; see `Index.add_together`."""
     answers: list[Decision] = []
     for begin in range(0, len(documents), BATCH):
-        some = documents[begin : begin + BATCH]
-        batch = Incoming.of(engine, some)
+        part = documents[begin : begin + BATCH]
+        batch = Incoming.of(engine, part)
         problems = {row: error.args[0] for row, error in batch.errors.items()}
         for unread in batch.problems:
             row = (unread.record or 1) - 1
-            named = Message("document '{id}'", id=show(some[row].id))
+            named = Message("document '{id}'", id=show(part[row].id))
             problems[row] = replace(unread, source=named, record=None).message
-        can_add = len(problems) < len(some)
-        decisions = add_batch(engine, batch) if can_add else [None] * len(some)
+        can_add = len(problems) < len(part)
+        decisions = add_batch(engine, batch) if can_add else [None] * len(part)
         for row, decision in enumerate(decisions):
             if decision is None:
-                decision = Decision(some[row].id, False, None, problems[row])
+                decision = Decision(part[row].id, False, None, problems[row])
             elif decision.problem is not None:
                 reason = Message("A document {reason}.", reason=decision.problem)
                 decision = replace(decision, problem=reason)
@@ -102,16 +98,13 @@ def add_batch(
 def _add_first(
     engine: Engine, batch: Incoming, within: timedelta | None
 ) -> tuple[list[Decision | None], int | None]:
-    """Decide and store the documents up to the next count of background statistics.
-
-    Returns the decisions and, after a count, the number of arrivals until the next one.
-    """
+    """Decide and store documents up to a count; return decisions, and arrivals until the next."""
     batch.prepare()
-    not_before = None if within is None else earlier(batch.at[0], within)
+    not_before = None if within is None else earlier(batch.times[0], within)
     with engine.writing() as session:
         counters = session.counters()
         stored = session.by_ids(batch.ids)
-        new, there, refused = _sort(batch, stored)
+        new, present, refused = _sort(batch, stored)
         # Rows to decide whose id is already stored are freed documents.
         arriving = [row for row in new if batch.ids[row] not in stored]
         end = _end_at_count(engine, counters, arriving)
@@ -132,7 +125,7 @@ def _add_first(
             arrived += counters["arrived"]
             until_next = next_count(arrived) - arrived
         matches = dict(zip(rows, verdicts.matches, strict=True))
-        known = session.matches(list(there.values()), engine.rule.measure)
+        known = session.matches(list(present.values()), engine.rule.measure)
     log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
     decided_row = {batch.ids[row]: row for row in rows}
     decisions: list[Decision | None] = []
@@ -141,7 +134,7 @@ def _add_first(
             reason = refused[row]
             decisions.append(None if reason is None else Decision(id, False, None, reason))
             continue
-        match = known[there[row]["number"]] if row in there else matches[decided_row[id]]
+        match = known[present[row]["number"]] if row in present else matches[decided_row[id]]
         decisions.append(Decision(id, row in matches, match, None))
     return decisions, until_next
 
@@ -156,16 +149,16 @@ def _sort(
     """
     identities, features, _ = batch.sketches
     new: list[int] = []
-    there: dict[int, RowMapping] = {}
+    present: dict[int, RowMapping] = {}
     refused: dict[int, Message | None] = {}
     new_row: dict[str, int] = {}
     for row, id in enumerate(batch.ids):
         if features[row] < 0:
             refused[row] = None
             continue
-        found = stored.get(id)
+        existing = stored.get(id)
         earlier_row = new_row.get(id)
-        known = None if found is None else found["identity"]
+        known = None if existing is None else existing["identity"]
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
@@ -174,12 +167,12 @@ def _sort(
                 code="id_taken",
                 id=show(id),
             )
-        elif earlier_row is None and (found is None or found["state"] == FREED):
+        elif earlier_row is None and (existing is None or existing["state"] == FREED):
             new_row[id] = row
             new.append(row)
-        elif earlier_row is None and found is not None:
-            there[row] = found
-    return new, there, refused
+        elif earlier_row is None and existing is not None:
+            present[row] = existing
+    return new, present, refused
 
 
 def _end_at_count(
@@ -204,7 +197,7 @@ def write(
         "number": range(first, first + len(rows)),
         "id": [batch.ids[row] for row in rows],
         "state": [KEPT if match is None else DROPPED for match in matches],
-        "at": [batch.at[row] for row in rows],
+        "at": [batch.times[row] for row in rows],
         "source": [batch.sources[row] for row in rows],
         "title": [titles[row] for row in rows],
         "extra": [batch.extras[row] for row in rows],

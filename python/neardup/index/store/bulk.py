@@ -1,66 +1,33 @@
-"""Many values in one statement, which the two databases do in different ways.
-
-This covers joins with a list of values, and inserts of many rows. All other SQL is the same
-for both.
-"""
+"""Joins with many values and inserts of many rows, where the two databases differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-from sqlalchemy import (
-    BigInteger,
-    Double,
-    Integer,
-    LargeBinary,
-    SmallInteger,
-    Text,
-    bindparam,
-    cast,
-    column,
-    func,
-    literal_column,
-    select,
-    true,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select, Table
-    from sqlalchemy.sql.selectable import FromClause
-    from sqlalchemy.types import TypeEngine
-
-__all__ = ["insert_rows", "joined", "values_of", "values_table"]
-
-
-#: PostgreSQL's types. A subclass comes before its base class (SmallInteger before Integer).
-_KINDS = {
-    SmallInteger: "smallint",
-    BigInteger: "bigint",
-    Integer: "integer",
-    Double: "double precision",
-    LargeBinary: "bytea",
-    Text: "text",
-}
+from sqlalchemy.sql.selectable import FromClause
+from sqlalchemy.types import TypeEngine
 
 #: The most parameters of one statement in SQLite; every version allows as many.
 _PARAMETERS = 999
 
 
 def values_table(dialect: str, of: str = "numbers") -> FromClause:
-    """Return a table with one column, ``value``, filled from the parameter ``values``.
-
-    Bind the list with :func:`values_of`. ``of`` is numbers or text.
-    """
-    kind: TypeEngine[Any] = BigInteger() if of == "numbers" else Text()
+    """Return a table of one column, `value`, of numbers or text; bind it with `values_of`."""
+    kind: TypeEngine[Any] = sa.BigInteger() if of == "numbers" else sa.Text()
     if dialect == "sqlite":
-        return func.json_each(bindparam("values", type_=Text())).table_valued(column("value", kind))
-    given = bindparam("values", type_=Text() if of == "numbers" else ARRAY(kind))
-    array = cast(given, ARRAY(kind))
-    return func.unnest(array).table_valued(column("value", kind), name="given").render_derived()
+        return sa.func.json_each(sa.bindparam("values", type_=sa.Text())).table_valued(
+            sa.column("value", kind)
+        )
+    given = sa.bindparam("values", type_=sa.Text() if of == "numbers" else ARRAY(kind))
+    array = sa.cast(given, ARRAY(kind))
+    return (
+        sa.func.unnest(array).table_valued(sa.column("value", kind), name="given").render_derived()
+    )
 
 
 def values_of(dialect: str, values: Sequence[Any]) -> dict[str, Any]:
@@ -80,11 +47,11 @@ def _array(values: Sequence[Any]) -> list[Any] | str:
 def joined(
     dialect: str,
     given: FromClause,
-    table: Table,
-    condition: ColumnElement[bool],
+    table: sa.Table,
+    condition: sa.ColumnElement[bool],
     columns: Sequence[Any],
-    beside: tuple[Table, ColumnElement[bool]] | None = None,
-) -> Select[Any]:
+    beside: tuple[sa.Table, sa.ColumnElement[bool]] | None = None,
+) -> sa.Select[Any]:
     """Return the rows of a table that match a value of a :func:`values_table`.
 
     `beside` is another table for an outer join. Both databases then look up value by value; for
@@ -92,15 +59,19 @@ def joined(
     """
     if dialect == "sqlite":
         source = given.join(table, condition)
-        return select(*columns).select_from(source if beside is None else source.outerjoin(*beside))
+        return sa.select(*columns).select_from(
+            source if beside is None else source.outerjoin(*beside)
+        )
     rows = table if beside is None else table.outerjoin(*beside)
-    wanted = select(*columns).select_from(rows).where(condition).correlate(given)
+    wanted = sa.select(*columns).select_from(rows).where(condition).correlate(given)
     # The offset keeps PostgreSQL from flattening the subquery into a plain join.
-    each = wanted.offset(literal_column("0")).lateral("each")
-    return select(*each.c).select_from(given.join(each, true()))
+    each = wanted.offset(sa.literal_column("0")).lateral("each")
+    return sa.select(*each.c).select_from(given.join(each, sa.true()))
 
 
-def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
+def insert_rows(
+    connection: sa.Connection, table: sa.Table, columns: Mapping[str, Sequence[Any]]
+) -> None:
     """Insert rows given as columns of equal length."""
     names = list(columns)
     if not columns[names[0]]:
@@ -113,19 +84,17 @@ def insert_rows(connection: Connection, table: Table, columns: Mapping[str, Sequ
         for count, values in _rows_together(columns):
             connection.exec_driver_sql(head + ", ".join([row] * count), values)
         return
-    arrays = ", ".join(f"%s::{_kind(table.c[name].type)}[]" for name in names)
+    # A collation is no part of the type.
+    kinds = [
+        table.c[name].type.compile(connection.dialect).partition(" COLLATE")[0] for name in names
+    ]
+    arrays = ", ".join(f"%s::{kind}[]" for kind in kinds)
     statement = f"INSERT INTO {table.name} ({', '.join(names)}) SELECT * FROM unnest({arrays})"
     connection.exec_driver_sql(statement, tuple(_array(values) for values in columns.values()))
 
 
-def _rows_together(
-    columns: Mapping[str, Sequence[Any]],
-) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield the number and the values of the rows that one statement of SQLite inserts.
-
-    Many rows in a statement take half the time of a statement for each row. There are few
-    different numbers of rows, so that the driver finds the statements prepared.
-    """
+def _rows_together(columns: Mapping[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield number and values of the rows of each statement: of few sizes, so it is prepared."""
     width = len(columns)
     values = tuple(chain.from_iterable(zip(*columns.values(), strict=True)))
     most = 1 << (_PARAMETERS // width).bit_length() - 1
@@ -134,8 +103,3 @@ def _rows_together(
         count = min(most, 1 << left.bit_length() - 1)
         yield count, values[begin : begin + count * width]
         begin, left = begin + count * width, left - count
-
-
-def _kind(kind: TypeEngine[Any]) -> str:
-    """Return PostgreSQL's name of a column type."""
-    return next(name for known, name in _KINDS.items() if isinstance(kind, known))

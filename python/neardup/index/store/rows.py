@@ -1,39 +1,18 @@
-"""Checks of rows: every row that a statement returns is validated here.
-
-A disk failure, another program or a manual edit can leave any value in a row, and in SQLite a
-value of any type. An invalid value raises `IndexFormatError` with the number of the row, at the
-place where the row is read.
-"""
+"""Checks of rows: a disk failure, or in SQLite another program, may leave any value in any row."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping
 
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, InputError
 from neardup.index.values import DROPPED, STATES, stamp
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
-__all__ = [
-    "COUNTERS",
-    "UNLISTED",
-    "counter_fault",
-    "damage",
-    "damaged",
-    "document_fault",
-    "extra_of",
-    "fields_of",
-    "is_stamp",
-    "remedy",
-    "sound",
-    "sound_event",
-    "unknown_document",
-]
+from neardup.readers.batch import show
 
 #: Counters that every index has. `similar` and `bursts` are no longer read, but earlier
 #: versions of neardup refuse an index without them.
@@ -80,10 +59,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "source": (N_("text or nothing"), _optional(_is_text)),
     "title": (N_("text or nothing"), _optional(_is_text)),
     "extra": (N_("text or nothing"), _optional(_is_text)),
-    "identity": (
-        N_("16 bytes"),
-        lambda value: value.__class__ is bytes and len(value) == 16,
-    ),
+    "identity": (N_("16 bytes"), lambda value: value.__class__ is bytes and len(value) == 16),
     "features": (N_("a whole number from 0 to 2^32 - 1"), _whole(0, (1 << 32) - 1)),
     "sketch": (N_("bytes"), lambda value: value.__class__ is bytes),
     "kept_number": (N_("a whole number or nothing"), _optional(_whole(0, _LARGEST))),
@@ -120,9 +96,8 @@ def document_fault(row: Mapping[str, Any] | RowMapping) -> tuple[str, Message] |
 def remedy(location: str) -> Message:
     """Return a message that says how to deal with damage."""
     return Message(
-        "See what else is damaged with: neardup index check {location} "
-        "--full. Restore a backup, or copy what can be read into a new index "
-        "with: neardup index rebuild {location} NEW",
+        "See what else is damaged with: neardup index check {location} --full. Restore a backup, "
+        "or copy what can be read into a new index with: neardup index rebuild {location} NEW",
         location=location,
     )
 
@@ -138,8 +113,6 @@ def damage(template: str, location: str, **values: Any) -> IndexFormatError:
 
 def unknown_document(location: str, id: str) -> InputError:
     """Return the error that an index has no document with this id."""
-    from neardup.readers.batch import show
-
     return InputError(
         Message(
             "{location}: there is no document '{id}'.",
@@ -154,10 +127,10 @@ def damaged(
     location: str, row: Message, column: str, must: Message, value: Any
 ) -> IndexFormatError:
     """Return the error that a row is damaged, such as ``document 12``."""
-    found = f"{value!r:.40}"
+    shown = f"{value!r:.40}"
     if isinstance(value, bytes):
-        found = Message.counted("{count:,} other byte", "{count:,} other bytes", count=len(value))
-    values = {"row": row, "field": column, "expected": must, "value": found}
+        shown = Message.counted("{count:,} other byte", "{count:,} other bytes", count=len(value))
+    values = {"row": row, "field": column, "expected": must, "value": shown}
     return damage(
         N_(
             "{location}: {row} is damaged: its '{field}' must be {expected}. Got "
@@ -170,7 +143,7 @@ def damaged(
 
 def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
     """Return rows with columns of documents, or raise if one is invalid."""
-    found = []
+    checked = []
     for row in rows:
         fault = document_fault(row)
         if fault is not None:
@@ -178,8 +151,8 @@ def sound(rows: Iterable[RowMapping], location: str) -> list[RowMapping]:
             number = row.get("number", row.get("id"))
             document = Message("document {number}", number=f"{number!r:.40}")
             raise damaged(location, document, name, must, row[name])
-        found.append(row)
-    return found
+        checked.append(row)
+    return checked
 
 
 def fields_of(stored: Any, location: str, row: str, number: Any, column: str) -> dict[str, Any]:
@@ -187,13 +160,13 @@ def fields_of(stored: Any, location: str, row: str, number: Any, column: str) ->
     if stored is None:
         return {}
     try:
-        found = json.loads(stored)
+        fields = json.loads(stored)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        fields = None
+    if not isinstance(fields, dict):
         must = Message("a JSON object")
         raise damaged(location, Message(row, number=number), column, must, stored)
-    return found
+    return fields
 
 
 def extra_of(row: Mapping[str, Any] | RowMapping, location: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """One transaction with all statements on the rows of an index.
 
-A `Session` knows the tables but not how decisions are made. Numbers of documents ascend in the
-order of their decisions.
+Numbers of documents ascend in the order of their decisions.
 """
 
 from __future__ import annotations
@@ -15,22 +14,13 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import sqlalchemy as sa
 import zstandard
-from sqlalchemy import (
-    BigInteger,
-    and_,
-    bindparam,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    update,
-)
+from numpy.typing import NDArray
 from sqlalchemy.exc import IntegrityError
 
 from neardup.base.messages import N_, Message
@@ -52,19 +42,6 @@ from neardup.index.schema import (
 from neardup.index.store.bulk import insert_rows, joined, values_of, values_table
 from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damage, damaged, sound
 from neardup.index.values import DROPPED, EVER, FREED, IDENTICAL, KEPT, id_fault, stamp
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from sqlalchemy import (
-        ColumnElement,
-        Connection,
-        CursorResult,
-        Executable,
-        RowMapping,
-        Table,
-    )
-
-__all__ = ["FILED", "IDENTITY", "RECENT", "Postings", "Session", "packer", "signed"]
 
 #: Rows read or removed at once where there may be many.
 _TOGETHER = 1000
@@ -91,7 +68,7 @@ _TEXTS = 100
 MOST_RECENT = 500_000
 
 #: A literal, not a parameter: otherwise the indexes on kept documents are not used.
-_KEPT: ColumnElement[int] = literal_column(str(KEPT))
+_KEPT: sa.ColumnElement[int] = sa.literal_column(str(KEPT))
 
 #: What candidates are compared by and named with.
 _SKETCHED = ("number", "id", "identity", "features", "sketch")
@@ -100,30 +77,30 @@ _SKETCHED = ("number", "id", "identity", "features", "sketch")
 # SQLAlchemy renders a statement once, and finds it again if it is the same object. Building one
 # takes longer than SQLite takes to run it, so those that every addition needs are built once.
 
-_ARRIVED = documents.c.at >= bindparam("not_before", type_=BigInteger())
-_COUNTERS = select(counters)
+_ARRIVED = documents.c.at >= sa.bindparam("not_before", type_=sa.BigInteger())
+_COUNTERS = sa.select(counters)
 _CHANGE = (
-    update(counters)
-    .where(counters.c.name == bindparam("of"))
-    .values(value=counters.c.value + bindparam("change"))
+    sa.update(counters)
+    .where(counters.c.name == sa.bindparam("of"))
+    .values(value=counters.c.value + sa.bindparam("change"))
 )
-_KEPT_WITH = select(documents.c.number).where(
-    documents.c.identity.in_(bindparam("identities", expanding=True)),
+_KEPT_WITH = sa.select(documents.c.number).where(
+    documents.c.identity.in_(sa.bindparam("identities", expanding=True)),
     documents.c.state == _KEPT,
     _ARRIVED,
 )
 
 
 @cache
-def _by_ids(dialect: str) -> Executable:
+def _by_ids(dialect: str) -> sa.Executable:
     ids = values_table(dialect, "text")
     return joined(dialect, ids, documents, documents.c.id == ids.c.value, list(documents.c))
 
 
 @cache
-def _kept(dialect: str, with_texts: bool) -> Executable:
+def _kept(dialect: str, with_texts: bool) -> sa.Executable:
     number, given = documents.c.number, values_table(dialect)
-    is_wanted = and_(number == given.c.value, documents.c.state == _KEPT, _ARRIVED)
+    is_wanted = sa.and_(number == given.c.value, documents.c.state == _KEPT, _ARRIVED)
     columns: list[Any] = [documents.c[name] for name in _SKETCHED]
     beside = None
     if with_texts:
@@ -133,9 +110,9 @@ def _kept(dialect: str, with_texts: bool) -> Executable:
 
 
 @cache
-def _postings(dialect: str, dated: bool) -> list[Executable]:
+def _postings(dialect: str, dated: bool) -> list[sa.Executable]:
     """Return the statements that read the postings of keys; `dated` adds the arrival times."""
-    found: list[Executable] = []
+    statements: list[sa.Executable] = []
     for table in _key_tables(dialect):
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
@@ -146,11 +123,11 @@ def _postings(dialect: str, dated: bool) -> list[Executable]:
             columns.append(documents.c.at)
             beside = (documents, documents.c.number == table.c.number)
         is_wanted = table.c.key == given.c.value
-        found.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
-    return found
+        statements.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
+    return statements
 
 
-def _key_tables(dialect: str) -> list[Table]:
+def _key_tables(dialect: str) -> list[sa.Table]:
     return [keys, recent_keys] if dialect == "sqlite" else [keys]
 
 
@@ -161,8 +138,8 @@ def packer() -> zstandard.ZstdCompressor:
 
 def signed(keys: Sequence[int]) -> list[int]:
     """Return unsigned 64-bit keys as signed numbers with the same bits, their stored form."""
-    found: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
-    return found
+    converted: list[int] = np.array(keys, np.uint64).view(np.int64).tolist()
+    return converted
 
 
 @dataclass(frozen=True)
@@ -177,7 +154,9 @@ class Postings:
 class Session:
     """One transaction on an index; `identity` is that of the index when it was opened."""
 
-    def __init__(self, connection: Connection, location: str, identity: int | None = None) -> None:
+    def __init__(
+        self, connection: sa.Connection, location: str, identity: int | None = None
+    ) -> None:
         self.connection = connection
         self.dialect = connection.dialect.name
         self.location = location
@@ -185,23 +164,25 @@ class Session:
         #: Rows in the table of recent keys; set when the counters are read.
         self._recent = 0
 
-    def is_one_of(self, column: ColumnElement[Any], kind: str = "numbers") -> ColumnElement[bool]:
+    def is_one_of(
+        self, column: sa.ColumnElement[Any], kind: str = "numbers"
+    ) -> sa.ColumnElement[bool]:
         """Return the condition that a column has one of the values passed to `run`."""
-        return column.in_(select(values_table(self.dialect, kind).c.value))
+        return column.in_(sa.select(values_table(self.dialect, kind).c.value))
 
     def run(
-        self, statement: Executable, values: Sequence[Any], **more: Any
-    ) -> CursorResult[*tuple[Any, ...]]:
+        self, statement: sa.Executable, values: Sequence[Any], **more: Any
+    ) -> sa.CursorResult[*tuple[Any, ...]]:
         """Run a statement with these values of its `values_table` or `is_one_of`."""
         return self.connection.execute(statement, values_of(self.dialect, values) | more)
 
-    def stream(self, query: Executable, rows: int) -> Iterator[Sequence[RowMapping]]:
+    def stream(self, query: sa.Executable, rows: int) -> Iterator[Sequence[sa.RowMapping]]:
         """Yield the rows of a query; at most `rows` of them are in memory at once."""
         result = self.connection.execute(query, execution_options={"yield_per": rows})
         with closing(result):
             yield from result.mappings().partitions()
 
-    def sound(self, rows: Iterable[RowMapping]) -> list[RowMapping]:
+    def sound(self, rows: Iterable[sa.RowMapping]) -> list[sa.RowMapping]:
         """Return rows of documents, or raise if one is invalid."""
         return sound(rows, self.location)
 
@@ -214,7 +195,7 @@ class Session:
 
     def meta(self) -> dict[str, str]:
         """Return recipe and other settings, by name."""
-        return {row.name: row.value for row in self.connection.execute(select(meta))}
+        return {row.name: row.value for row in self.connection.execute(sa.select(meta))}
 
     def set_meta(self, rows: dict[str, str]) -> None:
         """Store recipe and other settings, by name."""
@@ -222,8 +203,8 @@ class Session:
 
     def counters(self) -> dict[str, int]:
         """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name."""
-        found = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
-        if self._identity is not None and found.get(IDENTITY) != self._identity:
+        values = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
+        if self._identity is not None and values.get(IDENTITY) != self._identity:
             raise IndexUnavailableError(
                 Message(
                     "{location}: must be the index that was opened. Got another index in "
@@ -232,26 +213,26 @@ class Session:
                     location=self.location,
                 )
             )
-        self._recent = found.get(RECENT, 0)
-        own = {RECENT: self._recent, FILED: found.get(FILED, 0)}
-        own[UNLISTED] = found.get(UNLISTED, 0)
-        known = {name: found.get(name) for name in COUNTERS}
-        for name, value in {**known, **own}.items():
+        self._recent = values.get(RECENT, 0)
+        optional = {RECENT: self._recent, FILED: values.get(FILED, 0)}
+        optional[UNLISTED] = values.get(UNLISTED, 0)
+        known = {name: values.get(name) for name in COUNTERS}
+        for name, value in {**known, **optional}.items():
             fault = counter_fault(name, value)
             if fault is not None:
                 raise self._damaged_counter(name, fault, value)
-        return {name: found[name] for name in (*COUNTERS, UNLISTED) if name in found}
+        return {name: values[name] for name in (*COUNTERS, UNLISTED) if name in values}
 
     def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
         return damaged(self.location, Message("counter '{name}'", name=name), "value", must, value)
 
     def identity(self) -> int:
         """Return the number that tells this index from one created in its place."""
-        query = select(counters.c.value).where(counters.c.name == IDENTITY)
-        found = self.connection.execute(query).scalar_one_or_none()
-        if not isinstance(found, int):
-            raise self._damaged_counter(IDENTITY, Message("a whole number"), found)
-        return found
+        query = sa.select(counters.c.value).where(counters.c.name == IDENTITY)
+        value = self.connection.execute(query).scalar_one_or_none()
+        if not isinstance(value, int):
+            raise self._damaged_counter(IDENTITY, Message("a whole number"), value)
+        return value
 
     def make_counters(self, values: Mapping[str, int]) -> None:
         """Create the counters, and give the index its identity."""
@@ -270,22 +251,19 @@ class Session:
 
     def background(self, version: int) -> bytes:
         """Return stored background statistics, decompressed."""
-        query = select(background.c.data).where(background.c.version == version)
+        query = sa.select(background.c.data).where(background.c.version == version)
         packed = self.connection.execute(query).scalar_one_or_none()
         try:
             return zstandard.decompress(packed or b"")
         except (zstandard.ZstdError, TypeError, MemoryError) as error:
-            values = {"number": version, "reason": str(error)}
-            raise damage(
-                N_("{location}: background {number} is damaged: {reason}. {remedy}"),
-                self.location,
-                **values,
-            ) from error
+            template = N_("{location}: background {number} is damaged: {reason}. {remedy}")
+            reason = str(error)
+            raise damage(template, self.location, number=version, reason=reason) from error
 
-    def set_background(self, version: int, data: bytes, at: datetime) -> None:
+    def set_background(self, version: int, data: bytes, time: datetime) -> None:
         """Store background statistics, replacing all earlier versions."""
-        self.connection.execute(delete(background))
-        row = {"version": version, "at": stamp(at), "data": packer().compress(data)}
+        self.connection.execute(sa.delete(background))
+        row = {"version": version, "at": stamp(time), "data": packer().compress(data)}
         self.connection.execute(background.insert(), row)
 
     def log(
@@ -304,11 +282,11 @@ class Session:
         }
         insert_rows(self.connection, events, columns)
 
-    def events_of(self, id: str) -> list[RowMapping]:
+    def events_of(self, id: str) -> list[sa.RowMapping]:
         """Return the events of documents with this id, oldest first."""
         if id_fault(id) is not None:
             return []
-        query = select(events).where(events.c.id == id).order_by(events.c.event)
+        query = sa.select(events).where(events.c.id == id).order_by(events.c.event)
         return list(self.connection.execute(query).mappings())
 
     # Documents
@@ -317,7 +295,7 @@ class Session:
     def _unpacker(self) -> zstandard.ZstdDecompressor:
         return zstandard.ZstdDecompressor()
 
-    def by_ids(self, ids: Sequence[str]) -> dict[str, RowMapping]:
+    def by_ids(self, ids: Sequence[str]) -> dict[str, sa.RowMapping]:
         """Return the existing documents with these ids, without texts."""
         if not ids:
             return {}
@@ -325,23 +303,23 @@ class Session:
         rows = self.sound(self.run(_by_ids(self.dialect), ids).mappings())
         return {row["id"]: row for row in rows}
 
-    def matches(self, rows: Sequence[RowMapping], measure: str) -> dict[int, Match | None]:
+    def matches(self, rows: Sequence[sa.RowMapping], measure: str) -> dict[int, Match | None]:
         """Return what some documents repeat, by number; None for kept and freed documents."""
         dropped = [row for row in rows if row["state"] == DROPPED]
         wanted = sorted({row["kept_number"] for row in dropped})
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
-        found: dict[int, Match | None] = {row["number"]: None for row in rows}
+        matches: dict[int, Match | None] = {row["number"]: None for row in rows}
         for row in dropped:
             kept = row["kept_number"]
             if kept not in ids:
                 must = Message("the number of a kept document")
                 raise self.damaged_document(row["number"], "kept_number", must, kept)
-            found[row["number"]] = _match(row, ids[kept], measure)
-        return found
+            matches[row["number"]] = _match(row, ids[kept], measure)
+        return matches
 
     def kept(
         self, numbers: Sequence[int], *, with_texts: bool, not_before: int = EVER
-    ) -> list[RowMapping]:
+    ) -> list[sa.RowMapping]:
         """Return those of some documents that are kept, by number; texts are compressed."""
         if not numbers:
             return []
@@ -357,13 +335,13 @@ class Session:
             numbers.extend(self.connection.scalars(_KEPT_WITH, values))
         return numbers
 
-    def text(self, row: RowMapping) -> str | None:
+    def text(self, row: sa.RowMapping) -> str | None:
         """Return the text of a document, fetched if the row lacks it; None if it is not stored."""
         number = row["number"]
         if "text" in row:
             packed = row["text"]
         else:
-            query = select(texts.c.text).where(texts.c.number == number)
+            query = sa.select(texts.c.text).where(texts.c.number == number)
             packed = self.connection.execute(query).scalar_one_or_none()
         return None if packed is None else self.unpacked(packed, number)
 
@@ -381,12 +359,11 @@ class Session:
         try:
             return self._unpacker.decompress(packed).decode()
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError, MemoryError) as error:
-            values = {"number": number, "reason": str(error)}
-            raise damage(
-                N_("{location}: the text of document {number} is damaged: {reason}. {remedy}"),
-                self.location,
-                **values,
-            ) from error
+            template = N_(
+                "{location}: the text of document {number} is damaged: {reason}. {remedy}"
+            )
+            reason = str(error)
+            raise damage(template, self.location, number=number, reason=reason) from error
 
     def unpacked_all(
         self, packed: Sequence[bytes | None], numbers: Sequence[int]
@@ -399,24 +376,26 @@ class Session:
             return texts  # type: ignore[no-any-return]
         except (zstandard.ZstdError, pa.ArrowInvalid, TypeError, MemoryError):
             # Again one by one: the error names the document.
-            found = [self.unpacked(one, at) for one, at in zip(packed, numbers, strict=True)]
-            return pa.array(found, pa.large_string())
+            unpacked = [
+                self.unpacked(data, number) for data, number in zip(packed, numbers, strict=True)
+            ]
+            return pa.array(unpacked, pa.large_string())
 
     def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
         """Free the documents dropped for some; return number, id, and the other's number."""
         columns = documents.c
-        is_meant = and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
-        query = select(columns.number, columns.id, columns.kept_number).where(is_meant)
+        is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
+        query = sa.select(columns.number, columns.id, columns.kept_number).where(is_meant)
         rows = self.run(query.order_by(columns.number), numbers)
         freed = [(row[0], row[1], row[2]) for row in rows]
         if freed:
-            self.run(update(documents).where(is_meant).values(state=FREED), numbers)
+            self.run(sa.update(documents).where(is_meant).values(state=FREED), numbers)
         return freed
 
-    def arrived_before(self, at: int, limit: int) -> list[RowMapping]:
+    def arrived_before(self, time: int, limit: int) -> list[sa.RowMapping]:
         """Return the first documents that arrived before a stamp, without texts."""
         # Ordered as in the index; ordering by number would read all documents each time.
-        query = select(documents).where(documents.c.at < at)
+        query = sa.select(documents).where(documents.c.at < time)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
 
@@ -425,7 +404,7 @@ class Session:
     ) -> Iterator[tuple[int, str, Match]]:
         """Yield documents dropped for some: the number of the kept one, id and match."""
         columns = documents.c
-        query = select(
+        query = sa.select(
             columns.number,
             columns.id,
             columns.kept_number,
@@ -446,21 +425,21 @@ class Session:
         with_texts: bool = False,
         clusters_only: bool = False,
         search: str | None = None,
-    ) -> list[RowMapping]:
+    ) -> list[sa.RowMapping]:
         """Return the next documents in the order of numbers."""
-        query = documents_with_texts if with_texts else select(documents)
+        query = documents_with_texts if with_texts else sa.select(documents)
         query = query.where(documents.c.number > after)
         if state is not None:
             query = query.where(documents.c.state == state)
         if clusters_only:
             other = documents.alias()
-            dropped = select(other.c.number).where(
+            dropped = sa.select(other.c.number).where(
                 other.c.kept_number == documents.c.number, other.c.state == DROPPED
             )
             is_found: Any = dropped.exists()
             if search is not None:
                 named = dropped.where(_contains(other, search)).exists()
-                is_found = and_(is_found, or_(_contains(documents, search), named))
+                is_found = sa.and_(is_found, sa.or_(_contains(documents, search), named))
             query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
         return self.sound(self.connection.execute(query).mappings())
@@ -468,33 +447,33 @@ class Session:
     def newest_texts(self, limit: int) -> Iterator[pa.LargeStringArray]:
         """Yield the texts of the newest documents that have features, many together."""
         query = (
-            select(texts.c.text, texts.c.number)
+            sa.select(texts.c.text, texts.c.number)
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
             .where(documents.c.features > 0)
             .order_by(documents.c.number.desc())
             .limit(limit)
         )
         rows = self.connection.execute(query, execution_options={"yield_per": _TOGETHER})
-        for some in rows.partitions():
-            packed, numbers = zip(*some, strict=True)
+        for partition in rows.partitions():
+            packed, numbers = zip(*partition, strict=True)
             yield self.unpacked_all(packed, numbers)
 
-    def newest_sketches(self, limit: int) -> list[RowMapping]:
+    def newest_sketches(self, limit: int) -> list[sa.RowMapping]:
         """Return the newest documents that have features."""
-        query = select(documents).where(documents.c.features > 0)
+        query = sa.select(documents).where(documents.c.features > 0)
         query = query.order_by(documents.c.number.desc()).limit(limit)
         return self.sound(self.connection.execute(query).mappings())
 
     def numbers_not_kept(self, ids: Sequence[str] | None, *, dropped: bool) -> list[int]:
         """Return the numbers of all freed, and on request dropped, documents, or those of `ids`."""
-        query = select(documents.c.number).order_by(documents.c.number)
+        query = sa.select(documents.c.number).order_by(documents.c.number)
         if ids is None:
             wanted = documents.c.state != KEPT if dropped else documents.c.state == FREED
             return list(self.connection.scalars(query.where(wanted)))
         query = query.where(self.is_one_of(documents.c.id, "text"), documents.c.state != KEPT)
         return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
 
-    def not_kept(self, numbers: Sequence[int]) -> list[RowMapping]:
+    def not_kept(self, numbers: Sequence[int]) -> list[sa.RowMapping]:
         """Return those of some documents that are not kept, with texts, in the order of numbers."""
         query = documents_with_texts.order_by(documents.c.number)
         query = query.where(self.is_one_of(documents.c.number), documents.c.state != KEPT)
@@ -504,8 +483,8 @@ class Session:
         """Return the times of the first and the last arrival."""
         # Two statements: each takes one lookup in a database index.
         first, last = (
-            self.connection.execute(select(edge(documents.c.at))).scalar_one()
-            for edge in (func.min, func.max)
+            self.connection.execute(sa.select(edge(documents.c.at))).scalar_one()
+            for edge in (sa.func.min, sa.func.max)
         )
         return first, last
 
@@ -514,29 +493,27 @@ class Session:
 
         A sketch has `size` bytes.
         """
-        query = select(documents.c.number, documents.c.sketch).where(
+        query = sa.select(documents.c.number, documents.c.sketch).where(
             documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
         rows = self.connection.execute(query.order_by(documents.c.number))
-        found = [(number, sketch) for number, sketch in rows]
-        for number, sketch in found:
+        fingerprints = [(number, sketch) for number, sketch in rows]
+        for number, sketch in fingerprints:
             if not isinstance(sketch, bytes) or len(sketch) != size:
                 must = Message("{size} bytes", size=size)
                 raise self.damaged_document(number, "sketch", must, sketch)
-        return found
+        return fingerprints
 
     # Postings
 
-    def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
-        """Return the postings of some keys."""
-        return Postings(*self._posting_columns(looked_up, dated=False))
-
-    def postings_since(
-        self, looked_up: NDArray[np.uint64], not_before: int
-    ) -> tuple[Postings, Postings]:
-        """Return two parts of the postings: documents since a stamp, and older ones."""
-        *columns, at = self._posting_columns(looked_up, dated=True)
-        is_since = at >= not_before
+    def postings(
+        self, looked_up: NDArray[np.uint64], not_before: int | None = None
+    ) -> tuple[Postings, Postings | None]:
+        """Return the postings of some keys; with a stamp those since, and those of older ones."""
+        if not_before is None:
+            return Postings(*self._posting_columns(looked_up, dated=False)), None
+        *columns, times = self._posting_columns(looked_up, dated=True)
+        is_since = times >= not_before
         return (
             Postings(*(column[is_since] for column in columns)),
             Postings(*(column[~is_since] for column in columns)),
@@ -557,27 +534,29 @@ class Session:
         try:
             flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
         except (TypeError, ValueError, OverflowError) as error:
-            raise self._posting_fault(rows) from error
+            raise self.posting_fault(rows) or self._damaged_keys() from error
         shares = flat[2::width]
         if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
-            raise self._posting_fault(rows)
+            raise self.posting_fault(rows) or self._damaged_keys()
         return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
 
-    def check_postings(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Raise if any of the postings is damaged."""
-        for row in rows:
-            if not all(isinstance(value, int) for value in row) or not 0 <= row[2] < 1 << 16:
-                raise self._posting_fault([row])
-
-    def _posting_fault(self, rows: Sequence[Sequence[Any]]) -> IndexFormatError:
-        for key, number, share, *at in rows:
-            for name, value in (("key", key), ("number", number), *(("at", one) for one in at)):
+    def posting_fault(self, rows: Iterable[Sequence[Any]]) -> IndexFormatError | None:
+        """Return the error for the first posting that is damaged: key, number, share, and time."""
+        for key, number, share, *times in rows:
+            for name, value in (
+                ("key", key),
+                ("number", number),
+                *(("at", time) for time in times),
+            ):
                 if not isinstance(value, int):
                     row = Message("a key of document {number}", number=f"{number!r:.40}")
                     return damaged(self.location, row, name, Message("a whole number"), value)
             if not isinstance(share, int) or not 0 <= share < 1 << 16:
                 row = Message("a key of document {number}", number=number)
                 return damaged(self.location, row, "share", Message("from 0 to 65,535"), share)
+        return None
+
+    def _damaged_keys(self) -> IndexFormatError:
         return damage(N_("{location}: keys are damaged. {remedy}"), self.location)
 
     def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
@@ -586,16 +565,16 @@ class Session:
         self.add_to_counters({FILED: change})
         # Neighbours in the table follow each other, which finds their page in the cache.
         order = np.argsort(np.array(postings["key"], np.int64), kind="stable").tolist()
-        postings = {name: [values[at] for at in order] for name, values in postings.items()}
+        postings = {name: [values[number] for number in order] for name, values in postings.items()}
         if self.dialect != "sqlite":
             insert_rows(self.connection, keys, postings)
             return
         insert_rows(self.connection, recent_keys, postings)
         if self._recent + change >= MOST_RECENT:
-            ordered = select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
+            ordered = sa.select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
             names = list(recent_keys.c)
             self.connection.execute(keys.insert().from_select(names, ordered))
-            self.connection.execute(delete(recent_keys))
+            self.connection.execute(sa.delete(recent_keys))
             change = -self._recent
         self.add_to_counters({RECENT: change})
 
@@ -606,8 +585,8 @@ class Session:
         pairs = zip(postings["key"], postings["number"], strict=True)
         rows = [{"key_": key, "number_": number} for key, number in pairs]
         for table in _key_tables(self.dialect):
-            statement = delete(table).where(
-                table.c.key == bindparam("key_"), table.c.number == bindparam("number_")
+            statement = sa.delete(table).where(
+                table.c.key == sa.bindparam("key_"), table.c.number == sa.bindparam("number_")
             )
             self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
 
@@ -618,14 +597,14 @@ class Session:
         postings: Mapping[str, Sequence[int]],
     ) -> None:
         """Store documents, given as columns, with their compressed texts and postings."""
-        there = [
+        with_text = [
             (number, text)
             for number, text in zip(columns["number"], packed, strict=True)
             if text is not None
         ]
         stored_texts: dict[str, Sequence[Any]] = {
-            "number": [number for number, _ in there],
-            "text": [text for _, text in there],
+            "number": [number for number, _ in with_text],
+            "text": [text for _, text in with_text],
         }
         try:
             insert_rows(self.connection, documents, columns)
@@ -635,9 +614,8 @@ class Session:
             words = str(error.orig).partition("\n")[0]
             raise damage(
                 N_(
-                    "{location}: rows to be added exist already ({reason}): counters, "
-                    "texts or keys are damaged. Nothing of this change was stored. "
-                    "{remedy}"
+                    "{location}: rows to be added exist already ({reason}): counters, texts or "
+                    "keys are damaged. Nothing of this change was stored. {remedy}"
                 ),
                 self.location,
                 reason=words,
@@ -647,15 +625,15 @@ class Session:
         """Delete documents with everything except their postings."""
         if numbers:
             for table in (documents, texts, passages):
-                self.run(delete(table).where(self.is_one_of(table.c.number)), numbers)
+                self.run(sa.delete(table).where(self.is_one_of(table.c.number)), numbers)
 
 
 def _contains(table: Any, text: str) -> Any:
     """Return the condition that the id or the title of a document contains a text."""
     columns = (table.c.id, table.c.title)
-    return or_(*(column.icontains(text, autoescape=True) for column in columns))
+    return sa.or_(*(column.icontains(text, autoescape=True) for column in columns))
 
 
-def _match(row: RowMapping, kept_id: str, measure: str) -> Match:
+def _match(row: sa.RowMapping, kept_id: str, measure: str) -> Match:
     """Return the match that the row of a dropped document holds."""
     return Match(kept_id, row["similarity"], measure, row["distance"], row["reason"] == IDENTICAL)

@@ -14,7 +14,6 @@ from tests.index.calls import put, refused, values, write
 from tests.postgres import name_in
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
-from neardup.index.backends import Database
 from neardup.index.schema import keys, meta
 
 ROWS = 20_000
@@ -45,55 +44,54 @@ def full(file, opened):
     return file
 
 
+def with_tables(script):
+    def make(file):
+        with contextlib.closing(sqlite3.connect(file)) as other:
+            other.executescript(script)
+
+    return make
+
+
+#: What is no index, or none yet, and what is said of it.
+NO_INDEX = [
+    (str, IndexUnavailableError, "no such file"),
+    (Path.mkdir, IndexUnavailableError, "Got a folder"),
+    *([(os.mkfifo, IndexUnavailableError, "Got a FIFO")] if hasattr(os, "mkfifo") else []),
+    (Path.touch, IndexFormatError, "an empty database"),
+    (lambda file: file.write_text("文章，", "utf-8"), IndexFormatError, "must be an index"),
+    (lambda file: file.write_text("文章，" * 9999, "utf-8"), IndexFormatError, "must be an index"),
+    (with_tables("CREATE TABLE notes (text)"), IndexFormatError, "another program"),
+    (with_tables("CREATE TABLE meta (name, value)"), IndexFormatError, "another program"),
+    (
+        with_tables("CREATE TABLE meta (a); CREATE TABLE documents (b)"),
+        IndexFormatError,
+        "have the tables",
+    ),
+]
+
+
 class TestWhatIsThere:
-    def test_no_file(self, file, opened):
-        message = refused(
-            IndexUnavailableError, "no such file", file, lambda: opened(file, must_exist=True)
-        )
-        assert "Create an index first" in message
-        assert not file.exists()
+    @pytest.mark.parametrize(("make", "kind", "words"), NO_INDEX)
+    def test_no_index(self, make, kind, words, file, opened):
+        make(file)
+        before = {path: path.is_file() and path.read_bytes() for path in file.parent.iterdir()}
+        refused(kind, words, file, lambda: opened(file, must_exist=True))
+        after = {path: path.is_file() and path.read_bytes() for path in file.parent.iterdir()}
+        assert before == after
+
+    def test_an_empty_file_is_used(self, file, opened):
+        file.touch()
+        database = opened(file)
+        write(database)
+        assert values(database) == {"more": 1}
 
     def test_no_folder(self, tmp_path, opened):
         path = tmp_path / "no" / "index.db"
         refused(IndexUnavailableError, "in a folder that exists", path, lambda: opened(path))
 
-    def test_a_folder(self, tmp_path, opened):
-        refused(IndexUnavailableError, "Got a folder", tmp_path, lambda: opened(tmp_path))
-
-    def test_an_empty_file(self, file, opened):
-        file.touch()
-        refused(IndexFormatError, "an empty database", file, lambda: opened(file, must_exist=True))
-        database = opened(file)
-        write(database)
-        assert values(database) == {"more": 1}
-
     def test_an_empty_schema(self, database_url, opened):
         with pytest.raises(IndexFormatError, match="an empty database"):
             opened(database_url, must_exist=True)
-
-    @pytest.mark.parametrize("size", [10, 100_000])
-    def test_no_database(self, size, file, opened):
-        data = ("文章，不是数据库。\n" * size).encode()[:size]
-        file.write_bytes(data)
-        refused(IndexFormatError, "must be an index", file, lambda: opened(file))
-        assert file.read_bytes() == data
-
-    @pytest.mark.parametrize(
-        "table",
-        ["notes(text)", "meta(name, value)", "meta(a)); CREATE TABLE documents((b)"],
-    )
-    def test_a_file_of_another_program(self, table, file, opened):
-        with contextlib.closing(sqlite3.connect(file)) as other:
-            other.executescript(f"CREATE TABLE {table.replace('((', '(')};".replace("));", ");"))
-        data = file.read_bytes()
-        refused(
-            IndexFormatError,
-            "have the tables" if "));" in table else "another program",
-            file,
-            lambda: opened(file),
-        )
-        assert file.read_bytes() == data
-        assert [path.name for path in file.parent.iterdir()] == ["index.db"]
 
     def test_a_schema_of_another_program(self, postgres, database_url, opened):
         with postgres.connect(name_in(database_url)) as connection:
@@ -103,19 +101,20 @@ class TestWhatIsThere:
         opened(database_url)
 
     @pytest.mark.parametrize(
-        ("found", "way"), [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")]
+        ("schema", "way"),
+        [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")],
     )
-    def test_another_schema(self, found, way, location, opened):
+    def test_another_schema(self, schema, way, location, opened):
         database = opened(location)
         database.check_schema()
         with database.writing() as connection:
-            connection.execute(meta.update().values(value=found))
+            connection.execute(meta.update().values(value=schema))
             connection.execute(meta.insert().values(name="neardup", value="0.9.0"))
         again = opened(location, tables=False, must_exist=True)
         message = refused(
             IndexFormatError, "must have schema 2", database.location, again.check_schema
         )
-        assert f"Got {found} instead, written by neardup 0.9.0. {way}" in message
+        assert f"Got {schema} instead, written by neardup 0.9.0. {way}" in message
 
     def test_tables_that_are_gone(self, location, opened):
         database = opened(location)
@@ -214,40 +213,6 @@ class TestFullDisks:
             add_keys(connection, ROWS)
         assert database.check() == []
 
-    def test_a_limit_on_file_sizes(self, full, opened):
-        """The system itself refuses, in the middle of the log or at the commit."""
-        program = """
-import resource, sys
-from neardup.index.backends import open_database
-from neardup.index.schema import counters
-stored = 0
-with open_database(sys.argv[1], must_exist=True) as database:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
-    try:
-        for n in range(10_000):
-            with database.writing() as connection:
-                row = {"name": f"{n} " + "x" * 20_000, "value": n}
-                connection.execute(counters.insert().values(row))
-            stored += 1
-    except OSError as error:
-        print(error)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    with database.writing() as connection:
-        connection.execute(counters.insert().values(name="after", value=1))
-    print(stored)
-"""
-        done = subprocess.run(
-            [sys.executable, "-c", program, full], capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        message, stored = done.stdout.splitlines()
-        assert message.startswith(f"{full}: cannot be read or written: disk I/O error.")
-        assert "Nothing of this change was stored. Check the disk, its free space" in message
-        database = opened(full)
-        assert int(stored) > 3
-        assert len(values(database)) == 2 + int(stored)
-        assert database.check() == []
-
 
 #: Tries everything; as somebody whom permissions bind, and root is not. Whoever
 #: that is may not be able to read the environment: all is imported before.
@@ -302,38 +267,37 @@ class TestPermissions:
         shutil.rmtree(folder)
 
     @pytest.fixture
-    def read_only(self, open_folder, opened):
-        path = open_folder / "index.db"
-        database = opened(path)
+    def full_rights(self, open_folder, opened):
+        database = opened(open_folder / "index.db")
         write(database, "before")
         database.close()
-        path.chmod(0o444)
-        return path
+        return open_folder / "index.db"
 
-    def test_a_read_only_file_can_be_read(self, read_only):
-        told = without_rights(read_only, "old").splitlines()
-        assert told[0] == "[('before', 1)]"
-        assert told[1].startswith(f"IndexUnavailableError {read_only}: cannot be written: attempt")
-        assert told[1].endswith("this change was stored. The file and its folder must be writable.")
-
-    def test_a_read_only_folder(self, read_only, open_folder):
-        open_folder.chmod(0o555)
-        told = without_rights(read_only, "old")
-        assert told.startswith(f"IndexUnavailableError {read_only}: cannot be opened: attempt")
-        assert "The file and its folder must be readable and writable" in told
+    @pytest.mark.parametrize(
+        ("of_file", "of_folder", "words"),
+        [
+            (0o444, 0o777, "cannot be written: attempt"),
+            (0o444, 0o555, "cannot be opened: attempt"),
+            (0o000, 0o777, "cannot be opened"),
+        ],
+    )
+    def test_rights_that_are_missing(self, full_rights, of_file, of_folder, words, opened):
+        path = full_rights
+        path.chmod(of_file)
+        path.parent.chmod(of_folder)
+        *read, message = without_rights(path, "old").splitlines()
+        assert message.startswith(f"IndexUnavailableError {path}: {words}")
+        assert "The file and its folder must be" in message
+        assert read == (["[('before', 1)]"] if "written" in words else [])
+        path.parent.chmod(0o777)
+        path.chmod(0o666)
+        assert values(opened(path)) == {"before": 1}
 
     def test_no_right_to_create(self, open_folder):
         open_folder.chmod(0o555)
         path = open_folder / "new.db"
-        told = without_rights(path, "new")
-        assert told.startswith(f"IndexUnavailableError {path}: cannot be created: Permission")
-
-    def test_no_right_to_read(self, read_only, opened):
-        read_only.chmod(0o000)
-        told = without_rights(read_only, "old")
-        assert told.startswith(f"IndexUnavailableError {read_only}: cannot be opened")
-        read_only.chmod(0o666)
-        assert values(opened(read_only)) == {"before": 1}
+        message = without_rights(path, "new")
+        assert message.startswith(f"IndexUnavailableError {path}: cannot be created: Permission")
 
     def test_a_user_of_postgresql_without_rights(self, postgres, database_url, opened):
         name = name_in(database_url)
@@ -394,25 +358,3 @@ class TestDamage:
             file.truncate(full.stat().st_size // 2)
         with pytest.raises(IndexFormatError, match="is damaged"):
             opened(full).check_schema()
-
-
-class TestLocks:
-    def test_a_file_that_another_program_holds(self, full, opened, monkeypatch):
-        monkeypatch.setattr(Database, "lock_seconds", 0.2)
-        database = opened(full)
-        with contextlib.closing(sqlite3.connect(full, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            message = refused(
-                IndexUnavailableError, "locked by another process", full, lambda: write(database)
-            )
-            assert "Nothing of this change was stored" in message
-            assert values(database) == {"before": 1}
-        write(database)
-
-    def test_a_table_that_another_program_holds(self, postgres, database_url, opened, monkeypatch):
-        monkeypatch.setattr(Database, "lock_seconds", 0.2)
-        database = opened(database_url)
-        with postgres.connect(name_in(database_url)) as other, other.transaction():
-            other.execute("LOCK TABLE neardup.counters")
-            refused(IndexUnavailableError, "locked by", database.location, lambda: write(database))
-        write(database)

@@ -13,7 +13,7 @@ def columns(rows):
 
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 600])
 def test_all_rows_are_stored(count, location, opened):
-    rows = [((-1) ** at * at << 40, at + 1, at % 7) for at in range(count)]
+    rows = [((-1) ** number * number << 40, number + 1, number % 7) for number in range(count)]
     database = opened(location)
     with database.writing() as connection:
         insert_rows(connection, keys, columns(rows))
@@ -21,12 +21,12 @@ def test_all_rows_are_stored(count, location, opened):
         assert sorted(map(tuple, connection.execute(keys.select()))) == sorted(rows)
 
 
-@pytest.mark.parametrize("at", [0, 100, 299])
-def test_a_row_that_is_there_undoes_the_transaction(at, location, opened):
+@pytest.mark.parametrize("position", [0, 100, 299])
+def test_a_row_that_is_there_undoes_the_transaction(position, location, opened):
     rows = [(key, 1, 0) for key in range(300)]
     database = opened(location)
     with database.writing() as connection:
-        insert_rows(connection, keys, columns(rows[at : at + 1]))
+        insert_rows(connection, keys, columns(rows[position : position + 1]))
 
     def insert():
         with database.writing() as connection:
@@ -36,4 +36,6 @@ def test_a_row_that_is_there_undoes_the_transaction(at, location, opened):
     with pytest.raises(IntegrityError):
         insert()
     with database.reading() as connection:
-        assert [tuple(row) for row in connection.execute(keys.select())] == rows[at : at + 1]
+        assert [tuple(row) for row in connection.execute(keys.select())] == rows[
+            position : position + 1
+        ]

@@ -15,7 +15,7 @@ def records(count):
     made = []
     for number in range(count):
         first = number // 2 * 7
-        text = " ".join(words[(first + at * at) % 400] for at in range(40))
+        text = " ".join(words[(first + number * number) % 400] for number in range(40))
         made.append({"id": f"d{number}", "text": f"{text} ending {number % 2}"})
     return made
 
@@ -26,7 +26,7 @@ def sizes(location):
 
 
 def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
-    found = {}
+    result = {}
     for most in (1, 60, 500_000):
         monkeypatch.setattr(session, "MOST_RECENT", most)
         place = str(tmp_path / f"{most}.db")
@@ -35,14 +35,14 @@ def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
             for record in records(60)[20:]:
                 index.add(**record)
             removed = index.remove("d0"), index.remove("d30")
-            assert [one.freed for one in removed] == [("d1",), ("d31",)]
+            assert [row.freed for row in removed] == [("d1",), ("d31",)]
             index.reconsider()
         check_consistent(place)
-        found[most] = verdicts(place), entries_of(place)
+        result[most] = verdicts(place), entries_of(place)
         large, small = sizes(place)
         assert (large == 0, small == 0) == (most == 500_000, most == 1)
         assert most != 60 or 0 < small < 60
-    assert found[1] == found[60] == found[500_000]
+    assert result[1] == result[60] == result[500_000]
 
 
 def test_a_dump_does_not_tell_where_they_stood(tmp_path, monkeypatch):

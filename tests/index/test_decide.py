@@ -62,7 +62,7 @@ class Case:
         return Index(
             location,
             recipe=self.recipe,
-            background=[one["text"] for one in many] if self.background else None,
+            background=[row["text"] for row in many] if self.background else None,
             expected=max(len(many), 1) if self.expected else None,
             store="text" if self.by_sketch is None else "sketch",
             workers=1,
@@ -117,11 +117,11 @@ def answers_of(result):
 
 def one_by_one(index, many):
     answers = Answers([], [])
-    for one in many:
-        match = index.add(one["id"], one["text"])
+    for item in many:
+        match = index.add(item["id"], item["text"])
         answers.keep.append(match is None)
         if match is not None:
-            row = {"id": one["id"], "kept_id": match.id, "similarity": match.similarity}
+            row = {"id": item["id"], "kept_id": match.id, "similarity": match.similarity}
             row |= {"measure": match.measure, "distance": match.distance}
             answers.removed.append(row)
     return answers
@@ -143,11 +143,11 @@ def check_ways(case, new_place, many, sizes, expected):
     for size in sizes:
         place = new_place()
         with case.index(place, many) as index:
-            found = in_batches(index, many, size) if size else one_by_one(index, many)
-            assert found.keep == expected.keep, size
-            assert found.removed == expected.removed, size
-            kept = {one["id"] for one, keep in zip(many, found.keep, strict=True) if keep}
-            assert {one.id for one in index.documents("kept")} == kept
+            result = in_batches(index, many, size) if size else one_by_one(index, many)
+            assert result.keep == expected.keep, size
+            assert result.removed == expected.removed, size
+            kept = {row["id"] for row, keep in zip(many, result.keep, strict=True) if keep}
+            assert {document.id for document in index.documents("kept")} == kept
         check_consistent(place)
         left.append(entries_of(place))
     assert all(entries == left[0] for entries in left)
@@ -209,21 +209,21 @@ def test_batches_beside_a_transaction(new_place):
 @pytest.mark.slow
 def test_titles_that_weigh(new_place):
     """A stream has no corpus to count words in, so `dedup` is told the bundled table."""
-    many = documents(f"{LONG_BASES[at % 2]}第{at // 2 % 7}次通报。" for at in range(40))
-    for at, one in enumerate(many):
-        one["title"] = (None, "水文站闸口水位", "渡船停开", "夜间值守")[at % 4]
+    many = documents(f"{LONG_BASES[number % 2]}第{number // 2 % 7}次通报。" for number in range(40))
+    for number, row in enumerate(many):
+        row["title"] = (None, "水文站闸口水位", "渡船停开", "夜间值守")[number % 4]
     weighed = load_recipe("improved").replace(weigh={"idf": "bundled"})
     expected = answers_of(dedup(many, recipe=weighed, max_distance=6))
     for size in (0, 7, len(many)):
         with Index(new_place(), recipe="improved", max_distance=6) as index:
             if size:
-                found = in_batches(index, many, size)
+                result = in_batches(index, many, size)
             else:
-                matches = [index.add(one["id"], one["text"], title=one["title"]) for one in many]
-                found = Answers([match is None for match in matches], expected.removed)
-            assert found == expected
+                matches = [index.add(row["id"], row["text"], title=row["title"]) for row in many]
+                result = Answers([match is None for match in matches], expected.removed)
+            assert result == expected
     assert expected != answers_of(
-        dedup([one | {"title": None} for one in many], recipe=weighed, max_distance=6)
+        dedup([row | {"title": None} for row in many], recipe=weighed, max_distance=6)
     )
 
 
@@ -246,9 +246,9 @@ MOMENTS = [FIRST, 2 * FIRST]
 def counts(place):
     """What the index says of its counts."""
     with open_database(place, must_exist=True) as database, database.reading() as connection:
-        found = connection.execute(events.select().order_by(events.c.event)).all()
-    assert {row.action for row in found} <= {"recounted"}
-    return [json.loads(row.details) for row in found]
+        result = connection.execute(events.select().order_by(events.c.event)).all()
+    assert {row.action for row in result} <= {"recounted"}
+    return [json.loads(row.details) for row in result]
 
 
 @pytest.mark.slow
@@ -257,23 +257,15 @@ def test_own_background_is_counted_alike_however_documents_come(new_place, size,
     assert 2 * FIRST < len(MANY) < 4 * FIRST
     place = new_place()
     with COUNTING.index(place, MANY) as index:
-        found = in_batches(index, MANY, size) if size else one_by_one(index, MANY)
+        result = in_batches(index, MANY, size) if size else one_by_one(index, MANY)
         read = index.stats().background_texts
-    assert found == counted
+    assert result == counted
     features = {id: row.features for id, row in check_consistent(place).items()}
-    with_features = [sum(features[one["id"]] > 0 for one in MANY[:n]) for n in MOMENTS]
+    with_features = [sum(features[row["id"]] > 0 for row in MANY[:n]) for n in MOMENTS]
     told = counts(place)
-    assert [one["arrived"] for one in told] == MOMENTS
-    assert [one["texts"] for one in told] == with_features
+    assert [line["arrived"] for line in told] == MOMENTS
+    assert [line["texts"] for line in told] == with_features
     assert 0 < read <= with_features[-1]
-
-
-@pytest.mark.slow
-def test_own_background_matters(counted, tmp_path):
-    """Otherwise the test above would not be about it."""
-    case = Case(COUNTING.recipe, COUNTING.options, background=True)
-    with case.index(tmp_path / "given.db", MANY) as index:
-        assert in_batches(index, MANY, len(MANY)) != counted
 
 
 @pytest.mark.slow
@@ -282,11 +274,11 @@ def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
     place = tmp_path / "index.db"
     with COUNTING.index(place, MANY) as index:
         for begin in range(0, len(MANY), 33):
-            some, before = MANY[begin : begin + 33], MANY[max(0, begin - 50) : begin]
-            added = index.add_many(before + some)
-            assert (added.already, added.new) == (len(before), len(some))
+            part, before = MANY[begin : begin + 33], MANY[max(0, begin - 50) : begin]
+            added = index.add_many(before + part)
+            assert (added.already, added.new) == (len(before), len(part))
             assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 33]
-    assert [one["arrived"] for one in counts(place)] == MOMENTS
+    assert [count["arrived"] for count in counts(place)] == MOMENTS
 
 
 def read_first(path, count):
@@ -304,9 +296,9 @@ def test_news_and_bulletins(name, new_place, shared):
     news = read_first(corpora / "chinanews.jsonl.zst", 80)
     bulletins = read_first(corpora / "bulletins.jsonl.zst", 160)
     rows = [*bulletins[:80], *itertools.chain(*zip(news, bulletins[80:], strict=True))]
-    many = [{"id": one["id"], "text": one["text"]} for one in rows]
+    many = [{"id": row["id"], "text": row["text"]} for row in rows]
     # Few were published twice; so some come again, without their first words.
-    many += [{"id": f"{one['id']} again", "text": one["text"][8:]} for one in many[::5]]
+    many += [{"id": f"{row['id']} again", "text": row["text"][8:]} for row in many[::5]]
     case = Case(load_recipe(name), background=name == "general", expected=name == "minhash")
     expected = case.dedup(many)
     assert 30 < len(expected.removed) < len(many) / 2

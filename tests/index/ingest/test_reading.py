@@ -1,6 +1,5 @@
 """The first collection that an index gets is counted before anything is decided."""
 
-import itertools
 import json
 import subprocess
 import sys
@@ -8,9 +7,8 @@ import sys
 import pytest
 from tests.index.consistency import check_consistent
 from tests.index.test_background import shuffled
-from tests.index.test_same_as_dedup import read_first
 
-from neardup import Index, dedup, dedup_files
+from neardup import Index, dedup_files
 from neardup.base.progress import Progress
 from neardup.exceptions import ParameterError
 from neardup.index.ingest import transaction
@@ -19,7 +17,7 @@ NEARDUP = (sys.executable, "-m", "neardup")
 
 
 def write(path, records):
-    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records))
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return path
 
 
@@ -27,7 +25,7 @@ def kept(location):
     check_consistent(location)
     with Index(location, must_exist=True) as index:
         assert index.check() == []
-        return [one.id for one in index.documents("kept")]
+        return [document.id for document in index.documents("kept")]
 
 
 def test_files_are_decided_as_by_dedup(location, tmp_path):
@@ -79,18 +77,3 @@ def test_the_command_says_what_to_do_where_it_cannot_count_first(tmp_path):
     assert run("reconsider", place, "n1", "--dropped").returncode == 2
     with Index(place) as index, pytest.raises(ParameterError):
         index.reconsider(["n1"], dropped=True)
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-def test_news_and_bulletins(tmp_path, shared):
-    news = read_first(shared / "corpora" / "chinanews.jsonl.zst", 400)
-    bulletins = read_first(shared / "corpora" / "bulletins.jsonl.zst", 400)
-    rows = itertools.chain(*zip(news, bulletins, strict=True))
-    many = [{"id": one["id"], "text": one["text"]} for one in rows]
-    expected = dedup(many)
-    place = str(tmp_path / "index.db")
-    with Index(place) as index:
-        added = index.add_files([write(tmp_path / "a.jsonl", many)])
-    assert added.removed.to_pylist() == expected.removed.to_pylist()
-    assert kept(place) == [one["id"] for one in itertools.compress(many, expected.keep)]
