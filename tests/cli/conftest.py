@@ -134,9 +134,27 @@ def index(run):
     return "n.db"
 
 
+#: What the last line of a run with code 2 says: whether it is done.
+LAST = [
+    "neardup: done, except for what the lines above report.",
+    "neardup: no output was written.",
+]
+
+
+def last_line_apart(err):
+    """The messages of a run, without the last line, which says whether it is done."""
+    lines = [line for line in err.splitlines() if line.startswith("neardup:")]
+    return lines[:-1] if lines and lines[-1] in LAST else lines
+
+
 def records(out):
     """What is on each line of an output."""
     return [json.loads(line) for line in out.splitlines()]
+
+
+def records_of(path):
+    """What is on each line of a file."""
+    return records(Path(path).read_text("utf-8"))
 
 
 def table(text):

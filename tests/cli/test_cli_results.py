@@ -4,13 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import A, B
+from tests.cli.conftest import LINES, A, B, records_of, table
 
 from neardup import load_recipe
-
-
-def lines_of(path):
-    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
 def test_dedup(run):
@@ -18,7 +14,7 @@ def test_dedup(run):
     assert Path("kept.jsonl").read_bytes() == b"".join(
         Path("in.jsonl").read_bytes().splitlines(keepends=True)[:2]
     )
-    removed = lines_of("removed.jsonl")
+    removed = records_of("removed.jsonl")
     assert [(r["id"], r["kept_id"]) for r in removed] == [("c", "a"), ("d", "b")]
     assert removed[1] == {
         "id": "d",
@@ -28,22 +24,8 @@ def test_dedup(run):
         "distance": None,
     }
     assert found.out == ""
-    for line in (
-        "read             4",
-        "exact duplicates             1",
-        "near-duplicates             1",
-        "kept             2",
-    ):
-        assert line in found.err
-
-
-def test_dedup_by_a_recipe_that_makes_fingerprints(run):
-    run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl", "-r", "characters")
-    assert [(r["id"], r["measure"], r["distance"]) for r in lines_of("removed.jsonl")][1] == (
-        "d",
-        "resemblance(5)",
-        0,
-    )
+    rows = table(found.err)
+    assert (rows["read"], rows["exact"].split()[1], rows["kept"]) == ("4", "1", "2")
 
 
 def test_pairs(run):
@@ -85,46 +67,6 @@ def test_compare(run, arguments):
     run("compare", *arguments, *options, stdin=texts[missing].encode())
 
 
-@pytest.mark.parametrize(
-    ("other", "numbers", "verdict"),
-    [
-        (
-            A + "！",
-            "1 agree, 0 differ",
-            "Duplicates: similarity 1.0000 by content(5), at least 0.45 needed; a text is short, "
-            "so letters and digits decide.",
-        ),
-        (
-            A.replace("三百", "五百"),
-            "0 agree, 1 differ, 1 of them replaced",
-            "Not duplicates: similarity 0.0000 by content(5), at least 0.45 needed; a text is "
-            "short, and a number differs.",
-        ),
-        (
-            B,
-            "0 agree, 1 differ",
-            "Not duplicates: similarity 0.0000 by content(5), at least 0.45 needed; a text is "
-            "short, so letters and digits decide.",
-        ),
-        (
-            A * 2,
-            "1 agree, 0 differ",
-            "Not duplicates: similarity 0.0000 by content(5), at least 0.45 needed; a text is "
-            "short, so letters and digits decide.",
-        ),
-    ],
-)
-def test_compare_says_what_decides(run, other, numbers, verdict):
-    Path("a.txt").write_text(A, "utf-8")
-    Path("b.txt").write_text(other, "utf-8")
-    lines = run("compare", "a.txt", "b.txt").out.splitlines()
-    said = {line.split()[0]: line.partition(" ")[2].strip() for line in lines[3:]}
-    assert said["similarity"].endswith("by content(5)")
-    assert (said["numbers"], lines[1]) == (numbers, verdict)
-    assert lines[0].endswith(" % the same, counted by edits.")
-    assert "distance" not in said
-
-
 def test_compare_says_what_replaced_numbers_take(run):
     text = 2 * A + "粮站建于1958年，占地1200平方米，二〇〇一年停用。"
     Path("a.txt").write_text(text, "utf-8")
@@ -147,25 +89,12 @@ def test_compare_says_what_replaced_numbers_take(run):
     ]
 
 
-@pytest.mark.parametrize(
-    ("bounds", "reason"),
-    [
-        (["-t", "0.9"], "similarity 1.0000 by resemblance(5), at least 0.9 needed"),
-        (["-d", "0"], "0 of 128 bits differ, at most 0 allowed"),
-        (
-            ["--max-distance", "7", "--threshold", "0.5"],
-            "0 of 128 bits differ, at most 7 allowed; similarity 1.0000 by resemblance(5), at "
-            "least 0.5 needed",
-        ),
-    ],
-)
-def test_compare_by_bounds_of_the_command_line(run, bounds, reason):
-    for name in ("a.txt", "b.txt"):
-        Path(name).write_text(A, "utf-8")
-    found = run("compare", "a.txt", "b.txt", "out.txt", "-r", "characters", *bounds)
-    assert f"\nDuplicates: {reason}.\n" in "\n" + found.out
-    found = run("compare", "a.txt", "b.txt", "-r", "characters", *bounds, "--json")
-    assert json.loads(found.out)["verdict"] == f"Duplicates: {reason}."
+def test_compare_by_bounds_of_the_command_line(run):
+    Path("a.txt").write_text(A, "utf-8")
+    words = ["compare", "a.txt", "a.txt", "-r", "characters", "--max-distance", "7", "-t", "0.5"]
+    verdict = json.loads(run(*words, "--json").out)["verdict"]
+    assert "at most 7 allowed; similarity 1.0000" in verdict
+    assert verdict in run(*words).out.splitlines()
 
 
 def test_compare_weighs_titles(run):
@@ -176,37 +105,6 @@ def test_compare_weighs_titles(run):
     assert alone == 0 < titled
     both = ["--title-a", "旧粮站改成书店", "--title-b", "旧粮站改成书店"]
     assert json.loads(run(*words, *both).out)["distance"] == 0
-
-
-@pytest.mark.parametrize("output", ["nosuch/out.txt", "folder", "a.txt", "./b.txt"])
-def test_compare_checks_the_output_before_it_prints(run, files, output):
-    Path("folder").mkdir()
-    Path("a.txt").write_text(A, "utf-8")
-    Path("b.txt").write_text(B, "utf-8")
-    before = files()
-    found = run("compare", "a.txt", "b.txt", output, code=2)
-    assert found.out == ""
-    assert found.err.splitlines()[1:] == ["neardup: no output was written."]
-    assert Path(output).name in found.err
-    assert files() == before
-    assert Path("a.txt").read_text("utf-8") == A
-
-
-@pytest.mark.parametrize(
-    ("bounds", "words"),
-    [
-        (["-t", "80"], "(did you mean 0.8?). Got 80.0"),
-        (["-d", "3"], "--max-distance must be left out: it is for fingerprints"),
-        (["-d", "129", "-r", "characters"], "--max-distance must be a whole number"),
-        (["-d", "-1", "-r", "characters"], "--max-distance must be a whole number"),
-    ],
-)
-def test_compare_refuses_wrong_bounds(run, files, bounds, words):
-    Path("a.txt").write_text(A, "utf-8")
-    found = run("compare", "a.txt", "a.txt", "out.txt", *bounds, code=2)
-    assert words in found.err
-    assert found.out == ""
-    assert files() == ["a.txt", "in.jsonl"]
 
 
 def test_compare_of_white_space_gives_one_answer(run):
@@ -234,13 +132,6 @@ def test_compare_writes_what_a_named_recipe_measures(run):
         assert Path("out.txt").read_text("ascii") == measured
 
 
-@pytest.mark.parametrize("text", ["渡口停航三天", "渡口停航三天。" * 100])
-def test_compare_of_texts_in_place_of_files_suggests_how(run, text):
-    found = run("compare", text, "渡口停航四天", code=2)
-    assert "no such file. A and B must be names of files. To compare two texts" in found.err
-    assert len(found.err) < 300
-
-
 @pytest.mark.parametrize(("b", "expected"), [(A, "1.00\n"), (B, "0.06\n"), ("", "0.00\n")])
 def test_compare_writes_two_decimals(run, b, expected):
     Path("a.txt").write_text(A, "utf-8")
@@ -249,7 +140,7 @@ def test_compare_writes_two_decimals(run, b, expected):
     assert Path("out.txt").read_text("ascii") == expected
 
 
-@pytest.mark.parametrize("encoding", ["gb18030", "big5", "utf-16", "gbk"])
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
 def test_compare_reads_encodings(run, encoding):
     Path("a.txt").write_text("一二三四五", encoding)
     Path("b.txt").write_text("一二三四五六", encoding)
@@ -275,46 +166,28 @@ def test_plan(run):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "candidates", "recall"),
+    ("recipe", "candidates"),
     [
-        ("general", "share enough of at most 22 sampled shingles", "1.0000"),
-        ("shingle", "share one of the rarest shingles that the threshold needs", "1.0000"),
-        ("minhash", "agree on one of", "0.99"),
-        ("shingle-sample", "share enough of at most 22 sampled shingles", "1.0000"),
+        ("general", "share enough of at most 22 sampled shingles"),
+        ("shingle", "share one of the rarest shingles that the threshold needs"),
+        ("minhash", "agree on one of"),
     ],
 )
-def test_plan_of_each_scheme(run, recipe, candidates, recall):
-    lines = run("plan", "5000", "-r", recipe).out.splitlines()
-    said = {line.partition("  ")[0]: line.partition("  ")[2].strip() for line in lines}
-    assert said["documents"] == "5,000"
-    assert said["candidates"].startswith(candidates)
-    assert said["predicted recall"].startswith(recall)
-    plans = json.loads(run("plan", "5000", "-r", recipe, "--json").out)
+def test_plan_of_each_scheme(run, recipe, candidates):
+    rows = table(run("plan", "5000", "-r", recipe).out)
+    assert rows["documents"] == "5,000"
+    assert rows["candidates"].startswith(candidates)
     # `pairs` files documents under more keys of a sample, and in longer lists.
+    plans = json.loads(run("plan", "5000", "-r", recipe, "--json").out)
     assert (plans["dedup"] == plans["pairs"]) is (recipe == "shingle")
-    assert len(plans["pairs"]["s_curve"]) == (21 if recipe == "minhash" else 0)
 
 
 def test_recipes(run):
-    listed = run("recipes").out.splitlines()
-    names = [line.split()[0] for line in listed]
-    assert names == [
-        "general",
-        "containment",
-        "aligned",
-        "characters",
-        "classic",
-        "keywords",
-        "improved",
-        "shingle",
-        "shingle-sample",
-        "minhash",
-        "news",
-        "bkdr",
-    ]
+    rows = table(run("recipes").out)
+    assert {"general", "aligned", "classic", "improved", "minhash", "news", "bkdr"} < set(rows)
     # Other sketches than fingerprints have no width.
     without_bits = {"general", "containment", "aligned", "shingle", "shingle-sample", "minhash"}
-    assert {line.split()[0] for line in listed if " bits " not in line} == without_bits
+    assert {name for name, row in rows.items() if " bits " not in row} == without_bits
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")
     assert run("recipes", "mine.toml").out == printed
@@ -332,48 +205,27 @@ def test_idf(run):
         "utf-8",
     )
     run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "mine.toml", "-q")
-    assert len(lines_of("kept.jsonl")) == 2
-
-
-@pytest.mark.parametrize(
-    ("command", "flags", "code"),
-    [
-        ("dedup", [], 0),
-        ("dedup", ["--fail-on-duplicates"], 1),
-        ("dedup", ["--fail-on-duplicates", "--max-distance", "0", "-r", "news"], 1),
-        ("pairs", [], 0),
-        ("pairs", ["--fail-on-duplicates"], 1),
-    ],
-)
-def test_exit_code_of_duplicates(run, command, flags, code):
-    run(command, "in.jsonl", "-o", "out.jsonl", *flags, code=code)
-    assert Path("out.jsonl").exists()
+    assert len(records_of("kept.jsonl")) == 2
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs"])
-def test_exit_code_without_duplicates(run, command):
-    Path("two.jsonl").write_text(f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n', "utf-8")
-    run(command, "two.jsonl", "-o", "out.jsonl", "--fail-on-duplicates")
-
-
-def test_an_error_wins_over_found(run):
-    with Path("in.jsonl").open("a") as lines:
-        lines.write("oops\n")
-    run("dedup", "in.jsonl", "-o", "out.jsonl", "--fail-on-duplicates", code=2)
-    assert len(Path("out.jsonl").read_bytes().splitlines()) == 3
-
-
-@pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
-def test_quiet_prints_nothing(run, command):
-    found = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet")
-    assert (found.out, found.err) == ("", "")
+def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
+    words = (command, "in.jsonl", "-o", "out.jsonl", "--force")
+    run(*words)
+    run(*words, "--fail-on-duplicates", code=1)
+    run(*words, "--fail-on-duplicates", "--max-distance", "0", "-r", "news", code=1)
+    Path("in.jsonl").write_text(f'{{"text": "{A}"}}\n{{"text": "{B}"}}\n', "utf-8")
+    run(*words, "--fail-on-duplicates")
+    Path("in.jsonl").write_text(LINES + "oops\n", "utf-8")
+    run(*words, "--fail-on-duplicates", code=2)
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
-def test_no_progress_when_nobody_watches(run, command):
+def test_quiet_and_no_progress_when_nobody_watches(run, command):
     found = run(command, "in.jsonl", "-o", "out.jsonl")
-    assert "\r" not in found.err
-    assert "\x1b" not in found.err
+    assert not {"\r", "\x1b"} & set(found.err)
+    found = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet", "--force")
+    assert (found.out, found.err) == ("", "")
 
 
 def test_the_report(run):
@@ -394,7 +246,7 @@ def test_priority_and_fields(run):
     )
     fields = ["--text-field", "words", "--id-field", "url"]
     run("dedup", "named.jsonl", "-o", "k.jsonl", *fields, "--priority", "field:rank")
-    assert [r["url"] for r in lines_of("k.jsonl")] == ["y"]
+    assert [r["url"] for r in records_of("k.jsonl")] == ["y"]
 
 
 def test_strip_markup(run):
@@ -402,14 +254,17 @@ def test_strip_markup(run):
         f'{{"text": "<p>{A}</p>"}}\n{{"text": "<div><b>{A}</b></div>"}}\n', "utf-8"
     )
     run("dedup", "page.jsonl", "-o", "k.jsonl", "--strip-markup", "--threshold", "1")
-    assert len(lines_of("k.jsonl")) == 1
+    assert len(records_of("k.jsonl")) == 1
 
 
 def test_several_inputs_and_formats(run):
     Path("more.csv").write_text(f"id,text\ne,{A}\nf,something else entirely\n", "utf-8")
     options = ["--threshold", "1", "-r", "characters"]
     run("pairs", "in.jsonl", "more.csv", "-o", "p.jsonl", *options)
-    assert {(r["id_a"], r["id_b"]) for r in lines_of("p.jsonl")} == {("a", "e"), ("b", "d")}
+    assert {(r["id_a"], r["id_b"]) for r in records_of("p.jsonl")} == {
+        ("a", "e"),
+        ("b", "d"),
+    }
 
 
 def test_ids_that_repeat_are_told(run):
@@ -418,9 +273,9 @@ def test_ids_that_repeat_are_told(run):
     Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     found = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
     assert "neardup: note: 2 records have the id of another record" in found.err
-    numbers = [(row["record"], row["kept_record"]) for row in lines_of("r.jsonl")]
+    numbers = [(row["record"], row["kept_record"]) for row in records_of("r.jsonl")]
     assert numbers == [(2, 1), (3, 1)]
     options = ["--against", "same.jsonl", "-o", "n.jsonl", "--removed", "r.jsonl", "--force"]
     run("dedup", "same.jsonl", *options)
-    row = lines_of("r.jsonl")[2]
+    row = records_of("r.jsonl")[2]
     assert (row["kept_from"], row["record"], row["kept_record"]) == ("against", 3, 1)

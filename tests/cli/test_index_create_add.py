@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import ARTICLES, LINES, A, environment, records, table
+from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
 from tests.cli.interrupted import MESSAGE, run_interrupted
 from tests.waiting import PATIENCE
 
@@ -81,7 +81,7 @@ def test_add(run):
     assert said["read"] == said["new"] == "31"
     assert said["kept"] == "25  of the records read, new or already there"
     assert said["dropped"] == "6  content(5) >= 0.45"
-    removed = records(Path("removed.jsonl").read_text("utf-8"))
+    removed = records_of("removed.jsonl")
     assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
     assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]
 

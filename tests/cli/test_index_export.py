@@ -4,13 +4,13 @@ import json
 import os
 from pathlib import Path
 
-from tests.cli.conftest import records
+from tests.cli.conftest import records, records_of
 
 
 def test_export(run, index):
     words = ["-o", "kept.jsonl", "--decisions", "decisions.csv"]
     run("index", "export", index, *words)
-    kept = records(Path("kept.jsonl").read_text("utf-8"))
+    kept = records_of("kept.jsonl")
     assert len(kept) == 25
     assert list(kept[0]) == ["id", "text", "title", "source", "at", "date"]
     assert len(Path("decisions.csv").read_text("utf-8").splitlines()) == 7
