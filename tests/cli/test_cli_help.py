@@ -16,13 +16,6 @@ from neardup.server.security.keys import create_key
 EXAMPLES = {name: help_of(name)[1] for name in COMMANDS}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_has_help(name):
-    assert help_of(name)[0]
-    for parameter in parameters_of(command(name)):
-        assert parameter.option.help.endswith("."), parameter.name
-
-
 @pytest.mark.parametrize("name", ["", "index", "serve key", "evaluate", *COMMANDS])
 def test_help_is_printed(run, name):
     found = run(*name.split(), "--help" if name else "-h")
@@ -130,8 +123,3 @@ def test_a_script_for_a_shell(run, shell):
 
 def test_version(run):
     assert run("--version").out == f"neardup {__version__}\n"
-
-
-def test_commands_are_listed_without_arguments(run):
-    found = run(code=2)
-    assert found.out == run("--help").out

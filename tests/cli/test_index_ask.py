@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from tests.cli.conftest import ARTICLES, A, records
 
 
@@ -34,40 +33,12 @@ def test_query(run, index):
     assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
 
-def test_the_name_of_a_file_is_no_text(run, index):
-    Path("essay.txt").write_text(A, "utf-8")
-    found = run("index", "query", index, "essay.txt", code=2)
-    assert found.out == ""
-    assert "'essay.txt' is the name of a file." in found.err
-    assert "--file essay.txt" in found.err
-    # The same characters can still be asked about.
-    run("index", "query", index, "-", stdin=b"essay.txt")
-
-
 def test_query_without_an_answer(run, index):
     found = run("index", "query", index, "没有人写过的一句话，也没有人会写，写了也没有人会看见。")
     assert found.out == ""
     assert found.err == "neardup: no kept document is similar enough.\n"
     found = run("index", "query", index, "没有人写过的一句话。", "--json")
     assert (found.out, found.err) == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "Give one text"),
-        (["text", "--file", "in.jsonl"], "Give one text"),
-        (["text", "-k", "0"], "-k must be a whole number of at least 1"),
-        (["text", "--within", "-3d"], "--within must be"),
-        (["text", "--at", "2025-03-09"], "sets the end of the period"),
-        (["text", "--within", "3d", "--at", "spring"], "--at must be a time such as"),
-        (["--file", "nosuch.txt"], "nosuch.txt: cannot be read"),
-        (["--file", "gb.txt", "--encoding", "utf-8"], "Name the encoding"),
-    ],
-)
-def test_what_query_refuses(run, index, words, said):
-    Path("gb.txt").write_bytes("文字".encode("gb18030"))
-    assert said in run("index", "query", index, *words, code=2).err
 
 
 def test_explain(run, index):
@@ -80,14 +51,6 @@ def test_explain(run, index):
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
     assert "there is no document 'x'" in run("index", "explain", index, "x", code=2).err
-
-
-def test_explain_without_words(run):
-    run("index", "create", "n.db", "-q")
-    lines = '{"id": "a", "text": ""}\n{"id": "b", "text": " "}\n'
-    run("index", "add", "n.db", "-", "-q", stdin=lines.encode())
-    for id in "ab":
-        assert "" not in run("index", "explain", "n.db", id).out.splitlines()
 
 
 def test_clusters(run, index):

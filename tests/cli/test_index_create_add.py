@@ -41,38 +41,6 @@ def test_create_with_a_background(run):
     assert stats["background_texts"] > 25
 
 
-def test_bad_records_of_a_background_are_told(run):
-    Path("bad.jsonl").write_text(LINES + "oops\n", "utf-8")
-    found = run("index", "create", "n.db", "-b", "bad.jsonl", code=2)
-    assert "bad.jsonl: record 5: must be valid JSON" in found.err
-    run("index", "stats", "n.db")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--store", "nowhere"], "--store must be one of text, sketch"),
-        (["--threshold", "80"], "--threshold must be a number above 0"),
-        (["--expected", "0"], "--expected must be a whole number"),
-        (["--recipe", "nosuch"], "nosuch"),
-        (["--recipe", "news", "-b", "in.jsonl"], "--background must be left out"),
-        (["-b", "nosuch.jsonl"], "nosuch.jsonl: no such file"),
-        (["--from", "nosuch"], "nosuch: no such file"),
-        (["--from", "in.jsonl"], "must begin with the first line of a whole index"),
-        (["--from", "in.jsonl", "--recipe", "news"], "copies all settings"),
-    ],
-)
-def test_what_create_refuses_makes_nothing(run, files, words, said):
-    assert said in run("index", "create", "n.db", *words, code=2).err
-    assert files() == ["in.jsonl"]
-
-
-def test_an_index_that_is_there_is_left_alone(run, index):
-    before = Path(index).read_bytes()
-    assert "there is an index already" in run("index", "create", index, code=2).err
-    assert Path(index).read_bytes() == before
-
-
 def test_add(run):
     run("index", "create", "n.db", "-q")
     found = run("index", "add", "n.db", ARTICLES, "--removed", "removed.jsonl")
@@ -108,45 +76,6 @@ def test_add_makes_the_index_and_says_so(run, files):
     assert run("index", "add", "other.db", "in.jsonl", "-q").err == ""
 
 
-@pytest.mark.parametrize(
-    ("location", "words", "said"),
-    [
-        ("nosuch/new.db", ["in.jsonl"], "new.db: must be in a folder that exists. Create "),
-        ("folder", ["in.jsonl"], "must be a file. Got a folder instead"),
-        ("empty.db", ["in.jsonl"], "must hold an index. Got an empty database instead"),
-        ("new.db", ["nosuch.jsonl"], "nosuch.jsonl: no such file"),
-        ("new.db", ["in.jsonl", "--format", "what"], "--format must be"),
-        ("new.db", ["in.jsonl", "--within", "soon"], "--within must be a timedelta"),
-        ("new.db", ["in.jsonl", "--removed", "in.jsonl"], "in.jsonl: exists already"),
-        ("new.db", ["in.jsonl", "--at-field", "at", "--at-zone", "Mars"], "--at-zone must be"),
-    ],
-)
-def test_no_index_is_made_by_a_mistake(run, files, location, words, said):
-    Path("folder").mkdir()
-    Path("empty.db").touch()
-    before = files()
-    found = run("index", "add", location, *words, code=2)
-    assert said in found.err
-    assert len(found.err.splitlines()) == 1
-    assert files() == before
-
-
-@pytest.mark.parametrize(
-    "command", [["query", "n.bd", "text"], ["stats", "n.bd"], ["check", "n.bd"]]
-)
-def test_no_index_is_made_by_a_question(run, files, command):
-    found = run("index", *command, code=2)
-    assert found.err.startswith("neardup: n.bd: no such file.")
-    assert "neardup index create n.bd" in found.err
-    assert files() == ["in.jsonl"]
-
-
-def test_add_from_standard_input(run):
-    run("index", "create", "n.db", "-q")
-    run("index", "add", "n.db", "-", "-q", stdin=LINES.encode())
-    assert [row["id"] for row in records(run("index", "clusters", "n.db").out)] == ["c", "d"]
-
-
 def test_duplicates_and_problems_in_the_exit_code(run):
     run("index", "create", "n.db", "-q")
     run("index", "add", "n.db", "in.jsonl", "--fail-on-duplicates", "-q", code=1)
@@ -173,21 +102,6 @@ def test_within(run):
     run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
     found = records(run("index", "clusters", "n.db").out)
     assert [(row["id"], row["kept_id"]) for row in found] == [("c", "b")]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["in.jsonl", "--within", "soon"], "--within must be a timedelta or a span"),
-        (["nosuch.jsonl"], "nosuch.jsonl: no such file"),
-        (["in.jsonl", "--removed", "in.jsonl"], "in.jsonl: exists already"),
-        (["in.jsonl", "--removed", "r.xyz"], "must have the extension"),
-    ],
-)
-def test_what_add_refuses_stores_nothing(run, words, said):
-    run("index", "create", "n.db", "-q")
-    assert said in run("index", "add", "n.db", *words, code=2).err
-    assert json.loads(run("index", "stats", "n.db", "--json").out)["documents"] == 0
 
 
 @pytest.mark.slow
@@ -254,18 +168,6 @@ def test_problems_of_a_background(run):
     assert "\nneardup: empty.jsonl: no records.\n" in found.err
 
 
-def test_add_without_the_text_field(run, index):
-    Path("bad.jsonl").write_text('{"id": "a", "txt": "a text"}\n')
-    before = run("index", "stats", index, "--json").out
-    found = run("index", "add", index, "bad.jsonl", "--removed", "out.jsonl", code=2)
-    assert found.err == (
-        "neardup: bad.jsonl: must have a text field 'text', 'content' or 'body'. Got 1 record with"
-        " 'id', 'txt' instead. Name the field with --text-field. Did you mean 'txt'?\n"
-    )
-    assert not Path("out.jsonl").exists()
-    assert run("index", "stats", index, "--json").out == before
-
-
 def test_times_without_a_zone(run):
     run("index", "create", "n.db", "-q")
     line = json.dumps({"id": "a", "text": A, "date": "2020-3-30 23:37:00"})
@@ -285,16 +187,6 @@ def test_a_zone_that_is_assumed_is_named_once(run):
     assert found.err.count("read as UTC. To set their zone, for example: --at-zone Asia/") == 1
     assert "zone" not in run(*words, "without.jsonl", "--at-zone", "UTC").err
     assert "is read as UTC" in run("index", "expire", "n.db", "--before", "2000-01-01").err
-
-
-def test_what_is_read_is_not_overwritten(run, index, files):
-    before = Path("in.jsonl").read_bytes()
-    for option in ("--removed", "--report"):
-        found = run("index", "add", index, "in.jsonl", option, "in.jsonl", "-f", code=2)
-        assert "in.jsonl: must not be both input and output of one run" in found.err
-    assert Path("in.jsonl").read_bytes() == before
-    assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 31
-    assert files() == ["in.jsonl", index]
 
 
 @pytest.mark.slow

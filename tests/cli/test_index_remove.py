@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 
 def test_remove_and_reconsider(run, index):
     found = run("index", "remove", index, "bridge")
@@ -45,17 +43,3 @@ def test_expire(run, index):
     assert found.out.startswith("bridge-repost kept\n")
     assert run("index", "expire", index, "--older-than", "1w").err.startswith("30 removed, 0 freed")
     assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "Give either --before or --older-than"),
-        (["--before", "2025-01-01", "--older-than", "3d"], "Give either"),
-        (["--before", "spring"], "--before must be a time such as"),
-        (["--older-than", "90"], "--older-than must be"),
-        (["--older-than", "0d"], "Got '0d' instead"),
-    ],
-)
-def test_what_expire_refuses(run, index, words, said):
-    assert said in run("index", "expire", index, *words, code=2).err
