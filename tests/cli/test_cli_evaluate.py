@@ -14,7 +14,7 @@ PAIRS = (EXAMPLES / "documents.jsonl", "--truth", EXAMPLES / "pairs.tsv")
 
 def test_pairs(run, files):
     words = ("evaluate", "pairs", *PAIRS, "--recipes", "classic, characters")
-    found = run(*words, "-o", "out", "--language", "zh")
+    found = run(*words, "-o", "out")
     advice, usual, best, *rows = found.out.splitlines()
     assert advice.startswith("Stay with the default")
     assert "general" in usual
@@ -23,8 +23,8 @@ def test_pairs(run, files):
     assert {"default", "best,", "measure", "classic", "characters", "aligned"} <= set(names)
     for name in ("out/report.md", "out/errors.html"):
         assert found.err.count(name) == files().count(name) == 1
-    assert '<html lang="zh' in Path("out/errors.html").read_text("utf-8")
-    result = json.loads(run(*words, "--json").out)
+    result = json.loads(run(*words, "--json", "-o", "zh", "--language", "zh").out)
+    assert '<html lang="zh' in Path("zh/errors.html").read_text("utf-8")
     assert result["verdict"]["advised"] == "default"
     assert len(result["pairs"]) == 15
 

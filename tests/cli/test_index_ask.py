@@ -7,8 +7,8 @@ from tests.cli.conftest import ARTICLES, A, records
 
 
 def test_query(run, index):
-    text = json.loads(ARTICLES.read_text("utf-8").splitlines()[0])["text"]
     first = records(ARTICLES.read_text("utf-8"))[0]
+    text = first["text"]
     Path("text.txt").write_text(text + "\n", "utf-8")
     for words, stdin in (
         ([text], b""),
@@ -27,14 +27,13 @@ def test_query(run, index):
     assert run("index", "query", index, text, *window, first["date"]).out.startswith("same text")
     found = run("index", "query", index, text, *window, "2031-01-01T08:00Z")
     assert found.out == ""
-    assert found.err == (
-        "neardup: no document kept in the 1d before 2031-01-01 08:00:00 UTC is similar enough.\n"
-    )
+    assert "kept in the 1d before 2031-01-01 08:00:00 UTC" in found.err
     assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
 
 def test_query_without_an_answer(run, index):
-    found = run("index", "query", index, "没有人写过的一句话，也没有人会写，写了也没有人会看见。")
+    # The name of a file is refused as an argument, and can be asked about as a text.
+    found = run("index", "query", index, "-", stdin=b"in.jsonl")
     assert found.out == ""
     assert found.err == "neardup: no kept document is similar enough.\n"
     found = run("index", "query", index, "没有人写过的一句话。", "--json")
@@ -50,7 +49,6 @@ def test_explain(run, index):
     found = json.loads(run("index", "explain", index, "bridge", "--json").out)
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
-    assert "there is no document 'x'" in run("index", "explain", index, "x", code=2).err
 
 
 def test_clusters(run, index):
@@ -59,12 +57,11 @@ def test_clusters(run, index):
     run("index", "clusters", index, "-o", "clusters.jsonl")
     assert Path("clusters.jsonl").read_text("utf-8") == out
     assert "exists already" in run("index", "clusters", index, "-o", "clusters.jsonl", code=2).err
-    run("index", "clusters", index, "-o", "clusters.csv", "--force")
+    run("index", "clusters", index, "-o", "clusters.csv")
     assert Path("clusters.csv").read_text("utf-8").startswith("id,kept_id,")
 
 
 def test_no_terminal_takes_an_id_for_a_command(run):
-    run("index", "create", "n.db", "-q")
     line = json.dumps({"id": "a\x1b[2J\n", "title": "t\x1b]0;x\x07", "text": A})
     run("index", "add", "n.db", "-", "-q", stdin=line.encode())
     for words in (["query", "n.db", A], ["explain", "n.db", "a\x1b[2J\n"]):
