@@ -73,14 +73,6 @@ def test_examples_work(run, line):
     run(*words[1 : words.index(">") if ">" in words else None])
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_examples(name):
-    assert 1 <= len(EXAMPLES[name]) <= 4
-    assert all(
-        line.startswith(f"neardup {name} ") or line == f"neardup {name}" for line in EXAMPLES[name]
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "names"),
     [

@@ -1,14 +1,11 @@
 """``neardup index``: places without an index, and outputs that cannot be written."""
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests import needs
-from tests.cli.conftest import A, B, environment
+from tests.cli.conftest import A, B
 from tests.forks import Fork, run_command
 from tests.waiting import PATIENCE
 
@@ -62,29 +59,6 @@ def test_a_full_disk_behind_standard_output(run, words):
     assert "Traceback" not in text
     assert "cannot be written: No space left on device" in text
     assert text.count("No space left") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [["export"], ["export", "--whole"], ["clusters"]])
-def test_a_closed_pipe_is_no_error(run, here, words):
-    run("index", "create", "n.db", "-q")
-    with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
-        for at in range(1200):
-            text = A if words == ["clusters"] else f"{at} {A[at % 20 :]} {at * 7919}"
-            lines.write(json.dumps({"id": f"d{at}", "text": text}) + "\n")
-    run("index", "add", "n.db", "many.jsonl", "-q")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "neardup", "index", words[0], "n.db", *words[1:]],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-    process.stdout.read(1)
-    process.stdout.close()
-    errors = process.stderr.read().decode()
-    process.stderr.close()
-    assert process.wait(PATIENCE) == 0, errors
-    assert errors == ""
 
 
 COMMANDS = {
