@@ -94,26 +94,6 @@ def test_clusters_are_searched(shared: httpx.Client, search: str, count: int):
     assert len(found["clusters"]) == count
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("limit", 0), ("limit", 101), ("limit", "x"), ("after", "x"), ("after", "-1")],
-)
-def test_bounds_of_clusters(shared: httpx.Client, name: str, value: object):
-    answer = shared.get("/v1/clusters", params={name: value})
-    assert (answer.status_code, answer.json()["field"]) == (422, name)
-
-
-@pytest.mark.parametrize(
-    ("method", "address"),
-    [("GET", "/v1/clusters?serch=x"), ("GET", "/v1/stats?serch="), ("DELETE", "/v1/check/x?serch")],
-)
-def test_an_unknown_query_parameter_is_refused(shared: httpx.Client, method: str, address: str):
-    answer = shared.request(method, address)
-    problem = answer.json()
-    found = (answer.status_code, problem["code"], problem["field"])
-    assert found == (422, "invalid_field", "serch")
-
-
 def test_a_cluster_of_many_is_cut(api: httpx.Client):
     batch = [{"id": f"n{number}", "text": BRIDGE} for number in range(60)]
     api.post("/v1/documents", json={"documents": batch})

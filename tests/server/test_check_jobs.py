@@ -155,17 +155,6 @@ class TestOverHttp:
         stuck.set()
         assert wait(client, accepted)["state"] == "done"
 
-    @pytest.mark.parametrize(
-        "job",
-        [UNKNOWN, "0" * 31, "x", "..", "%2e%2e%2fetc", "é", "a b", "%00", "A" * 32, "0" * 999],
-    )
-    def test_unknown_jobs(self, shared, job):
-        for path in ("", "/report", "/report.json"):
-            answer = shared.get(f"/v1/check/{job}{path}")
-            assert answer.status_code == 404
-            assert answer.headers["content-type"] == "application/problem+json"
-        assert shared.delete(f"/v1/check/{job}").status_code == 404
-
     def test_remove(self, client):
         accepted = send(client, OWN)
         wait(client, accepted)

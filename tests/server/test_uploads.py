@@ -56,56 +56,6 @@ def test_a_refusal_fits_who_sent_the_paper(shared, kind):
     assert "Raise" not in problem["detail"]
 
 
-@pytest.mark.parametrize(
-    ("files", "data", "status", "field"),
-    [
-        ({"file": ("a.txt", b"")}, {"library": "index"}, 422, "file"),
-        ({"paper": ("a.txt", b"x")}, {"library": "index"}, 422, "paper"),
-        ({"other": ("", b"")}, {"library": "index"}, 422, "other"),
-        ({"file": ("a.txt", b"x")}, {}, 422, "library"),
-        ({"file": ("a.txt", b"x")}, {"library": "nowhere"}, 404, "library"),
-        ({"file": ("a.txt", b"x")}, {"library": "/etc/passwd"}, 404, "library"),
-        ({"file": ("a.txt", b"x")}, {"library": "index", "least": "4"}, 422, "least"),
-        ({"file": ("a.txt", b"x")}, {"library": "index", "least": "٣٠"}, 422, "least"),
-        ({"file": ("a.txt", b"x")}, {"library": "index", "least": "9" * 400}, 422, "least"),
-        ({"file": ("a.txt", b"x")}, {"library": "index", "language": "fr"}, 422, "language"),
-        ({"file": ("a.txt", b"x")}, {"library": "index", "path": "/x"}, 422, "path"),
-        ({"file": ("a.txt", b"x")}, {"library": ["index", "index"]}, 422, "library"),
-        ({"library": ("a.txt", b"x")}, {"library": "index"}, 422, "library"),
-    ],
-)
-def test_forms_that_are_wrong(shared, files, data, status, field):
-    answer = shared.post("/v1/check", files=files, data=data)
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["status"] == status
-    assert answer.json()["field"] == field
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "status"),
-    [
-        ("application/json", b"{}", 415),
-        ("text/plain", b"x", 415),
-        ("application/x-www-form-urlencoded", b"file=x&library=index", 415),
-        ("", b"x", 415),
-        ("multipart/form-data", b"x", 400),
-        ("multipart/form-data; boundary=x", b"nothing of the kind", 400),
-        ("multipart/form-data; boundary=x", b"--x\r\n\r\nno name\r\n--x--\r\n", 400),
-        ("multipart/form-data; boundary=x", b"", 422),
-        (
-            "multipart/form-data; boundary=x; charset=zip",
-            b'--x\r\nContent-Disposition: form-data; name="library"\r\n\r\n\xff\r\n--x--\r\n',
-            400,
-        ),
-    ],
-)
-def test_bodies_that_are_no_forms(shared, kind, body, status):
-    answer = shared.post("/v1/check", content=body, headers={"Content-Type": kind})
-    assert answer.status_code in (status, 422 if "charset" in kind else status), answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-
-
 def test_too_large_a_paper(serve):
     client = serve(max_upload_bytes=5000)
     assert send(client, b"x" * 5001).status_code == 413
