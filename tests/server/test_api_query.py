@@ -2,9 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -14,7 +12,7 @@ from tests.server.conftest import BRIDGE, FERRY, LIBRARY
 from tests.server.openapi_checks import check_described
 
 
-def test_a_text_that_the_index_has(shared: httpx.Client):
+def test_a_text_that_the_index_has(shared):
     text = "前言：" + FERRY
     found = shared.post("/v1/query", json={"text": text, "passages": True}).json()
     assert found["duplicate"] is True
@@ -30,13 +28,13 @@ def test_a_text_that_the_index_has(shared: httpx.Client):
     assert shared.get("/v1/stats").json()["documents"] == 3
 
 
-def test_a_text_that_the_index_has_not(shared: httpx.Client):
+def test_a_text_that_the_index_has_not(shared):
     for passages in (True, False):
         found = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
         assert found == {"duplicate": False, "matches": [], "passages": None}
 
 
-def test_bounds_of_a_query(api: httpx.Client):
+def test_bounds_of_a_query(api):
     api.post("/v1/documents/a/2/keep")
     ask = {"text": BRIDGE, "title": None}
     assert len(api.post("/v1/query", json=ask).json()["matches"]) == 2
@@ -48,7 +46,7 @@ def test_bounds_of_a_query(api: httpx.Client):
 
 
 @pytest.mark.parametrize("passages", [True, False])
-def test_a_comparison_is_that_of_the_package(shared: httpx.Client, passages: bool):
+def test_a_comparison_is_that_of_the_package(shared, passages):
     a, b = BRIDGE + FERRY, FERRY + LIBRARY
     for recipe in ("general", "improved", "minhash"):
         body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}
@@ -57,7 +55,7 @@ def test_a_comparison_is_that_of_the_package(shared: httpx.Client, passages: boo
         assert found == json.loads(json.dumps(dataclasses.asdict(expected)))
 
 
-def test_clusters_page_by_page(api: httpx.Client):
+def test_clusters_page_by_page(api):
     for number in range(5):
         text = f"{LIBRARY}第{number}馆另行通知，时间为{number}月。" + chr(0x4E00 + 99 * number) * 40
         for copy in range(2):
@@ -67,11 +65,8 @@ def test_clusters_page_by_page(api: httpx.Client):
     assert whole["next"] is None
     assert len(whole["clusters"]) >= 2
     first = whole["clusters"][0]
-    assert (first["id"], first["title"], first["at"]) == (
-        "a/1",
-        "The bridge",
-        "2026-03-01T08:00:00Z",
-    )
+    assert (first["id"], first["title"]) == ("a/1", "The bridge")
+    assert first["at"] == "2026-03-01T08:00:00Z"
     (dropped,) = first["dropped"]
     assert (dropped["id"], dropped["title"]) == ("a/2", "Bridge opens")
     assert dropped["match"]["id"] == "a/1"
@@ -89,12 +84,12 @@ def test_clusters_page_by_page(api: httpx.Client):
 @pytest.mark.parametrize(
     ("search", "count"), [("a/2", 1), ("bridge OPENS", 1), ("新渡轮", 0), ("%", 0), ("", 1)]
 )
-def test_clusters_are_searched(shared: httpx.Client, search: str, count: int):
+def test_clusters_are_searched(shared, search, count):
     found = shared.get("/v1/clusters", params={"search": search}).json()
     assert len(found["clusters"]) == count
 
 
-def test_a_cluster_of_many_is_cut(api: httpx.Client):
+def test_a_cluster_of_many_is_cut(api):
     batch = [{"id": f"n{number}", "text": BRIDGE} for number in range(60)]
     api.post("/v1/documents", json={"documents": batch})
     (cluster,) = api.get("/v1/clusters").json()["clusters"]
@@ -103,7 +98,7 @@ def test_a_cluster_of_many_is_cut(api: httpx.Client):
     assert (len(explained["dropped"]), explained["dropped_count"]) == (61, 61)
 
 
-def test_stats_tell_sizes_and_not_where(shared: httpx.Client, index: str):
+def test_stats_tell_sizes_and_not_where(shared, index):
     found = shared.get("/v1/stats").json()
     assert (found["documents"], found["kept"], found["dropped"]) == (3, 2, 1)
     assert found["version"] == neardup.__version__
@@ -111,12 +106,9 @@ def test_stats_tell_sizes_and_not_where(shared: httpx.Client, index: str):
     assert index not in shared.get("/v1/stats").text
 
 
-def test_health(shared: httpx.Client):
-    assert shared.get("/healthz").json() == {"status": "ok"}
-    assert shared.get("/readyz").json() == {"status": "ok"}
-
-
-def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
+def test_health_with_and_without_an_index(shared, serve, tmp_path):
+    for path in ("/healthz", "/readyz"):
+        assert shared.get(path).json() == {"status": "ok"}
     client = serve(index=str(tmp_path / "none.db"))
     assert client.get("/healthz").status_code == 200
     answer = client.get("/readyz")
@@ -130,7 +122,7 @@ def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
     assert client.get("/readyz").status_code == 200
 
 
-def figures_of(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]:
+def figures_of(client):
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     return {
@@ -140,7 +132,7 @@ def figures_of(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]
     }
 
 
-def test_figures(api: httpx.Client):
+def test_figures(api):
     post = {"id": "c", "text": LIBRARY}
     api.post("/v1/documents", json=post)
     api.post("/v1/documents", json=post)
