@@ -246,7 +246,9 @@ class TestAsk:
 
 class TestClusters:
     def test_a_removal_is_undone(self, client):
-        assert "Bridge opens" in client.get("/clusters", headers=ENGLISH).text
+        page = client.get("/clusters", headers=ENGLISH).text
+        for part in ("Bridge opens", 'href="/documents/a/2#beside"', 'action="/documents/keep"'):
+            assert part in page
         kept = forms.send(client, "/documents/keep", id="a/2")
         assert kept.headers["location"] == "/documents/a/2?said=kept"
         document = client.get(kept.headers["location"], headers=ENGLISH).text
