@@ -155,15 +155,7 @@ class TestOverHttp:
         stuck.set()
         assert wait(client, accepted)["state"] == "done"
 
-    def test_remove(self, client):
-        accepted = send(client, OWN)
-        wait(client, accepted)
-        assert client.delete(accepted.json()["status"]).status_code == 204
-        for path in ("status", "report", "report_json"):
-            assert client.get(accepted.json()[path]).status_code == 404
-        assert client.delete(accepted.json()["status"]).status_code == 404
-
-    def test_remove_one_that_runs(self, client, stuck):
+    def test_remove(self, client, stuck):
         accepted = send(client, OWN)
         assert stuck.begun.wait(PATIENCE)
         assert client.delete(accepted.json()["status"]).status_code == 204
@@ -173,6 +165,10 @@ class TestOverHttp:
         assert stuck.begun.wait(PATIENCE)
         stuck.set()
         assert wait(client, second)["state"] == "done"
+        assert client.delete(second.json()["status"]).status_code == 204
+        for path in ("status", "report", "report_json"):
+            assert client.get(second.json()[path]).status_code == 404
+        assert client.delete(second.json()["status"]).status_code == 404
 
     def test_a_full_queue(self, serve, stuck):
         client = serve(max_jobs=2)
@@ -281,9 +277,6 @@ class TestStop:
             names = os.listdir(folder) if os.path.isdir(folder) else []
             assert not [name for name in names if name.startswith("etilqs_")]
 
-    def test_never_started(self, index):
-        asyncio.run(Jobs(given := Settings(index=index), Metrics(Store(given)), Clock()).stop())
-
     @pytest.mark.slow
     def test_a_process(self, serve_process):
         service = serve_process()
@@ -305,25 +298,6 @@ class TestTable:
         assert not table.save(state)
         assert not table.remove(state.job)
 
-
-class TestStoredReports:
-    @pytest.fixture
-    def stored(self):
-        """Store a report: ``stored(1000, most=2000)`` gives the job, None if refused."""
-        table = JobTable(60, ManualClock())
-
-        def store(size, *, most=10_000):
-            new = table.create("a.txt")
-            report = {"zh.html": "a" * (size - 10), "en.html": "", "report.json": "a" * 10}
-            if not table.save_report(new.job, report, most=most):
-                return None
-            table.save(replace(new, state="done"))
-            return new.job
-
-        store.table = table
-        yield store
-        table.close()
-
     @pytest.mark.parametrize(
         ("most", "left"),
         [
@@ -335,28 +309,15 @@ class TestStoredReports:
             (149, [False, False, False, True]),
         ],
     )
-    def test_the_oldest_go_until_all_fit(self, stored, most, left):
-        jobs = [stored(100), stored(100), stored(50)]
-        jobs.append(stored(100, most=most))
-        assert [stored.table.get(job) is not None for job in jobs] == left
-
-    def test_one_that_is_too_large(self, stored):
-        job = stored(100)
-        assert stored(300, most=250) is None
-        assert stored.table.get(job)
-
-    def test_reports_of_a_service(self, working):
-        found = working()
-        first = submit(found)
-        ended(found, first)
-        size = sum(len(found.report(first, name)) for name in ("zh.html", "en.html", "report.json"))
-        limited = working(max_report_bytes=size * 3 // 2)
+    def test_the_oldest_go_until_all_fit(self, table, most, left):
         jobs = []
-        for _ in range(3):
-            jobs.append(submit(limited))
-            assert ended(limited, jobs[-1]).state == "done"
-        assert [limited.report(job, "zh.html") is not None for job in jobs] == [False, False, True]
-        assert limited.state(jobs[0]) is None
+        for size, bound in ((100, 10_000), (100, 10_000), (50, 10_000), (100, most)):
+            new = table.create("a.txt")
+            report = {"zh.html": "a" * (size - 10), "en.html": "", "report.json": "a" * 10}
+            assert table.save_report(new.job, report, most=bound)
+            table.save(replace(new, state="done"))
+            jobs.append(new.job)
+        assert [table.get(job) is not None for job in jobs] == left
 
     def test_a_report_larger_than_what_is_stored(self, working):
         found = working(max_report_bytes=1000)
