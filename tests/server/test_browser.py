@@ -55,7 +55,7 @@ def service(tmp_path_factory):
         index.add("en/2", "(Update) " + BRIDGE, title=HOSTILE, at="2026-03-04T08:00:00Z")
         index.add("en/3", BRIDGE + " A feast.", at="2026-03-05T08:00:00Z")
         index.add("h/<b>", HOSTILE + FERRY, title=HOSTILE, source=HOSTILE, extra={HOSTILE: "x"})
-    process = run_service({"index": str(location), "workers": 1}, folder / "log")
+    process = run_service({"index": str(location)}, folder / "log")
     process.wait_until_up()
     yield process
     process.stop()

@@ -11,11 +11,8 @@ import pytest
 
 from neardup.server.security.keys import create_key
 from tests import needs
-from tests.server import real_service
-from tests.server.conftest import make_index
+from tests.server.conftest import make_index, run_service
 from tests.waiting import PATIENCE, until
-
-serve_for_real = real_service.serve_for_real
 
 pytestmark = pytest.mark.slow
 
@@ -51,8 +48,8 @@ def until_closed(connection):
 def running(tmp_path_factory):
     """One service for all tests that change nothing in it."""
     folder = tmp_path_factory.mktemp("running")
-    settings = {"index": make_index(folder / "news.db"), "workers": 1, "max_body_bytes": 1 << 20}
-    service = real_service.start_for_real(folder / "log", settings)
+    settings = {"index": make_index(folder / "news.db"), "max_body_bytes": 1 << 20}
+    service = run_service(settings, folder / "log")
     try:
         service.wait_until_up()
         yield service
@@ -192,8 +189,8 @@ def test_trailers_are_no_headers(running, trailer):
     assert answer.count(b"HTTP/1.1 200 ") == 2
 
 
-def test_a_damaged_request_does_not_answer_the_one_before(serve_for_real, tmp_path):
-    running = serve_for_real()
+def test_a_damaged_request_does_not_answer_the_one_before(serve_process, tmp_path):
+    running = serve_process()
     with connect(running) as connection:
         ask = "POST /v1/slow?until={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
         connection.sendall(ask.format(tmp_path / "go").encode())
@@ -219,8 +216,8 @@ def test_three_hundred_connections(running):
     assert running.client.get("/v1/stats").status_code == 200
 
 
-def test_more_connections_than_it_may_have(serve_for_real):
-    running = serve_for_real(files=200)
+def test_more_connections_than_it_may_have(serve_process):
+    running = serve_process(files=200)
     with ExitStack() as open_ones:
         for _ in range(110):
             open_ones.enter_context(connect(running))
@@ -229,10 +226,10 @@ def test_more_connections_than_it_may_have(serve_for_real):
 
 
 @pytest.mark.parametrize("proxy", [None, "127.0.0.1"])
-def test_a_forwarded_scheme_counts_if_the_proxy_is_trusted(serve_for_real, tmp_path, proxy):
+def test_a_forwarded_scheme_counts_if_the_proxy_is_trusted(serve_process, tmp_path, proxy):
     path = tmp_path / "keys.json"
     key, _ = create_key(path, "desk", ["read"])
-    running = serve_for_real(keys=str(path), proxy=proxy)
+    running = serve_process(keys=str(path), proxy=proxy)
     headers = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
     answer = running.client.post("/login", data={"key": key}, headers=headers)
     assert answer.status_code == 303

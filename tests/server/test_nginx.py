@@ -17,8 +17,7 @@ import neardup
 from neardup.server.security.keys import create_key
 from tests import needs
 from tests.postgres import NoServer, Server
-from tests.server.conftest import BRIDGE, free_port
-from tests.server.real_service import start_for_real
+from tests.server.conftest import BRIDGE, free_port, run_service
 from tests.waiting import PATIENCE, until
 
 # Debian has it in a folder that only root searches.
@@ -128,8 +127,8 @@ def site(tmp_path_factory, root):
     key, _ = create_key(keys, "desk", ["read", "write"])
     index = postgres.new_database()
     neardup.Index(index, workers=1).close()
-    settings = {"index": index, "workers": 1, "keys": str(keys), "proxy": "127.0.0.1"}
-    services = [start_for_real(folder / f"{number}.log", dict(settings)) for number in (1, 2)]
+    settings = {"index": index, "keys": str(keys), "proxy": "127.0.0.1"}
+    services = [run_service(dict(settings), folder / f"{number}.log") for number in (1, 2)]
     for service in services:
         service.wait_until_up()
     port = free_port()
