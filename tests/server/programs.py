@@ -22,7 +22,7 @@ def serve(given: dict[str, Any], port: int) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As the command does.
         signal.signal(number, signal.default_int_handler)
-    options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
+    options = {name: given.pop(name) for name in ("proxy", "stop_seconds") if name in given}
     if "files" in given:
         files = given.pop("files")
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))

@@ -82,24 +82,10 @@ class Site:
 def start_nginx(folder: Path, example: str, services, port):
     """Start nginx with the example, changed as its comments say."""
     certificate, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *(
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-subj",
-                "/CN=news.example",
-            ),
-            *("-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1"),
-            *("-keyout", key, "-out", certificate),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=news.example"]
+    names = ("-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1")
+    files = ("-keyout", key, "-out", certificate)
+    subprocess.run(["openssl", *options, *names, *files], check=True, capture_output=True)
     first, second = (service.url.rpartition(":")[2] for service in services)
     for old, new in (
         ("server 127.0.0.1:8765;", f"server 127.0.0.1:{first};"),
