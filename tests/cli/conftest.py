@@ -50,19 +50,19 @@ def run_limited(file_size, *arguments):
 
 
 def in_a_fork(arguments, file_size):
-    found = forks.run(run_limited, file_size, *arguments, environment=environment())
-    return found.returncode, Ran(found.stdout, found.stderr.decode())
+    result = forks.run(run_limited, file_size, *arguments, environment=environment())
+    return result.returncode, Ran(result.stdout, result.stderr.decode())
 
 
 def in_a_process(arguments, stdin):
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "neardup", *arguments],
         input=stdin,
         capture_output=True,
         timeout=60,
         env=environment(),
     )
-    return found.returncode, Ran(found.stdout, found.stderr.decode())
+    return result.returncode, Ran(result.stdout, result.stderr.decode())
 
 
 def in_this_process(arguments, stdin, patch):

@@ -95,8 +95,8 @@ class TestOnePaper:
         assert json.loads(run(*ANNA, "--json", "-").out) == report
 
     def test_quiet(self, run, files):
-        found = run(*ANNA, "-q", "-o", "report.html")
-        assert (found.out, found.err) == ("", "")
+        result = run(*ANNA, "-q", "-o", "report.html")
+        assert (result.out, result.err) == ("", "")
         assert "report.html" in files()
         assert run(*ALL, "-q").out == ""
 
@@ -113,16 +113,16 @@ class TestOnePaper:
     @pytest.mark.parametrize("text", ["", "。。。"])
     def test_an_empty_paper(self, run, files, text):
         write({"papers/empty.txt": text})
-        found = run("check", "papers/empty.txt", *LIBRARY, "-o", "r.html", code=2)
-        assert found.out == ""
-        assert "papers/empty.txt: must have letters or digits." in found.err
+        result = run("check", "papers/empty.txt", *LIBRARY, "-o", "r.html", code=2)
+        assert result.out == ""
+        assert "papers/empty.txt: must have letters or digits." in result.err
         assert "r.html" not in files()
 
     def test_notes_are_printed(self, run):
-        found = run("check", "papers/anna.txt", "-l", "papers")
-        assert "note: The paper's own file" in found.err
-        found = run("check", "papers/anna.txt", "--among")
-        assert "note: The library has no text" in found.err
+        result = run("check", "papers/anna.txt", "-l", "papers")
+        assert "note: The paper's own file" in result.err
+        result = run("check", "papers/anna.txt", "--among")
+        assert "note: The library has no text" in result.err
 
     @pytest.mark.usefixtures("index")
     def test_an_index(self, run):
@@ -138,9 +138,9 @@ class TestOnePaper:
     def test_hostile_names(self, run):
         name = "papers/a\x1b[31m\n<b>.txt"
         write({name: OWN})
-        found = run("check", name, *LIBRARY, "-o", "r.html")
-        assert "\x1b" not in found.out
-        assert table(found.out)["copied"] == "0.00%"
+        result = run("check", name, *LIBRARY, "-o", "r.html")
+        assert "\x1b" not in result.out
+        assert table(result.out)["copied"] == "0.00%"
         assert "<b>.txt" not in Path("r.html").read_text("utf-8")
 
     def test_in_a_process_of_its_own(self, run):
@@ -148,13 +148,13 @@ class TestOnePaper:
 
 
 class TestManyPapers:
-    def rows(self, found):
-        return {line.split()[3]: line.split() for line in found.out.splitlines()[1:]}
+    def rows(self, result):
+        return {line.split()[3]: line.split() for line in result.out.splitlines()[1:]}
 
     def test_one_line_for_each_by_rate(self, run):
-        found = run(*ALL)
-        assert found.out.split()[:4] == ["copied", "no", "quot.", "largest"]
-        rows = self.rows(found)
+        result = run(*ALL)
+        assert result.out.split()[:4] == ["copied", "no", "quot.", "largest"]
+        rows = self.rows(result)
         assert [*rows] == ["anna.txt", "ben.txt", "chen.txt"]
         assert rows["anna.txt"][:3] == ["55.07%"] * 3
         assert rows["ben.txt"] == ["0.00%"] * 3 + ["ben.txt", "-"]
@@ -185,9 +185,9 @@ class TestManyPapers:
             (*ANNA, "-o", "report.html", "--json", "report.json"),
             (*ALL, "-o", "out", "--json", "out"),
         ):
-            found = run(*words, code=2)
-            assert "exists already" in found.err
-            assert (files(), found.out) == (before, "")
+            result = run(*words, code=2)
+            assert "exists already" in result.err
+            assert (files(), result.out) == (before, "")
         run(*words, "--force")
         assert Path("out/chen.html").read_text("utf-8") != "precious"
 
@@ -202,25 +202,25 @@ class TestManyPapers:
         write({"papers/empty.txt": ""})
         Path("papers/bad.docx").write_bytes(b"PK\x03\x04broken")
         Path("papers/photo.jpg").write_bytes(b"\xff\xd8\xff")
-        found = run(*ALL, "nosuch.txt", *among, "-o", "out", code=2)
+        result = run(*ALL, "nosuch.txt", *among, "-o", "out", code=2)
         for words in (
             "note: papers/empty.txt: must have letters",
             "papers/bad.docx:",
             "1 file of another format is skipped: 1 .jpg.",
             "nosuch.txt: no such file",
         ):
-            assert found.err.count(words) == 1
+            assert result.err.count(words) == 1
         assert {"out/anna.html", "out/ben.html", "out/chen.html", "out/index.html"} <= set(files())
         assert "out/bad.html" not in files()
-        assert len(self.rows(found)) == 3
+        assert len(self.rows(result)) == 3
         page = Path("out/index.html").read_text("utf-8")
         assert ">papers/bad.docx<" in page
         assert "1 .jpg" in page
 
     def test_reports_within_the_papers_are_no_papers(self, run):
         for _ in range(2):
-            found = run(*ALL, "-o", "papers/reports", "--force")
-            assert len(self.rows(found)) == 3
+            result = run(*ALL, "-o", "papers/reports", "--force")
+            assert len(self.rows(result)) == 3
         assert len(self.rows(run(*ALL))) == 3
 
     def test_what_goes_for_all_is_said_once(self, run):
@@ -230,12 +230,12 @@ class TestManyPapers:
     def test_papers_of_one_name_and_one_given_twice(self, run, files):
         write({"more/anna.txt": OWN})
         words = ("papers/anna.txt", "more/anna.txt", "papers/anna.txt")
-        found = run("check", *words, *LIBRARY, "-o", "out")
+        result = run("check", *words, *LIBRARY, "-o", "out")
         assert {name for name in files() if name.startswith("out/anna")} == {
             "out/anna.html",
             "out/anna-2.html",
         }
-        assert {*self.rows(found)} == {"papers/anna.txt", "more/anna.txt"}
+        assert {*self.rows(result)} == {"papers/anna.txt", "more/anna.txt"}
 
 
 class TestHowItEnds:
@@ -253,6 +253,6 @@ class TestHowItEnds:
     @pytest.mark.parametrize("broken", ["papers/bad.docx", "library/bad.docx"])
     def test_what_is_broken_outweighs_it(self, run, broken):
         Path(broken).write_bytes(b"PK\x03\x04broken")
-        found = run(*ALL, "--fail-above", "0.1", code=2)
-        assert broken in found.err
-        assert "55.07%" in found.out
+        result = run(*ALL, "--fail-above", "0.1", code=2)
+        assert broken in result.err
+        assert "55.07%" in result.out

@@ -14,11 +14,11 @@ TASKS = ("dedup", "pairs", "fingerprint", "idf")
 def test_a_bad_record_is_told_and_the_run_goes_on(run, files, command):
     Path("bad.jsonl").write_bytes(GOOD + b'{"text": "' + b"x" * 500 + b'"\n' + GOOD)
     before = Path("bad.jsonl").stat()
-    found = run(command, "bad.jsonl", "-o", "out.jsonl", code=2)
-    (line,) = last_line_apart(found.err)
+    result = run(command, "bad.jsonl", "-o", "out.jsonl", code=2)
+    (line,) = last_line_apart(result.err)
     assert line.startswith("neardup: bad.jsonl: record 3")
     assert len(line) < 240
-    assert found.err.endswith(f"{LAST[0]}\n")
+    assert result.err.endswith(f"{LAST[0]}\n")
     assert files() == ["bad.jsonl", "in.jsonl", "out.jsonl"]
     after = Path("bad.jsonl").stat()
     assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
@@ -30,12 +30,12 @@ def test_a_bad_record_is_told_and_the_run_goes_on(run, files, command):
 def test_on_error(run, files, choice, kept):
     Path("bad.jsonl").write_bytes(GOOD + b"oops\n" + GOOD)
     words = ("bad.jsonl", "-o", "out.jsonl", "--removed", "removed.jsonl", "--on-error", choice)
-    found = run("dedup", *words, code=2)
-    (line,) = last_line_apart(found.err)
+    result = run("dedup", *words, code=2)
+    (line,) = last_line_apart(result.err)
     assert "bad.jsonl: record 3" in line
     if kept is None:
         assert files() == ["bad.jsonl", "in.jsonl"]
-        assert found.err.endswith(f"{LAST[1]}\n")
+        assert result.err.endswith(f"{LAST[1]}\n")
     else:
         assert Path("out.jsonl").read_bytes() == kept
         removed = records_of("removed.jsonl")
@@ -47,8 +47,8 @@ def test_problems_of_one_kind_are_one_line(run, command):
     lines = [b'{"text": "%d ferry"}\n' % at if at % 5 else b'{"url": "u"}\n' for at in range(50)]
     Path("a.jsonl").write_bytes(b"".join(lines) + b'{"text": 7}\noops\n{"text": 8}\n')
     Path("empty.jsonl").write_bytes(b"")
-    found = run(command, "a.jsonl", "empty.jsonl", "-o", "out.jsonl", code=2)
-    first, second, third, fourth = last_line_apart(found.err)
+    result = run(command, "a.jsonl", "empty.jsonl", "-o", "out.jsonl", code=2)
+    first, second, third, fourth = last_line_apart(result.err)
     assert "a.jsonl: 10 records" in first
     assert "(records 1, 6, 11, …). Record 1 has 'url'." in first
     assert "a.jsonl: 2 records" in second
@@ -62,8 +62,8 @@ def test_problems_of_one_kind_in_many_files(run):
         Path(f"{at}.jsonl").write_bytes(GOOD + b"oops\n" * at)
         Path(f"{at}.txt").write_bytes(bytes(100))
     names = [f"{at}.{kind}" for kind in ("jsonl", "txt") for at in range(5)]
-    found = run("dedup", *names, "-o", "out.jsonl", "--report", "report.json", code=2)
-    records, binary, left_out = last_line_apart(found.err)
+    result = run("dedup", *names, "-o", "out.jsonl", "--report", "report.json", code=2)
+    records, binary, left_out = last_line_apart(result.err)
     assert "10 records in 4 files" in records
     assert "(1.jsonl record 3, 2.jsonl record 3, 3.jsonl record 3, …)" in records
     assert "5 files must be text" in binary
@@ -100,8 +100,8 @@ def dump(here):
 @pytest.mark.parametrize("command", TASKS)
 @pytest.mark.usefixtures("dump")
 def test_data_files_that_are_passed_over(run, command):
-    found = run(command, "dump", "-o", "out.jsonl", code=2)
-    note, skipped = last_line_apart(found.err)
+    result = run(command, "dump", "-o", "out.jsonl", code=2)
+    note, skipped = last_line_apart(result.err)
     assert "note: dump: 1 documentation file" in note
     assert "5 files: skipped" in skipped
     run(command, "dump/**/*.jsonl*", "-o", "out2.jsonl")
@@ -112,8 +112,8 @@ def test_data_files_that_are_passed_over(run, command):
 @pytest.mark.usefixtures("dump")
 def test_a_folder_into_an_index(run):
     run("index", "create", "n.db", "-q")
-    found = run("index", "add", "n.db", "dump", "--report", "report.json", code=2)
-    assert "neardup: 5 files: skipped" in found.err
+    result = run("index", "add", "n.db", "dump", "--report", "report.json", code=2)
+    assert "neardup: 5 files: skipped" in result.err
     report = json.loads(Path("report.json").read_text("utf-8"))
     assert (report["summary"]["new"], report["summary"]["problems"]) == (10, 5)
 
@@ -129,8 +129,8 @@ def test_a_work_folder_and_a_folder_of_inputs(run):
 def test_an_empty_file(run):
     """No records are a problem of the input; an empty text is a text."""
     Path("empty.jsonl").write_bytes(b"")
-    found = run("dedup", "empty.jsonl", "-o", "out.jsonl", code=2)
-    assert last_line_apart(found.err) == ["neardup: empty.jsonl: no records."]
+    result = run("dedup", "empty.jsonl", "-o", "out.jsonl", code=2)
+    assert last_line_apart(result.err) == ["neardup: empty.jsonl: no records."]
     assert Path("out.jsonl").read_bytes() == b""
     Path("empty.txt").write_bytes(b"")
     run("dedup", "empty.txt", "-o", "out2.jsonl")
@@ -146,7 +146,7 @@ def test_a_full_disk(run, files):
     ]
     lines = [f'{{"text": "{text}"}}\n' for text in texts]
     Path("in.jsonl").write_text("".join(lines), "utf-8")
-    found = run("dedup", "in.jsonl", "-o", "out.jsonl", code=2, file_size=2000)
-    (line,) = last_line_apart(found.err)
+    result = run("dedup", "in.jsonl", "-o", "out.jsonl", code=2, file_size=2000)
+    (line,) = last_line_apart(result.err)
     assert "out." in line
     assert files() == ["in.jsonl"]

@@ -32,8 +32,8 @@ def test_pairs(run, files):
 def test_published(run):
     options = ["--methods", "classic,characters", "--sizes", "10,20"]
     edits = ["--copies", "edits", "--rate", "0.05"]
-    found = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
-    verdict, _, rows, _ = (part.splitlines() for part in found.out.split("\n\n"))
+    result = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
+    verdict, _, rows, _ = (part.splitlines() for part in result.out.split("\n\n"))
     assert verdict[0].startswith("Best on these copies: characters, F1 ")
     assert [row.split()[0] for row in rows[2:]] == ["classic", "characters"] * 2
     sizes = Path("out/sizes.csv").read_text("utf-8").splitlines()
@@ -50,17 +50,17 @@ def test_published(run):
 )
 def test_without_output_the_table_alone(run, files, command):
     before = files()
-    found = run("evaluate", *command)
-    assert "classic" in found.out
-    assert found.err == ""
+    result = run("evaluate", *command)
+    assert "classic" in result.out
+    assert result.err == ""
     assert files() == before
 
 
 def test_results_are_replaced_only_by_force(run, files):
     Path("out").mkdir()
     Path("out/report.md").write_text("mine", "utf-8")
-    found = run("evaluate", "pairs", *PAIRS, "-o", "out", code=2)
-    assert "--force" in found.err
+    result = run("evaluate", "pairs", *PAIRS, "-o", "out", code=2)
+    assert "--force" in result.err
     assert files() == ["in.jsonl", "out/report.md"]
 
 
@@ -68,6 +68,6 @@ def test_a_bad_record_is_told_and_the_rest_evaluated(run):
     Path("more.jsonl").write_text('{"id": "x", "text": 7}\n', "utf-8")
     docs, *truth = PAIRS
     words = ["evaluate", "pairs", docs, "more.jsonl", *truth, "-o", "out", "--recipes", "classic"]
-    found = run(*words, code=2)
-    assert "more.jsonl: record 1, field 'text': must be text" in found.err
+    result = run(*words, code=2)
+    assert "more.jsonl: record 1, field 'text': must be text" in result.err
     assert Path("out/report.md").exists()

@@ -30,10 +30,10 @@ def zh(run, monkeypatch, here):
         (here / f"{name}.txt").write_text(text, "utf-8")
 
     def run_in_chinese(*arguments, **settings):
-        found = run(*arguments, **settings)
-        chinese(found.out)
-        chinese(found.err)
-        return found
+        result = run(*arguments, **settings)
+        chinese(result.out)
+        chinese(result.err)
+        return result
 
     return run_in_chinese
 
@@ -79,8 +79,8 @@ def test_the_same_results_in_both_languages(run, monkeypatch):
     Path("in.jsonl").write_text(LINES + '{"text": 3}\n', "utf-8")
 
     def dedup(*language):
-        found = run(*language, "dedup", "in.jsonl", "-o", "out.jsonl", "-f", code=2)
-        return found.err, Path("out.jsonl").read_bytes()
+        result = run(*language, "dedup", "in.jsonl", "-o", "out.jsonl", "-f", code=2)
+        return result.err, Path("out.jsonl").read_bytes()
 
     (english, kept), (translated, again) = dedup(), dedup("--language", "zh")
     assert kept == again
@@ -94,11 +94,11 @@ def test_the_same_results_in_both_languages(run, monkeypatch):
 
 def test_a_command_names_the_language_of_report_and_messages(run):
     Path("a.txt").write_text(A, "utf-8")
-    found = run("check", "a.txt", "-l", "in.jsonl", "--language", "zh", "-o", "a.html")
-    assert "总复制比" in found.out
+    result = run("check", "a.txt", "-l", "in.jsonl", "--language", "zh", "-o", "a.html")
+    assert "总复制比" in result.out
     assert '<html lang="zh' in Path("a.html").read_text("utf-8")
 
 
 def test_no_command_in_chinese(run):
-    found = run("--language", "zh", code=2)
-    assert "缺少命令" in found.err
+    result = run("--language", "zh", code=2)
+    assert "缺少命令" in result.err

@@ -218,11 +218,11 @@ def test_one_line_says_what_is_wrong(run, here, things, line, words):
         return {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
 
     before = contents()
-    found = run(*shlex.split(line), code=2)
-    (message,) = last_line_apart(found.err)
+    result = run(*shlex.split(line), code=2)
+    (message,) = last_line_apart(result.err)
     assert words in message
     assert len(message) < 320
-    assert found.out == ""
+    assert result.out == ""
     assert contents() == before
 
 
@@ -240,9 +240,9 @@ def test_in_chinese(run, here, things, line):
 
 @pytest.mark.parametrize("line", ["", "dedup", "index", "index add", "check", "serve"])
 def test_without_arguments_the_help_is_printed(run, line):
-    found = run(*line.split(), code=2)
-    assert found.out == run(*line.split(), "--help").out
-    assert found.err == ""
+    result = run(*line.split(), code=2)
+    assert result.out == run(*line.split(), "--help").out
+    assert result.err == ""
 
 
 @pytest.mark.parametrize(

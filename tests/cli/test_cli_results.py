@@ -10,7 +10,7 @@ from neardup import load_recipe
 
 
 def test_dedup(run):
-    found = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl")
+    result = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--removed", "removed.jsonl")
     assert Path("kept.jsonl").read_bytes() == b"".join(
         Path("in.jsonl").read_bytes().splitlines(keepends=True)[:2]
     )
@@ -23,15 +23,15 @@ def test_dedup(run):
         "measure": "content(5)",
         "distance": None,
     }
-    assert found.out == ""
-    rows = table(found.err)
+    assert result.out == ""
+    rows = table(result.err)
     assert (rows["read"].split()[0], rows["kept"]) == ("4", "2")
     assert rows["exact"].split()[1] == rows["near-duplicates"].split()[0] == "1"
 
 
 def test_pairs(run):
-    found = run("pairs", "in.jsonl")
-    assert [(r["id_a"], r["id_b"]) for r in map(json.loads, found.out.splitlines())] == [
+    result = run("pairs", "in.jsonl")
+    assert [(r["id_a"], r["id_b"]) for r in map(json.loads, result.out.splitlines())] == [
         ("a", "c"),
         ("b", "d"),
     ]
@@ -44,8 +44,8 @@ def test_pairs(run):
 def test_fingerprint(run):
     from neardup import fingerprint
 
-    found = run("fingerprint", "in.jsonl", "-r", "classic")
-    records = [json.loads(line) for line in found.out.splitlines()]
+    result = run("fingerprint", "in.jsonl", "-r", "classic")
+    records = [json.loads(line) for line in result.out.splitlines()]
     assert [r["id"] for r in records] == list("abcd")
     expected = fingerprint(A, recipe="classic")
     assert records[0]["fingerprint"] == str(expected)
@@ -60,8 +60,8 @@ def test_compare(run, arguments):
         Path(name).write_text(text, "utf-8")
     missing = next((name for name in texts if name not in arguments), "a.txt")
     options = ["out.txt", "--recipe", "characters"]
-    found = run("compare", *arguments, *options, "--json", stdin=texts[missing].encode())
-    measures = json.loads(found.out)
+    result = run("compare", *arguments, *options, "--json", stdin=texts[missing].encode())
+    measures = json.loads(result.out)
     assert measures["similarity"] == measures["resemblance"] == (len(A) - 4) / (len(A) - 3)
     assert Path("out.txt").read_bytes() == f"{measures['similarity']:.2f}\n".encode()
     # The one output that is replaced unasked: scripts call it again and again.
@@ -133,9 +133,9 @@ def test_compare_weighs_titles(run):
 def test_compare_writes_one_number(run, a, b, words, answer):
     for name, text in (("a.txt", a), ("b.txt", b)):
         Path(name).write_bytes(text.encode() if isinstance(text, str) else text)
-    found = run("compare", "a.txt", "b.txt", "out.txt", *words.split())
+    result = run("compare", "a.txt", "b.txt", "out.txt", *words.split())
     assert Path("out.txt").read_text("ascii") == f"{answer}\n"
-    assert ("read as gb18030 (likely)" in found.err) == (not words and isinstance(a, bytes))
+    assert ("read as gb18030 (likely)" in result.err) == (not words and isinstance(a, bytes))
 
 
 @pytest.mark.parametrize(
@@ -197,10 +197,10 @@ def test_the_exit_code_tells_duplicates_and_errors_before_them(run, command):
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "fingerprint", "idf"])
 def test_quiet_and_no_progress_when_nobody_watches(run, command):
-    found = run(command, "in.jsonl", "-o", "out.jsonl")
-    assert not {"\r", "\x1b"} & set(found.err)
-    found = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet", "--force")
-    assert (found.out, found.err) == ("", "")
+    result = run(command, "in.jsonl", "-o", "out.jsonl")
+    assert not {"\r", "\x1b"} & set(result.err)
+    result = run(command, "in.jsonl", "-o", "out.jsonl", "--quiet", "--force")
+    assert (result.out, result.err) == ("", "")
 
 
 def test_the_report(run):
@@ -246,8 +246,8 @@ def test_ids_that_repeat_are_told(run):
     text = "青岚市澜江三桥昨日上午八时正式通车，两岸居民过江更快了。"
     lines = [json.dumps({"id": 7, "text": text}, ensure_ascii=False)] * 3
     Path("same.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    found = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
-    assert "neardup: note: 2 records have the id of another record" in found.err
+    result = run("dedup", "same.jsonl", "-o", "k.jsonl", "--removed", "r.jsonl")
+    assert "neardup: note: 2 records have the id of another record" in result.err
     numbers = [(row["record"], row["kept_record"]) for row in records_of("r.jsonl")]
     assert numbers == [(2, 1), (3, 1)]
     options = ["--against", "same.jsonl", "-o", "n.jsonl", "--removed", "r.jsonl", "--force"]

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +19,11 @@ from tests.cli.interrupted import MESSAGE, run_interrupted
 @pytest.mark.slow
 @pytest.mark.parametrize("process", [True, False])
 def test_from_standard_input_to_standard_output(run, process):
-    found = run("dedup", "-", "-o", "-", stdin=LINES.encode(), process=process)
-    assert found.stdout == b"".join(LINES.encode().splitlines(keepends=True)[:2])
-    found = run("pairs", "-", stdin=LINES.encode() + b"oops\n", code=2)
-    assert len(found.out.splitlines()) == 2
-    assert "record 5" in found.err
+    result = run("dedup", "-", "-o", "-", stdin=LINES.encode(), process=process)
+    assert result.stdout == b"".join(LINES.encode().splitlines(keepends=True)[:2])
+    result = run("pairs", "-", stdin=LINES.encode() + b"oops\n", code=2)
+    assert len(result.out.splitlines()) == 2
+    assert "record 5" in result.err
 
 
 @pytest.mark.slow
@@ -66,6 +67,16 @@ PRINTING = [
     "pairs in.jsonl --fail-on-duplicates",
     "compare a.txt a.txt",
     "--help",
+    "index stats n.db",
+    "index stats n.db --json",
+    f"index query n.db {A}",
+    "index explain n.db a",
+    "index clusters n.db",
+    "index export n.db",
+    "index export n.db --whole",
+    "index remove n.db b",
+    "index reconsider n.db",
+    "index reconsider n.db c",
 ]
 
 
@@ -81,15 +92,22 @@ def redirected(words, redirection):
     return process.returncode, process.stderr.decode()
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PRINTING)
-def test_an_output_that_cannot_be_written_is_an_error(words):
+def test_an_output_that_cannot_be_written_is_an_error(run, words):
     Path("a.txt").write_text(A, "utf-8")
-    code, errors = redirected(words, ">&-")
-    assert code == 2
-    assert "cannot be written: Bad file descriptor" in errors
-    if os.path.exists("/dev/full"):
-        assert redirected(words, ">/dev/full")[0] == 2
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    if words.endswith("reconsider n.db"):
+        run("index", "remove", "n.db", "a")
+    shutil.copy("n.db", "whole.db")
+    for redirection, error in ((">&-", "Bad file descriptor"), (">/dev/full", "No space left")):
+        if redirection == ">/dev/full" and not os.path.exists("/dev/full"):
+            continue
+        code, errors = redirected(words, redirection)
+        assert code == 2, errors
+        assert f"cannot be written: {error}" in errors
+        assert errors.count("No space left") <= 1
+        shutil.copy("whole.db", "n.db")
 
 
 @pytest.mark.usefixtures("here")
@@ -120,10 +138,10 @@ def test_lack_of_memory_is_an_error_of_one_line(here):
     words = ("dedup", "large.jsonl", "-o", "out.jsonl", "-q", "--force")
     codes = []
     for megabytes in (20, 70, 90, 110, 140, 1000):
-        found = forks.run(limited, megabytes, *words, environment=environment())
-        codes.append(found.returncode)
-        if found.returncode == 2:
-            assert found.stderr.decode().startswith("neardup: out of memory; no output")
+        result = forks.run(limited, megabytes, *words, environment=environment())
+        codes.append(result.returncode)
+        if result.returncode == 2:
+            assert result.stderr.decode().startswith("neardup: out of memory; no output")
         assert [path.name for path in here.glob(".*.tmp")] == []
     assert {*codes} == {0, 2}
 
@@ -131,6 +149,7 @@ def test_lack_of_memory_is_an_error_of_one_line(here):
 #: A program that has no room for a call, and goes on when it has.
 NO_ROOM = """
 import resource
+import shutil
 from pathlib import Path
 import neardup
 texts = ["北山镇的旧粮站改成了书店，开张那天来了三百多人，门口排起长队。"]
@@ -147,10 +166,10 @@ except MemoryError:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason=needs.LINUX)
 def test_lack_of_memory_is_a_memory_error_in_python():
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", NO_ROOM], capture_output=True, env=environment(), check=False
     )
-    assert (found.returncode, found.stdout) == (0, b"1\n"), found.stderr
+    assert (result.returncode, result.stdout) == (0, b"1\n"), result.stderr
 
 
 @pytest.mark.usefixtures("here")
@@ -236,10 +255,10 @@ def test_a_signal_that_is_ignored_from_the_start_stays_ignored(files):
     def ignore():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    found = run_interrupted(
+    result = run_interrupted(
         "open .out.jsonl", signal.SIGHUP, *DEDUP.split(), "-q", preexec_fn=ignore
     )
-    assert found == (0, "")
+    assert result == (0, "")
     assert files() == ["in.jsonl", "out.jsonl", "removed.jsonl"]
 
 

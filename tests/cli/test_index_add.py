@@ -21,9 +21,9 @@ def stats(run, index="n.db"):
 
 def test_create_with_settings(run, files):
     words = ["--threshold", "0.7", "--store", "sketch", "--expected", 500, "--strip-markup"]
-    found = run("index", "create", "n.db", *words)
-    assert found.out == ""
-    assert "recipe         general-" in found.err
+    result = run("index", "create", "n.db", *words)
+    assert result.out == ""
+    assert "recipe         general-" in result.err
     assert files() == ["in.jsonl", "n.db"]
     created = stats(run)
     assert (created["documents"], created["threshold"], created["store"]) == (0, 0.7, "sketch")
@@ -35,8 +35,8 @@ def test_create_with_a_background(run):
     Path("more.csv").write_text("text\n另外一段文字。\n", "utf-8")
     Path("bad.jsonl").write_text("oops\n" * 101)
     words = ["-b", ARTICLES, "--background", "more.csv", "-b", "bad.jsonl"]
-    found = run("index", "create", "n.db", *words, code=2)
-    assert "bad.jsonl: 101 records" in found.err
+    result = run("index", "create", "n.db", *words, code=2)
+    assert "bad.jsonl: 101 records" in result.err
     assert stats(run)["background"] == "given"
     assert stats(run)["background_texts"] >= 32
 
@@ -44,9 +44,9 @@ def test_create_with_a_background(run):
 def test_add_and_add_again(run):
     run("index", "create", "n.db", "-q")
     words = ("index", "add", "n.db", ARTICLES, "--removed")
-    found = run(*words, "first.jsonl")
-    assert found.out == ""
-    first = table(found.err.replace("already there", "already"))
+    result = run(*words, "first.jsonl")
+    assert result.out == ""
+    first = table(result.err.replace("already there", "already"))
     assert first["read"] == first["new"] == "31"
     assert first["kept"].split()[0] == "25"
     assert first["dropped"] == "6  content(5) >= 0.45"
@@ -60,9 +60,9 @@ def test_add_and_add_again(run):
 
 
 def test_add_makes_the_index_and_says_so(run, files):
-    found = run("index", "add", "new.db", "in.jsonl")
-    assert found.out == ""
-    assert found.err.startswith("neardup: note: created the index new.db with the recipe general.")
+    result = run("index", "add", "new.db", "in.jsonl")
+    assert result.out == ""
+    assert result.err.startswith("neardup: note: created the index new.db with the recipe general.")
     assert files() == ["in.jsonl", "new.db"]
     assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
     assert run("index", "add", "other.db", "-", "-q", stdin=LINES.encode()).err == ""
@@ -74,9 +74,9 @@ def test_duplicates_and_problems_in_the_exit_code(run):
     for _ in range(2):
         run(*words, "in.jsonl", "-q", code=1)
     Path("bad.jsonl").write_text('{"id": "x", "text": 7}\n' + LINES, "utf-8")
-    found = run(*words, "bad.jsonl", code=2)
-    assert "bad.jsonl: record 1, field 'text'" in found.err
-    assert table(found.err)["refused"] == "1"
+    result = run(*words, "bad.jsonl", code=2)
+    assert "bad.jsonl: record 1, field 'text'" in result.err
+    assert table(result.err)["refused"] == "1"
     Path("other.jsonl").write_text('{"id": "a", "text": "另一段文字。"}\n', "utf-8")
     assert "'a' already belongs to another text" in run(*words, "other.jsonl", code=2).err
 
@@ -86,8 +86,8 @@ def test_within(run):
     lines = [json.dumps({"id": id, "text": A, "when": when}) for id, when in rows]
     Path("w.jsonl").write_text("\n".join(lines), "utf-8")
     run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
-    found = records(run("index", "clusters", "n.db").out)
-    assert [(row["id"], row["kept_id"]) for row in found] == [("c", "b")]
+    result = records(run("index", "clusters", "n.db").out)
+    assert [(row["id"], row["kept_id"]) for row in result] == [("c", "b")]
 
 
 @pytest.mark.slow
@@ -119,8 +119,8 @@ def test_the_report_of_add(run, index):
     Path("empty.jsonl").touch()
     inputs = [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
     words = ["--at-field", "date", "--at-zone", "UTC", "--within", "14d"]
-    found = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
-    first, second = found.err.splitlines()[:2]
+    result = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
+    first, second = result.err.splitlines()[:2]
     assert first.startswith("neardup: bad.jsonl: 150 records: field 'date' must be a time")
     assert "(records 1, 2, 3, …). Record 1: got spring instead." in first
     assert second == "neardup: empty.jsonl: no records."
@@ -148,8 +148,8 @@ def test_a_zone_that_is_assumed_is_named_once(run):
     Path("without.jsonl").write_text(json.dumps({"text": A, "date": "2020-4-1 17:04:00"}))
     words = ["index", "add", "n.db", "--at-field", "date"]
     assert "zone" not in run(*words, "with.jsonl").err
-    found = run(*words, "with.jsonl", "without.jsonl", "without.jsonl")
-    assert found.err.count("--at-zone Asia/") == 1
+    result = run(*words, "with.jsonl", "without.jsonl", "without.jsonl")
+    assert result.err.count("--at-zone Asia/") == 1
     assert "zone" not in run(*words, "without.jsonl", "--at-zone", "UTC").err
     assert "is read as UTC" in run("index", "expire", "n.db", "--before", "2000-01-01").err
 

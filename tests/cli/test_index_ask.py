@@ -16,28 +16,28 @@ def test_query(run, index):
         (["--file", "text.txt"], b""),
         (["--file", "-"], text.encode()),
     ):
-        found = run("index", "query", index, *words, stdin=stdin)
-        assert found.err == ""
-        assert found.out == f"same text   {first['id']}  {first['title']}\n"
+        result = run("index", "query", index, *words, stdin=stdin)
+        assert result.err == ""
+        assert result.out == f"same text   {first['id']}  {first['title']}\n"
     (match,) = records(run("index", "query", index, text[:-20], "--json", "-k", "1").out)
     assert match["id"] == first["id"]
     assert match["similarity"] > 0.8
     assert not match["identical"]
     window = ["--within", "1d", "--at"]
     assert run("index", "query", index, text, *window, first["date"]).out.startswith("same text")
-    found = run("index", "query", index, text, *window, "2031-01-01T08:00Z")
-    assert found.out == ""
-    assert "kept in the 1d before 2031-01-01 08:00:00 UTC" in found.err
+    result = run("index", "query", index, text, *window, "2031-01-01T08:00Z")
+    assert result.out == ""
+    assert "kept in the 1d before 2031-01-01 08:00:00 UTC" in result.err
     assert "in the 1d before 20" in run("index", "query", index, text, "--within", "1d").err
 
 
 def test_query_without_an_answer(run, index):
     # The name of a file is refused as an argument, and can be asked about as a text.
-    found = run("index", "query", index, "-", stdin=b"in.jsonl")
-    assert found.out == ""
-    assert found.err == "neardup: no kept document is similar enough.\n"
-    found = run("index", "query", index, "没有人写过的一句话。", "--json")
-    assert (found.out, found.err) == ("", "")
+    result = run("index", "query", index, "-", stdin=b"in.jsonl")
+    assert result.out == ""
+    assert result.err == "neardup: no kept document is similar enough.\n"
+    result = run("index", "query", index, "没有人写过的一句话。", "--json")
+    assert (result.out, result.err) == ("", "")
 
 
 def test_explain(run, index):

@@ -11,35 +11,35 @@ UNDAMAGED = "no damage found\n"
 
 
 def test_remove_and_reconsider(run, index):
-    found = run("index", "remove", index, "bridge", "nosuch", code=2)
-    assert found.out == "bridge-repost freed\nbridge-agency freed\n"
-    assert "there is no document 'nosuch'" in found.err
-    assert "1 removed, 2 freed\n" in found.err
+    result = run("index", "remove", index, "bridge", "nosuch", code=2)
+    assert result.out == "bridge-repost freed\nbridge-agency freed\n"
+    assert "there is no document 'nosuch'" in result.err
+    assert "1 removed, 2 freed\n" in result.err
     assert "freed: what it repeated is gone" in run("index", "explain", index, "bridge-agency").out
     gone = run("index", "explain", index, "bridge").out
     assert gone.startswith("bridge is not in the index any more.\n")
-    found = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
-    assert found.out == "bridge-repost kept\n"
-    assert "note: 'ferry' is already kept; skipped" in found.err
-    assert "there is no document 'nosuch'" in found.err
-    assert "1 decided again: 1 kept, 0 dropped\n" in found.err
-    found = run("index", "reconsider", index)
-    assert found.out.startswith("bridge-agency repeats bridge-repost: content(5) 0.9")
-    assert found.err == "1 decided again: 0 kept, 1 dropped\n"
+    result = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
+    assert result.out == "bridge-repost kept\n"
+    assert "note: 'ferry' is already kept; skipped" in result.err
+    assert "there is no document 'nosuch'" in result.err
+    assert "1 decided again: 1 kept, 0 dropped\n" in result.err
+    result = run("index", "reconsider", index)
+    assert result.out.startswith("bridge-agency repeats bridge-repost: content(5) 0.9")
+    assert result.err == "1 decided again: 0 kept, 1 dropped\n"
     explained = run("index", "explain", index, "bridge-agency").out
     assert "freed: it repeated bridge, which was removed" in explained
     assert "reconsidered: it repeats bridge-repost" in explained
 
 
 def test_reconsider_at_once(run, index):
-    found = run("index", "remove", index, "bridge", "--reconsider")
-    assert found.out.startswith("bridge-repost kept\nbridge-agency repeats bridge-repost")
+    result = run("index", "remove", index, "bridge", "--reconsider")
+    assert result.out.startswith("bridge-repost kept\nbridge-agency repeats bridge-repost")
 
 
 def test_expire(run, index):
-    found = run("index", "expire", index, "--before", "2025-03-03T00:00Z", "--reconsider")
-    assert found.err.startswith("1 removed, 2 freed\n")
-    assert found.out.startswith("bridge-repost kept\n")
+    result = run("index", "expire", index, "--before", "2025-03-03T00:00Z", "--reconsider")
+    assert result.err.startswith("1 removed, 2 freed\n")
+    assert result.out.startswith("bridge-repost kept\n")
     assert run("index", "expire", index, "--older-than", "1w").err.startswith("30 removed, 0 freed")
     assert json.loads(run("index", "stats", index, "--json").out)["documents"] == 0
 
@@ -74,9 +74,9 @@ def test_the_whole_index_through_a_pipe(run, index, files):
 def test_an_index_without_texts_says_so(run):
     run("index", "create", "n.db", "--store", "sketch", "-q")
     run("index", "add", "n.db", "in.jsonl", "-q")
-    found = run("index", "export", "n.db")
-    assert "stores no texts" in found.err
-    assert records(found.out)[0]["text"] is None
+    result = run("index", "export", "n.db")
+    assert "stores no texts" in result.err
+    assert records(result.out)[0]["text"] is None
 
 
 def test_upkeep(run, index):
@@ -95,10 +95,10 @@ def test_damage_is_printed_and_rebuilt(run, index):
         connection.execute("UPDATE documents SET features = 9000000000 WHERE number = 1")
         connection.execute("UPDATE counters SET value = 50 WHERE name = 'kept'")
     for words in ([], ["--full"]):
-        found = run("index", "check", index, *words, code=2)
-        assert "document 1: its 'features'" in found.out
-        assert "counter 'kept'" in found.out
-        assert "neardup index rebuild n.db NEW" in found.err
+        result = run("index", "check", index, *words, code=2)
+        assert "document 1: its 'features'" in result.out
+        assert "counter 'kept'" in result.out
+        assert "neardup index rebuild n.db NEW" in result.err
     assert run("index", "rebuild", index, "new.db").out == ""
     assert run("index", "check", "new.db", "--full").err == UNDAMAGED
 
@@ -106,9 +106,9 @@ def test_damage_is_printed_and_rebuilt(run, index):
 def test_a_loss_is_printed(run, index):
     with closing(sqlite3.connect(index)) as connection, connection:
         connection.execute("DELETE FROM texts WHERE number = 1")
-    found = run("index", "rebuild", index, "new.db", code=2)
-    assert found.out.startswith("document 1 (")
-    assert "is left out: its text is missing" in found.out
+    result = run("index", "rebuild", index, "new.db", code=2)
+    assert result.out.startswith("document 1 (")
+    assert "is left out: its text is missing" in result.out
     run("index", "rebuild", index, "new.db", code=2)
     assert run("index", "check", "new.db").err == UNDAMAGED
 
@@ -118,5 +118,5 @@ def test_a_damaged_file(run, index):
     middle = len(data) * 3 // 4 // 4096 * 4096
     data[middle : middle + 4096] = bytes(range(256)) * 16
     Path(index).write_bytes(data)
-    found = run("index", "check", index, code=2)
-    assert found.out or "damaged" in found.err
+    result = run("index", "check", index, code=2)
+    assert result.out or "damaged" in result.err

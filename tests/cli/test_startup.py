@@ -38,13 +38,13 @@ RECORDS = [
 
 def modules_after(program, *arguments):
     check = f"import sys\n{program}\nprint('loaded', *sorted(sys.modules))"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", check, *arguments],
         capture_output=True,
         check=True,
         env=environment(),
     )
-    mark, *loaded = found.stdout.decode().splitlines()[-1].split()
+    mark, *loaded = result.stdout.decode().splitlines()[-1].split()
     assert mark == "loaded"
     return set(loaded)
 

@@ -12,13 +12,13 @@ def test_a_repetition_is_stored_and_dropped_and_again_is_no_news(api):
     given = {"id": "c", "text": "(Update) " + BRIDGE}
     answer = api.post(URL, json=given)
     assert answer.status_code == 201
-    found = answer.json()
-    assert (found["new"], found["kept"], found["repeats"]["id"]) == (True, False, "a/1")
-    assert 0.8 < found["repeats"]["similarity"] < 1
-    assert found["repeats"]["measure"] == "content(5)"
+    body = answer.json()
+    assert (body["new"], body["kept"], body["repeats"]["id"]) == (True, False, "a/1")
+    assert 0.8 < body["repeats"]["similarity"] < 1
+    assert body["repeats"]["measure"] == "content(5)"
     assert api.get(f"{URL}/c").json()["state"] == "dropped"
     again = api.post(URL, json=given)
-    assert (again.status_code, again.json()) == (200, {**found, "new": False})
+    assert (again.status_code, again.json()) == (200, {**body, "new": False})
 
 
 def test_another_text_under_the_same_id_is_refused(shared):
@@ -70,9 +70,9 @@ def test_a_batch_is_decided_in_its_order(api):
     ]
     answer = api.post(URL, json={"documents": [{"id": id, "text": text} for id, text in texts]})
     assert answer.status_code == 200
-    found = answer.json()
-    assert (found["kept"], found["dropped"], found["refused"]) == (2, 1, 2)
-    first, second, again, *others = found["decisions"]
+    body = answer.json()
+    assert (body["kept"], body["dropped"], body["refused"]) == (2, 1, 2)
+    first, second, again, *others = body["decisions"]
     assert first == {"id": "c", "new": True, "kept": True, "repeats": None}
     assert (second["kept"], second["repeats"]["id"]) == (False, "c")
     assert again == {**first, "new": False}
@@ -94,9 +94,9 @@ def test_a_bad_value_refuses_its_document_alone(serve):
     answer = client.post(URL, json={"documents": given})
     check_described(client.app, answer)
     assert answer.status_code == 200
-    found = answer.json()
-    assert (found["kept"], found["dropped"], found["refused"]) == (1, 1, len(bad))
-    first, *decisions, last = found["decisions"]
+    body = answer.json()
+    assert (body["kept"], body["dropped"], body["refused"]) == (1, 1, len(bad))
+    first, *decisions, last = body["decisions"]
     assert first["kept"]
     assert last["repeats"]["id"] == "b 2"
     for at, ((field, document), decision) in enumerate(zip(bad, decisions, strict=True), 1):

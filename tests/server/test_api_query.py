@@ -14,9 +14,9 @@ from tests.server.openapi_checks import check_described
 
 def test_a_text_that_the_index_has(shared):
     text = "前言：" + FERRY
-    found = shared.post("/v1/query", json={"text": text, "passages": True}).json()
-    assert found["duplicate"] is True
-    (match,) = found["matches"]
+    body = shared.post("/v1/query", json={"text": text, "passages": True}).json()
+    assert body["duplicate"] is True
+    (match,) = body["matches"]
     assert (match["id"], match["title"]) == ("b 2", "新渡轮")
     assert match["at"] == "2026-03-03T08:00:00Z"
     (passage,) = align(text, FERRY)
@@ -24,14 +24,14 @@ def test_a_text_that_the_index_has(shared):
         field: getattr(passage, field)
         for field in ("begin", "end", "source_begin", "source_end", "similarity")
     }
-    assert found["passages"] == [expected]
+    assert body["passages"] == [expected]
     assert shared.get("/v1/stats").json()["documents"] == 3
 
 
 def test_a_text_that_the_index_has_not(shared):
     for passages in (True, False):
-        found = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
-        assert found == {"duplicate": False, "matches": [], "passages": None}
+        body = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
+        assert body == {"duplicate": False, "matches": [], "passages": None}
 
 
 def test_bounds_of_a_query(api):
@@ -50,9 +50,9 @@ def test_a_comparison_is_that_of_the_package(shared, passages):
     a, b = BRIDGE + FERRY, FERRY + LIBRARY
     for recipe in ("general", "improved", "minhash"):
         body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}
-        found = shared.post("/v1/compare", json=body).json()
+        result = shared.post("/v1/compare", json=body).json()
         expected = neardup.compare(a, b, title_a="A", recipe=recipe, passages=passages)
-        assert found == json.loads(json.dumps(dataclasses.asdict(expected)))
+        assert result == json.loads(json.dumps(dataclasses.asdict(expected)))
 
 
 def test_clusters_page_by_page(api):
@@ -85,8 +85,8 @@ def test_clusters_page_by_page(api):
     ("search", "count"), [("a/2", 1), ("bridge OPENS", 1), ("新渡轮", 0), ("%", 0), ("", 1)]
 )
 def test_clusters_are_searched(shared, search, count):
-    found = shared.get("/v1/clusters", params={"search": search}).json()
-    assert len(found["clusters"]) == count
+    body = shared.get("/v1/clusters", params={"search": search}).json()
+    assert len(body["clusters"]) == count
 
 
 def test_a_cluster_of_many_is_cut(api):
@@ -99,10 +99,10 @@ def test_a_cluster_of_many_is_cut(api):
 
 
 def test_stats_tell_sizes_and_not_where(shared, index):
-    found = shared.get("/v1/stats").json()
-    assert (found["documents"], found["kept"], found["dropped"]) == (3, 2, 1)
-    assert found["version"] == neardup.__version__
-    assert found["waiting"] == 0
+    body = shared.get("/v1/stats").json()
+    assert (body["documents"], body["kept"], body["dropped"]) == (3, 2, 1)
+    assert body["version"] == neardup.__version__
+    assert body["waiting"] == 0
     assert index not in shared.get("/v1/stats").text
 
 
@@ -143,12 +143,14 @@ def test_figures(api):
     for path in ("/v1/none", "/v1/none/other"):
         api.get(path)
     api.request("BREW", "/v1/stats")
-    found = figures_of(api)
+    figures = figures_of(api)
     assert {
-        outcome: found["neardup_documents_total", (outcome,)]
+        outcome: figures["neardup_documents_total", (outcome,)]
         for outcome in ("kept", "dropped", "known", "refused")
     } == {"kept": 1, "dropped": 1, "known": 1, "refused": 1}
-    requests = {key[1]: value for key, value in found.items() if key[0] == "neardup_requests_total"}
+    requests = {
+        key[1]: value for key, value in figures.items() if key[0] == "neardup_requests_total"
+    }
     assert requests["POST", "/v1/documents", "201"] == 1
     assert requests["POST", "/v1/documents", "200"] == 2
     assert requests["POST", "/v1/documents", "409"] == 1
@@ -156,7 +158,7 @@ def test_figures(api):
     assert requests["GET", "/v1/documents/{id}", "404"] == 2
     assert requests["GET", "unknown", "404"] == 2
     assert requests["other", "/v1/stats", "405"] == 1
-    assert found["neardup_index_documents", ("kept",)] == 3
-    assert found["neardup_index_documents", ("dropped",)] == 2
-    assert found["neardup_requests_in_flight", ()] == 1
-    assert found["neardup_request_seconds_count", ("GET", "unknown")] == 2
+    assert figures["neardup_index_documents", ("kept",)] == 3
+    assert figures["neardup_index_documents", ("dropped",)] == 2
+    assert figures["neardup_requests_in_flight", ()] == 1
+    assert figures["neardup_request_seconds_count", ("GET", "unknown")] == 2

@@ -204,35 +204,35 @@ class TestOverHttp:
 class TestTime:
     def test_too_long_a_check(self, working, stuck):
         clock = ManualClock()
-        found = working(clock=clock)
-        job = begin(found, stuck)
+        jobs = working(clock=clock)
+        job = begin(jobs, stuck)
         clock.advance(599)
-        assert found.state(job).state == "running"
+        assert jobs.state(job).state == "running"
         clock.advance(2)
-        state = ended(found, job)
+        state = ended(jobs, job)
         assert state.problem.status_code == 422
         assert "within 600 seconds" in state.problem.detail
 
     def test_results_go(self, working):
         clock = ManualClock()
-        found = working(clock=clock, job_seconds=3600)
-        job = submit(found)
-        assert ended(found, job).state == "done"
+        jobs = working(clock=clock, job_seconds=3600)
+        job = submit(jobs)
+        assert ended(jobs, job).state == "done"
         clock.advance(3000)
-        submit(found)
-        assert found.report(job, "zh.html") is not None
+        submit(jobs)
+        assert jobs.report(job, "zh.html") is not None
         clock.advance(601)
-        submit(found)
-        assert found.state(job) is None
-        assert found.report(job, "zh.html") is None
+        submit(jobs)
+        assert jobs.state(job) is None
+        assert jobs.report(job, "zh.html") is None
 
     def test_one_that_runs_does_not(self, working, stuck):
         clock = ManualClock()
-        found = working(clock=clock, job_seconds=60)
-        job = begin(found, stuck)
+        jobs = working(clock=clock, job_seconds=60)
+        job = begin(jobs, stuck)
         clock.advance(60 + PATIENCE)
-        submit(found)
-        assert found.state(job).state == "running"
+        submit(jobs)
+        assert jobs.state(job).state == "running"
 
 
 class TestStop:
@@ -242,32 +242,32 @@ class TestStop:
         monkeypatch.setattr(JobTable, "close", lambda _: None)
 
     def test_what_runs_is_finished(self, working, stuck):
-        found = working()
-        running, waiting = begin(found, stuck), submit(found)
+        jobs = working()
+        running, waiting = begin(jobs, stuck), submit(jobs)
         with ThreadPoolExecutor() as pool:
-            stopped = pool.submit(asyncio.run, found.stop(PATIENCE))
-            state = ended(found, waiting)
-            assert found.state(running).state == "running"
+            stopped = pool.submit(asyncio.run, jobs.stop(PATIENCE))
+            state = ended(jobs, waiting)
+            assert jobs.state(running).state == "running"
             assert not stopped.done()
             stuck.set()
             stopped.result()
-        assert found.state(running).state == "done"
+        assert jobs.state(running).state == "done"
         assert state.state == "failed"
         assert (state.problem.status_code, state.problem.title) == (503, "The service stopped")
-        with pytest.raises(ProblemError) as caught, found.room():
+        with pytest.raises(ProblemError) as caught, jobs.room():
             pass
         assert caught.value.status_code == 503
 
     def test_time_is_limited(self, working, stuck):
-        found = working()
-        running = begin(found, stuck)
+        jobs = working()
+        running = begin(jobs, stuck)
         # What it waits for never comes, so that it stops at all is the limit's doing.
-        asyncio.run(found.stop(0.2))
-        assert found.state(running).problem.title == "The service stopped"
+        asyncio.run(jobs.stop(0.2))
+        assert jobs.state(running).problem.title == "The service stopped"
 
     def test_it_has_no_file(self, working):
-        found = working()
-        assert ended(found, submit(found)).state == "done"
+        jobs = working()
+        assert ended(jobs, submit(jobs)).state == "done"
         for folder in {tempfile.gettempdir(), "/var/tmp", "."}:
             names = os.listdir(folder) if os.path.isdir(folder) else []
             assert not [name for name in names if name.startswith("etilqs_")]
@@ -314,36 +314,36 @@ class TestTable:
         assert [table.get(job) is not None for job in jobs] == left
 
     def test_a_report_larger_than_what_is_stored(self, working):
-        found = working(max_report_bytes=1000)
-        job = submit(found)
-        state = ended(found, job)
+        jobs = working(max_report_bytes=1000)
+        job = submit(jobs)
+        state = ended(jobs, job)
         assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
-        assert found.report(job, "report.json") is None
+        assert jobs.report(job, "report.json") is None
 
 
 def test_counts(working, stuck):
-    found = working()
+    jobs = working()
 
     def counted():
-        return generate_latest(found.metrics.registry).decode()
+        return generate_latest(jobs.metrics.registry).decode()
 
-    job = begin(found, stuck)
-    submit(found)
-    assert found.unfinished == 2
+    job = begin(jobs, stuck)
+    submit(jobs)
+    assert jobs.unfinished == 2
     assert 'neardup_checks{state="waiting"} 1.0' in counted()
     assert 'neardup_checks{state="running"} 1.0' in counted()
     stuck.set()
-    ended(found, job)
+    ended(jobs, job)
     until(lambda: 'neardup_checks_ended_total{outcome="done"} 2.0' in counted())
-    until(lambda: found.unfinished == 0)
+    until(lambda: jobs.unfinished == 0)
 
 
 def test_places_of_papers_that_were_not_taken_are_free(working):
-    found = working(max_jobs=1)
+    jobs = working(max_jobs=1)
     for _ in range(3):
-        with found.room(), pytest.raises(ProblemError):
-            found.submit(upload(), "nowhere", 20)
-    assert ended(found, submit(found)).state == "done"
+        with jobs.room(), pytest.raises(ProblemError):
+            jobs.submit(upload(), "nowhere", 20)
+    assert ended(jobs, submit(jobs)).state == "done"
 
 
 def test_a_full_disk_fails_checks_and_ends_no_thread(working, monkeypatch):
@@ -375,6 +375,6 @@ def test_a_failed_check_keeps_nothing_of_the_paper_in_memory(working, monkeypatc
         raise ProblemError("The paper cannot be read", "It is a picture.", "file")
 
     monkeypatch.setattr(queue, "read_paper", fail)
-    found = working()
-    problem = ended(found, submit(found)).problem
+    jobs = working()
+    problem = ended(jobs, submit(jobs)).problem
     assert (problem.title, problem.__traceback__) == ("The paper cannot be read", None)

@@ -19,9 +19,9 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.slow
 
 
-def until_ready(found, name):
-    if not found.prepare(name):
-        until(lambda: found.is_ready(name), f"{name} to be ready")
+def until_ready(result, name):
+    if not result.prepare(name):
+        until(lambda: result.is_ready(name), f"{name} to be ready")
 
 
 @pytest.fixture
@@ -112,13 +112,13 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
     (folder / "c.txt").write_text(FERRY)
     clock.advance(19)
     assert opened.prepare("papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 1
+    with opened.use("papers") as opening:
+        assert len(opening.library) == 1
     clock.advance(1)
     assert not opened.prepare("papers")
     until_ready(opened, "papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 2
+    with opened.use("papers") as opening:
+        assert len(opening.library) == 2
 
 
 def test_a_library_that_comes_back(opened, folder, tmp_path):
@@ -130,8 +130,8 @@ def test_a_library_that_comes_back(opened, folder, tmp_path):
     assert str(folder) not in caught.value.detail
     (tmp_path / "elsewhere").rename(folder)
     until_ready(opened, "papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 1
+    with opened.use("papers") as opening:
+        assert len(opening.library) == 1
 
 
 def test_an_index_that_is_away_meanwhile(opened):
@@ -141,8 +141,8 @@ def test_an_index_that_is_away_meanwhile(opened):
     assert caught.value.status_code == 503
     assert "news.db" not in caught.value.detail
     until_ready(opened, INDEX)
-    with opened.use(INDEX) as found:
-        assert len(found.library) == 3
+    with opened.use(INDEX) as opening:
+        assert len(opening.library) == 3
 
 
 @pytest.fixture

@@ -245,10 +245,10 @@ class TestAtOnce:
             return PlainTextResponse("done")
 
         limits, ask = limited([Route("/", held), Route("/healthz", held)], **settings)
-        found = []
+        answers = []
 
         async def one(path):
-            found.append(await ask(path=path))
+            answers.append(await ask(path=path))
 
         async def all_of_them():
             async with anyio.create_task_group() as group:
@@ -256,21 +256,21 @@ class TestAtOnce:
                     group.start_soon(one, "/")
                 await anyio.wait_all_tasks_blocked()
                 group.start_soon(one, path)
-            return found
+            return answers
 
         run_virtually(all_of_them)
         assert limits.in_flight == 0
-        return found
+        return answers
 
     def test_too_many(self):
-        found = self.run(5, max_in_flight=3)
-        refused = [headers for status, headers in found if status == 429]
-        assert (len(found), len(refused)) == (6, 3)
+        result = self.run(5, max_in_flight=3)
+        refused = [headers for status, headers in result if status == 429]
+        assert (len(result), len(refused)) == (6, 3)
         assert {headers[b"retry-after"] for headers in refused} == {b"1"}
 
     def test_who_watches_is_answered(self):
-        found = self.run(5, path="/healthz", max_in_flight=3)
-        assert sorted(status for status, _ in found) == [200] * 4 + [429] * 2
+        result = self.run(5, path="/healthz", max_in_flight=3)
+        assert sorted(status for status, _ in result) == [200] * 4 + [429] * 2
 
     def test_too_much(self):
         async def read(request):
@@ -281,19 +281,19 @@ class TestAtOnce:
         limits, ask = limited(
             [Route("/", read, methods=["POST"])], max_body_bytes=1000, max_upload_bytes=1000
         )
-        found = []
+        answers = []
 
         async def one():
-            found.append(await ask("POST", body=[b"a" * 900]))
+            answers.append(await ask("POST", body=[b"a" * 900]))
 
         async def all_of_them():
             async with anyio.create_task_group() as group:
                 for _ in range(8):
                     group.start_soon(one)
             # All of it is given back.
-            found.append(await ask("POST", body=[b"a" * 900]))
+            answers.append(await ask("POST", body=[b"a" * 900]))
 
         run_virtually(all_of_them)
-        assert sorted(status for status, _ in found) == [200] * 5 + [503] * 4
-        assert found[-1][0] == 200
+        assert sorted(status for status, _ in answers) == [200] * 5 + [503] * 4
+        assert answers[-1][0] == 200
         assert (limits.in_flight, limits._bytes) == (0, 0)

@@ -181,11 +181,11 @@ class TestExamples:
         options = {"capture_output": True, "text": True, "timeout": PATIENCE}
         good = [*program, root / "examples" / "articles.jsonl", running.url]
         assert "bridge: kept" in subprocess.run(good, **options, check=True).stdout
-        found = subprocess.run([*program, path, running.url], **options)
-        assert found.returncode == 1
-        assert len(found.stdout.splitlines()) == 42
-        assert "first: kept" in found.stdout
-        assert "last: repeats first, content(5) 1.00" in found.stdout
+        result = subprocess.run([*program, path, running.url], **options)
+        assert result.returncode == 1
+        assert len(result.stdout.splitlines()) == 42
+        assert "first: kept" in result.stdout
+        assert "last: repeats first, content(5) 1.00" in result.stdout
         for expected in (
             "line 3: refused. must be JSON",
             "line 4, id 7: refused. Invalid field: The field 'id'",
@@ -193,7 +193,7 @@ class TestExamples:
             "line 46, id 'long': refused. The field 'documents[",
             "4 lines were refused",
         ):
-            assert expected in found.stderr
+            assert expected in result.stderr
         stored = running.client.get("/v1/documents/first").json()
         assert stored["at"] == "2026-03-01T08:00:00Z"
         assert running.stop() == 0
@@ -205,15 +205,15 @@ class TestExamples:
             command=["serve", "--index", index, "--keys", str(tmp_path / "keys.json")]
         )
         paper = root / "examples" / "papers" / "paper.md"
-        found = subprocess.run(
+        result = subprocess.run(
             ["sh", root / "examples" / "client.sh", paper, running.url],
             capture_output=True,
             timeout=PATIENCE,
             cwd=tmp_path,
             env=os.environ | {"NEARDUP_KEY": secret},
         )
-        said = found.stdout.decode()
-        assert found.returncode == 0, said + found.stderr.decode()
+        said = result.stdout.decode()
+        assert result.returncode == 0, said + result.stderr.decode()
         assert '"kept":1,"dropped":1' in said
         assert '"duplicate":true' in said
         assert (tmp_path / "report.html").stat().st_size > 1000

@@ -47,8 +47,8 @@ def sent(url, batches, *, decided=None, go_on=lambda: True):
                     return
                 with lock:
                     if answer.status_code in (200, 201):
-                        found = answer.json()
-                        decided.extend(found.get("decisions", [found]))
+                        result = answer.json()
+                        decided.extend(result.get("decisions", [result]))
                     else:
                         others.append(answer.status_code)
 
@@ -106,9 +106,9 @@ def test_killed(serve_process, empty, attempt):
 
     sent(service.url, cut(MANY, 0), decided=decided, go_on=go_on)
     service.process.wait()
-    found = check_consistent(empty)
-    assert {one["id"] for one in decided} <= set(found)
-    assert len(found) < len(MANY)
+    stored = check_consistent(empty)
+    assert {one["id"] for one in decided} <= set(stored)
+    assert len(stored) < len(MANY)
     # The next one goes on where it stopped.
     again = serve_process(index=empty)
     decided, others = sent(again.url, cut(MANY, 32))
