@@ -165,6 +165,11 @@ REFUSED = {
     "index": {
         "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",
         "add n.db in.jsonl --report in.jsonl -f": "must not be both input and output",
+        "add n.db in.jsonl --removed n.db-commits -f": "since it is a file of the index n.db",
+        "clusters n.db -o n.db -f": "since it is a file of the index n.db",
+        "export n.db -o index-link.jsonl -f": "since it is a file of the index n.db",
+        "export n.db --decisions n.db-shm -f": "since it is a file of the index n.db",
+        "export n.db --whole -o n.db-wal -f": "since it is a file of the index n.db",
         "explain n.db x": "there is no document 'x'",
         "clusters n.db -o a.txt": "a.txt",
         "export n.db --decisions a.txt": "a.txt",
@@ -178,6 +183,38 @@ REFUSED = {
         "expire n.db --older-than 0d": "'0d'",
     },
 }
+#: Commands, and what they need beside an index.
+WITH_AN_INDEX = {
+    "query": "text",
+    "explain": "id",
+    "clusters": "",
+    "stats": "",
+    "remove": "id",
+    "expire": "--older-than 3d",
+    "reconsider": "",
+    "export": "",
+    "recount": "",
+    "backup": "copy.db",
+    "compact": "",
+    "check": "",
+}
+#: Places without an index.
+PLACES = {
+    "nosuch.db": "no such file. Create an index first",
+    "text.db": "must be an index",
+    "empty.db": "must hold an index",
+    "folder": "must be a file",
+    "mysql://host/db": "must be the path of a file, or begin with postgresql://",
+    "postgresql://u:secret@127.0.0.1:1/x": "cannot connect",
+}
+for place, words in PLACES.items():
+    REFUSED |= {
+        f"index {command} {place}": {rest: words} for command, rest in WITH_AN_INDEX.items()
+    }
+    # Adding makes a new index, in a folder that exists.
+    place = place.replace("nosuch.db", "nosuch/n.db")
+    words = words.replace("no such file. Create an index first", "must be in a folder that exists")
+    REFUSED[f"index add {place}"] = {"in.jsonl": words}
 LINES_AND_WORDS = [
     (f"{beginning} {rest}".strip(), words)
     for beginning, rests in REFUSED.items()
@@ -197,6 +234,8 @@ def things(tmp_path_factory):
         "b.txt": B,
         "library/b.txt": B,
         "dump/one.xml": "",
+        "text.db": B * 100,
+        "empty.db": "",
         "dump/one.jsonl": f'{{"text": "{A}"}}\n',
         "wrong.jsonl": '{"id": "a", "txt": "a text"}\n',
         "big.toml": f"[sketch]\nbits = {'9' * 5000}\n",
@@ -205,6 +244,7 @@ def things(tmp_path_factory):
     (folder / "gbk.txt").write_text(A, "gbk")
     (folder / "cut.docx").write_bytes(b"PK\x03\x04")
     (folder / "link.jsonl").symlink_to("in.jsonl")
+    (folder / "index-link.jsonl").symlink_to("n.db")
     with Index(folder / "n.db") as index:
         index.add("a", A)
     return folder
@@ -222,6 +262,7 @@ def test_one_line_says_what_is_wrong(run, here, things, line, words):
     (message,) = last_line_apart(result.err)
     assert words in message
     assert len(message) < 320
+    assert "secret" not in message
     assert result.out == ""
     assert contents() == before
 
