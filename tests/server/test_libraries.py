@@ -24,6 +24,13 @@ def until_ready(result, name):
         until(lambda: result.is_ready(name), f"{name} to be ready")
 
 
+def count(libraries, name):
+    """Return how many documents a library has."""
+    until_ready(libraries, name)
+    with libraries.use(name) as opening:
+        return len(opening.library)
+
+
 @pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "papers"
@@ -48,15 +55,12 @@ def opened(index, folder, clock):
     found.close()
 
 
-def test_names(opened):
+def test_names_and_sizes_once_they_are_opened(opened):
     assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
     with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
         opened.check_name("other")
     assert caught.value.status_code == 404
     assert caught.value.field == "library"
-
-
-def test_opened_once(opened):
     until_ready(opened, "papers")
     with opened.use("papers") as first:
         until_ready(opened, "papers")
@@ -116,9 +120,7 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
         assert len(opening.library) == 1
     clock.advance(1)
     assert not opened.prepare("papers")
-    until_ready(opened, "papers")
-    with opened.use("papers") as opening:
-        assert len(opening.library) == 2
+    assert count(opened, "papers") == 2
 
 
 def test_a_library_that_comes_back(opened, folder, tmp_path):
@@ -129,9 +131,7 @@ def test_a_library_that_comes_back(opened, folder, tmp_path):
     assert caught.value.status_code == 503
     assert str(folder) not in caught.value.detail
     (tmp_path / "elsewhere").rename(folder)
-    until_ready(opened, "papers")
-    with opened.use("papers") as opening:
-        assert len(opening.library) == 1
+    assert count(opened, "papers") == 1
 
 
 def test_an_index_that_is_away_meanwhile(opened):
@@ -140,9 +140,7 @@ def test_an_index_that_is_away_meanwhile(opened):
         raise IndexUnavailableError("news.db: the connection was lost.")
     assert caught.value.status_code == 503
     assert "news.db" not in caught.value.detail
-    until_ready(opened, INDEX)
-    with opened.use(INDEX) as opening:
-        assert len(opening.library) == 3
+    assert count(opened, INDEX) == 3
 
 
 @pytest.fixture
