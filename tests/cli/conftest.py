@@ -50,19 +50,19 @@ def run_limited(file_size, *arguments):
 
 
 def in_a_fork(arguments, file_size):
-    found = forks.run(run_limited, file_size, *arguments, environment=environment())
-    return found.returncode, Ran(found.stdout, found.stderr.decode())
+    result = forks.run(run_limited, file_size, *arguments, environment=environment())
+    return result.returncode, Ran(result.stdout, result.stderr.decode())
 
 
 def in_a_process(arguments, stdin):
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "neardup", *arguments],
         input=stdin,
         capture_output=True,
         timeout=60,
         env=environment(),
     )
-    return found.returncode, Ran(found.stdout, found.stderr.decode())
+    return result.returncode, Ran(result.stdout, result.stderr.decode())
 
 
 def in_this_process(arguments, stdin, patch):
@@ -134,9 +134,27 @@ def index(run):
     return "n.db"
 
 
+#: What the last line of a run with code 2 says: whether it is done.
+LAST = [
+    "neardup: done, except for what the lines above report.",
+    "neardup: no output was written.",
+]
+
+
+def last_line_apart(err):
+    """The messages of a run, without the last line, which says whether it is done."""
+    lines = [line for line in err.splitlines() if line.startswith("neardup:")]
+    return lines[:-1] if lines and lines[-1] in LAST else lines
+
+
 def records(out):
     """What is on each line of an output."""
     return [json.loads(line) for line in out.splitlines()]
+
+
+def records_of(path):
+    """What is on each line of a file."""
+    return records(Path(path).read_text("utf-8"))
 
 
 def table(text):

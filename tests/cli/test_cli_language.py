@@ -1,54 +1,104 @@
-"""Messages of the command line in English and Chinese; results are the same in both."""
+"""The language of all that people read: help, results, messages; results are the same in both."""
 
-import json
+import re
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import ARTICLES, LINES, A, B
 
-RECORDS = [
-    {"id": "a", "text": "今天天气很好，我们去公园散步，看见了很多花。"},
-    {"id": "b", "text": "今天天气很好，我们去公园散步，看见了很多花。"},
-    {"id": "c", "text": 3},
-]
+from neardup.cli.parser import COMMANDS, GROUPS
+
+#: Two English words beside each other; a name of an option or a file is only one.
+ENGLISH = re.compile(r"(?<![-\w.<>`'])[A-Za-z]{2,} [a-z]{2,}(?![-\w.])")
+#: What is written in English in every language: commands, and how programs are called.
+NAMES = re.compile(r"neardup( \w+)*|python -m|`[^`]*`|Shingle|RFC \d+")
+EXAMPLES = "\n示例:"
+
+
+def chinese(text):
+    """Fail for the lines that are English."""
+    text = text.partition(EXAMPLES)[0]
+    assert not [line for line in text.splitlines() if ENGLISH.search(NAMES.sub("", line))]
 
 
 @pytest.fixture
-def dedup(run):
-    """Remove the duplicates of three records and a line that is none."""
-    lines = [json.dumps(record, ensure_ascii=False) for record in RECORDS]
-    Path("a.jsonl").write_text("\n".join([*lines, "nope"]), "utf-8")
+def zh(run, monkeypatch, here):
+    """Run with a Chinese locale, in a folder with two texts and a library."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    (here / "library").mkdir()
+    for name, text in (("a", A + B), ("b", B + "改"), ("library/b", B + A)):
+        (here / f"{name}.txt").write_text(text, "utf-8")
 
-    def dedup_in(*language):
-        found = run(*language, "dedup", "a.jsonl", "-o", "out.jsonl", "-f", code=2)
-        return found.err, Path("out.jsonl").read_bytes()
+    def run_in_chinese(*arguments, **settings):
+        result = run(*arguments, **settings)
+        chinese(result.out)
+        chinese(result.err)
+        return result
 
-    return dedup_in
+    return run_in_chinese
 
 
-def test_the_same_results_in_both_languages(dedup):
-    english, kept = dedup()
-    chinese, again = dedup("--language", "zh")
+@pytest.mark.parametrize("name", dict.fromkeys([*GROUPS, *COMMANDS]))
+def test_help(zh, name):
+    out = zh(*name.split(), "--help").out
+    assert out.startswith("用法: ")
+    # Each line that begins at the left, and each option, has Chinese.
+    for line in out.partition(EXAMPLES)[0].splitlines()[2:]:
+        assert not line or line.startswith(" ") or re.search("[一-鿿]", line), line
+
+
+@pytest.mark.parametrize("recipe", ["general", "news", "minhash", "improved", "aligned"])
+def test_two_texts_and_plans(zh, recipe):
+    assert "相似度" in zh("compare", "a.txt", "b.txt", "-r", recipe, "-p").out
+    assert "方案" in zh("explain", "a.txt", "b.txt", "-r", recipe).out
+    assert "文档数" in zh("plan", "-r", recipe).out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("recipes", "抽样"),
+        ("check a.txt -l library -o a.html", "总复制比"),
+        ("check a.txt library --among", "单篇最大"),
+        ("index stats n.db", "判为重复"),
+        ("index explain n.db bridge", "保留"),
+        ("index create other.db", ""),
+        ("index remove n.db bridge", ""),
+        ("evaluate pairs documents.jsonl --truth pairs.tsv", "最佳分界值"),
+    ],
+)
+@pytest.mark.usefixtures("index")
+def test_what_is_printed(zh, line, words):
+    examples = ARTICLES.parent / "evaluate"
+    line = line.replace("documents.jsonl", str(examples / "documents.jsonl"))
+    assert words in zh(*line.replace("pairs.tsv", str(examples / "pairs.tsv")).split()).out
+
+
+def test_the_same_results_in_both_languages(run, monkeypatch):
+    Path("in.jsonl").write_text(LINES + '{"text": 3}\n', "utf-8")
+
+    def dedup(*language):
+        result = run(*language, "dedup", "in.jsonl", "-o", "out.jsonl", "-f", code=2)
+        return result.err, Path("out.jsonl").read_bytes()
+
+    (english, kept), (translated, again) = dedup(), dedup("--language", "zh")
     assert kept == again
-    assert "field 'text': must be text. Got 3 instead." in english
     assert "exact duplicates             1  same text" in english
-    assert "第 3 条记录的字段“text”" in chinese
-    assert "完全重复             1  文本相同" in chinese
-    assert "must" not in chinese
-
-
-def test_the_environment_names_the_language(dedup, monkeypatch):
+    assert "完全重复             1  文本相同" in translated
+    chinese(translated)
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert "完全重复" in dedup()[0]
     assert "exact duplicates" in dedup("--language", "en")[0]
 
 
-def test_errors_in_chinese(run):
-    missing = run("--language", "zh", "dedup", "nosuch.jsonl", "-o", "out.jsonl", code=2)
-    assert missing.err.startswith("neardup: nosuch.jsonl：")
-    wrong = run("--language", "zh", "dedup", "in.jsonl", "-o", "o.jsonl", "-t", "80", code=2)
-    assert "应为" in wrong.err
+def test_a_command_names_the_language_of_report_and_messages(run):
+    Path("a.txt").write_text(A, "utf-8")
+    result = run("check", "a.txt", "-l", "in.jsonl", "--language", "zh", "-o", "a.html")
+    assert "总复制比" in result.out
+    assert '<html lang="zh' in Path("a.html").read_text("utf-8")
 
 
-def test_a_language_that_is_none(run):
-    found = run("--language", "fr", "recipes", code=2)
-    assert found.err == ("neardup: --language must be one of zh, en. Got 'fr' instead.\n")
+def test_no_command_in_chinese(run):
+    result = run("--language", "zh", code=2)
+    assert "缺少命令" in result.err

@@ -10,6 +10,8 @@ from tests.cli.conftest import environment
 import neardup
 
 HEAVY = {"numpy", "pyarrow", "pandas", "polars", "rich", "orjson", "neardup._core"}
+#: What help does not need.
+HELP = {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
 #: What no run over JSON lines needs; most of these load longer than all the rest.
 NOT_FOR_JSONL = {
     "email",
@@ -36,13 +38,13 @@ RECORDS = [
 
 def modules_after(program, *arguments):
     check = f"import sys\n{program}\nprint('loaded', *sorted(sys.modules))"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", check, *arguments],
         capture_output=True,
         check=True,
         env=environment(),
     )
-    mark, *loaded = found.stdout.decode().splitlines()[-1].split()
+    mark, *loaded = result.stdout.decode().splitlines()[-1].split()
     assert mark == "loaded"
     return set(loaded)
 
@@ -67,14 +69,31 @@ def test_importing_loads_no_task():
     assert own == {"neardup", "neardup.base", "neardup.base.interrupt"}
 
 
-def test_naming_a_task_loads_nothing_heavy():
-    assert not modules_after("import neardup; neardup.dedup; neardup.load_recipe") & HEAVY
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import neardup; neardup.dedup; neardup.load_recipe",
+        "import neardup; neardup.load_recipe('improved').id",
+    ],
+)
+def test_what_loads_nothing_heavy(program):
+    assert not modules_after(program) & HEAVY
 
 
-def test_the_recipes_need_nothing_heavy():
-    """Listing recipes must not wait for tables and arrays."""
-    assert not modules_after("import neardup; neardup.load_recipe('improved').id") & HEAVY
-    assert not command("recipes") & HEAVY
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        ("recipes", HEAVY),
+        ("--version", HEAVY),
+        ("--help", HELP),
+        ("dedup --help", HELP | {"neardup.cli.pairs", "neardup.cli.index", "neardup.cli.serve"}),
+        ("dedup --nosuch", {"neardup.cli.pairs", "neardup.cli.index", "neardup.cli.serve"}),
+        ("index add --help", HELP),
+        ("serve --help", HELP),
+    ],
+)
+def test_a_command_loads_nothing_heavy_and_no_other(words, heavy):
+    assert not command(*words.split()) & heavy
 
 
 @pytest.mark.parametrize(
@@ -92,23 +111,6 @@ def test_the_function_needs_no_more_than_the_command(records, tmp_path):
     out = str(tmp_path / "out.jsonl")
     program = "import neardup; assert neardup.dedup_files(sys.argv[1:2], sys.argv[2]).removed"
     assert not modules_after(program, records, out) & NOT_FOR_JSONL
-
-
-@pytest.mark.parametrize("words", ["--help", "dedup --help", "index add --help", "serve --help"])
-def test_help_loads_no_arrays(words):
-    assert not command(*words.split()) & {"numpy", "pyarrow", "neardup._core", "sqlalchemy"}
-
-
-@pytest.mark.parametrize("words", ["dedup --help", "dedup --nosuch"])
-def test_a_command_loads_no_other(words):
-    loaded = command(*words.split())
-    own = {name for name in loaded if name.startswith("neardup.cli.")}
-    assert "neardup.cli.dedup" in own
-    assert not own & {"neardup.cli.pairs", "neardup.cli.index", "neardup.cli.serve"}
-
-
-def test_the_version_needs_nothing_heavy():
-    assert not command("--version") & HEAVY
 
 
 def test_public_names_are_functions_also_when_their_module_was_imported_first():

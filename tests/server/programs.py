@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -15,12 +14,7 @@ from starlette.routing import Route
 from neardup.server import Settings, create_app, running
 
 
-def serve_settings(settings: dict[str, Any], port: int) -> None:
-    """Serve where the command line has no option for a setting."""
-    uvicorn.run(create_app(_settings(settings)), port=port, log_level="warning")
-
-
-def serve_for_real(given: dict[str, Any], port: int) -> int:
+def serve(given: dict[str, Any], port: int) -> int:
     """Serve as the command does, with one address more.
 
     ``/v1/slow`` reads a body and answers once there is a file.
@@ -28,7 +22,7 @@ def serve_for_real(given: dict[str, Any], port: int) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As the command does.
         signal.signal(number, signal.default_int_handler)
-    options = {name: given.pop(name) for name in ("host", "proxy", "stop_seconds") if name in given}
+    options = {name: given.pop(name) for name in ("proxy", "stop_seconds") if name in given}
     if "files" in given:
         files = given.pop("files")
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -39,9 +33,11 @@ def serve_for_real(given: dict[str, Any], port: int) -> int:
         return app
 
     running.create_app = with_slow
+    keys = given.get("keys")
+    settings = Settings(**{**given, "keys": keys and Path(keys)})
     try:
         served = running.serve(
-            _settings(given), port=port, started=lambda url: print(url, flush=True), **options
+            settings, port=port, started=lambda url: print(url, flush=True), **options
         )
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -54,8 +50,3 @@ async def _slow(request: Request) -> PlainTextResponse:
     while not Path(request.query_params["until"]).exists():
         await asyncio.sleep(0.01)
     return PlainTextResponse(f"slow {size}")
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    keys = given.get("keys")
-    return Settings(**{**given, "keys": keys and Path(keys)})

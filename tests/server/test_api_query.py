@@ -2,9 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -14,11 +12,11 @@ from tests.server.conftest import BRIDGE, FERRY, LIBRARY
 from tests.server.openapi_checks import check_described
 
 
-def test_a_text_that_the_index_has(shared: httpx.Client):
+def test_a_text_that_the_index_has(shared):
     text = "前言：" + FERRY
-    found = shared.post("/v1/query", json={"text": text, "passages": True}).json()
-    assert found["duplicate"] is True
-    (match,) = found["matches"]
+    body = shared.post("/v1/query", json={"text": text, "passages": True}).json()
+    assert body["duplicate"] is True
+    (match,) = body["matches"]
     assert (match["id"], match["title"]) == ("b 2", "新渡轮")
     assert match["at"] == "2026-03-03T08:00:00Z"
     (passage,) = align(text, FERRY)
@@ -26,17 +24,17 @@ def test_a_text_that_the_index_has(shared: httpx.Client):
         field: getattr(passage, field)
         for field in ("begin", "end", "source_begin", "source_end", "similarity")
     }
-    assert found["passages"] == [expected]
+    assert body["passages"] == [expected]
     assert shared.get("/v1/stats").json()["documents"] == 3
 
 
-def test_a_text_that_the_index_has_not(shared: httpx.Client):
+def test_a_text_that_the_index_has_not(shared):
     for passages in (True, False):
-        found = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
-        assert found == {"duplicate": False, "matches": [], "passages": None}
+        body = shared.post("/v1/query", json={"text": LIBRARY, "passages": passages}).json()
+        assert body == {"duplicate": False, "matches": [], "passages": None}
 
 
-def test_bounds_of_a_query(api: httpx.Client):
+def test_bounds_of_a_query(api):
     api.post("/v1/documents/a/2/keep")
     ask = {"text": BRIDGE, "title": None}
     assert len(api.post("/v1/query", json=ask).json()["matches"]) == 2
@@ -48,16 +46,16 @@ def test_bounds_of_a_query(api: httpx.Client):
 
 
 @pytest.mark.parametrize("passages", [True, False])
-def test_a_comparison_is_that_of_the_package(shared: httpx.Client, passages: bool):
+def test_a_comparison_is_that_of_the_package(shared, passages):
     a, b = BRIDGE + FERRY, FERRY + LIBRARY
     for recipe in ("general", "improved", "minhash"):
         body = {"a": a, "b": b, "title_a": "A", "recipe": recipe, "passages": passages}
-        found = shared.post("/v1/compare", json=body).json()
+        result = shared.post("/v1/compare", json=body).json()
         expected = neardup.compare(a, b, title_a="A", recipe=recipe, passages=passages)
-        assert found == json.loads(json.dumps(dataclasses.asdict(expected)))
+        assert result == json.loads(json.dumps(dataclasses.asdict(expected)))
 
 
-def test_clusters_page_by_page(api: httpx.Client):
+def test_clusters_page_by_page(api):
     for number in range(5):
         text = f"{LIBRARY}第{number}馆另行通知，时间为{number}月。" + chr(0x4E00 + 99 * number) * 40
         for copy in range(2):
@@ -67,11 +65,8 @@ def test_clusters_page_by_page(api: httpx.Client):
     assert whole["next"] is None
     assert len(whole["clusters"]) >= 2
     first = whole["clusters"][0]
-    assert (first["id"], first["title"], first["at"]) == (
-        "a/1",
-        "The bridge",
-        "2026-03-01T08:00:00Z",
-    )
+    assert (first["id"], first["title"]) == ("a/1", "The bridge")
+    assert first["at"] == "2026-03-01T08:00:00Z"
     (dropped,) = first["dropped"]
     assert (dropped["id"], dropped["title"]) == ("a/2", "Bridge opens")
     assert dropped["match"]["id"] == "a/1"
@@ -89,32 +84,12 @@ def test_clusters_page_by_page(api: httpx.Client):
 @pytest.mark.parametrize(
     ("search", "count"), [("a/2", 1), ("bridge OPENS", 1), ("新渡轮", 0), ("%", 0), ("", 1)]
 )
-def test_clusters_are_searched(shared: httpx.Client, search: str, count: int):
-    found = shared.get("/v1/clusters", params={"search": search}).json()
-    assert len(found["clusters"]) == count
+def test_clusters_are_searched(shared, search, count):
+    body = shared.get("/v1/clusters", params={"search": search}).json()
+    assert len(body["clusters"]) == count
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("limit", 0), ("limit", 101), ("limit", "x"), ("after", "x"), ("after", "-1")],
-)
-def test_bounds_of_clusters(shared: httpx.Client, name: str, value: object):
-    answer = shared.get("/v1/clusters", params={name: value})
-    assert (answer.status_code, answer.json()["field"]) == (422, name)
-
-
-@pytest.mark.parametrize(
-    ("method", "address"),
-    [("GET", "/v1/clusters?serch=x"), ("GET", "/v1/stats?serch="), ("DELETE", "/v1/check/x?serch")],
-)
-def test_an_unknown_query_parameter_is_refused(shared: httpx.Client, method: str, address: str):
-    answer = shared.request(method, address)
-    problem = answer.json()
-    found = (answer.status_code, problem["code"], problem["field"])
-    assert found == (422, "invalid_field", "serch")
-
-
-def test_a_cluster_of_many_is_cut(api: httpx.Client):
+def test_a_cluster_of_many_is_cut(api):
     batch = [{"id": f"n{number}", "text": BRIDGE} for number in range(60)]
     api.post("/v1/documents", json={"documents": batch})
     (cluster,) = api.get("/v1/clusters").json()["clusters"]
@@ -123,20 +98,17 @@ def test_a_cluster_of_many_is_cut(api: httpx.Client):
     assert (len(explained["dropped"]), explained["dropped_count"]) == (61, 61)
 
 
-def test_stats_tell_sizes_and_not_where(shared: httpx.Client, index: str):
-    found = shared.get("/v1/stats").json()
-    assert (found["documents"], found["kept"], found["dropped"]) == (3, 2, 1)
-    assert found["version"] == neardup.__version__
-    assert found["waiting"] == 0
+def test_stats_tell_sizes_and_not_where(shared, index):
+    body = shared.get("/v1/stats").json()
+    assert (body["documents"], body["kept"], body["dropped"]) == (3, 2, 1)
+    assert body["version"] == neardup.__version__
+    assert body["waiting"] == 0
     assert index not in shared.get("/v1/stats").text
 
 
-def test_health(shared: httpx.Client):
-    assert shared.get("/healthz").json() == {"status": "ok"}
-    assert shared.get("/readyz").json() == {"status": "ok"}
-
-
-def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
+def test_health_with_and_without_an_index(shared, serve, tmp_path):
+    for path in ("/healthz", "/readyz"):
+        assert shared.get(path).json() == {"status": "ok"}
     client = serve(index=str(tmp_path / "none.db"))
     assert client.get("/healthz").status_code == 200
     answer = client.get("/readyz")
@@ -150,7 +122,7 @@ def test_health_without_an_index(serve: Callable[..., httpx.Client], tmp_path):
     assert client.get("/readyz").status_code == 200
 
 
-def figures_of(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]:
+def figures_of(client):
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     return {
@@ -160,7 +132,7 @@ def figures_of(client: httpx.Client) -> dict[tuple[str, tuple[str, ...]], float]
     }
 
 
-def test_figures(api: httpx.Client):
+def test_figures(api):
     post = {"id": "c", "text": LIBRARY}
     api.post("/v1/documents", json=post)
     api.post("/v1/documents", json=post)
@@ -171,12 +143,14 @@ def test_figures(api: httpx.Client):
     for path in ("/v1/none", "/v1/none/other"):
         api.get(path)
     api.request("BREW", "/v1/stats")
-    found = figures_of(api)
+    figures = figures_of(api)
     assert {
-        outcome: found["neardup_documents_total", (outcome,)]
+        outcome: figures["neardup_documents_total", (outcome,)]
         for outcome in ("kept", "dropped", "known", "refused")
     } == {"kept": 1, "dropped": 1, "known": 1, "refused": 1}
-    requests = {key[1]: value for key, value in found.items() if key[0] == "neardup_requests_total"}
+    requests = {
+        key[1]: value for key, value in figures.items() if key[0] == "neardup_requests_total"
+    }
     assert requests["POST", "/v1/documents", "201"] == 1
     assert requests["POST", "/v1/documents", "200"] == 2
     assert requests["POST", "/v1/documents", "409"] == 1
@@ -184,7 +158,7 @@ def test_figures(api: httpx.Client):
     assert requests["GET", "/v1/documents/{id}", "404"] == 2
     assert requests["GET", "unknown", "404"] == 2
     assert requests["other", "/v1/stats", "405"] == 1
-    assert found["neardup_index_documents", ("kept",)] == 3
-    assert found["neardup_index_documents", ("dropped",)] == 2
-    assert found["neardup_requests_in_flight", ()] == 1
-    assert found["neardup_request_seconds_count", ("GET", "unknown")] == 2
+    assert figures["neardup_index_documents", ("kept",)] == 3
+    assert figures["neardup_index_documents", ("dropped",)] == 2
+    assert figures["neardup_requests_in_flight", ()] == 1
+    assert figures["neardup_request_seconds_count", ("GET", "unknown")] == 2

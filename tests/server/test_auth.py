@@ -34,76 +34,66 @@ def guarded(serve, keys):
 
 
 class TestWithoutKeys:
-    def test_everything_is_open(self, client):
-        assert client.get("/v1/stats").status_code == 200
-        assert client.post("/v1/documents", json=DOCUMENT).status_code == 201
+    """Everything is open, but pages of other sites change nothing."""
 
-    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-    def test_pages_of_other_sites_change_nothing(self, client, site):
-        headers = {"Sec-Fetch-Site": site}
-        answer = client.post("/v1/documents", json=DOCUMENT, headers=headers)
-        assert answer.status_code == 403
-        assert client.get("/v1/documents/new").status_code == 404
-
-    @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:9"])
-    def test_nor_with_an_older_browser(self, client, origin):
-        answer = client.delete("/v1/documents/a/1", headers={"Origin": origin})
-        assert answer.status_code == 403
-        assert client.get("/v1/documents/a/1").status_code == 200
-
-    def test_our_own_page_does(self, client):
-        headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}
-        assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            ({}, 201),
+            ({"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}, 201),
+            ({"Sec-Fetch-Site": "cross-site"}, 403),
+            ({"Sec-Fetch-Site": "same-site"}, 403),
+            # Older browsers.
+            ({"Origin": "https://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
+            ({"Origin": "http://127.0.0.1:9"}, 403),
+        ],
+    )
+    def test_who_may_write(self, client, headers, status):
+        assert client.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == status
+        expected = 200 if status == 201 else 404
+        assert client.get("/v1/documents/new").status_code == expected
+        removed = client.delete("/v1/documents/a/1", headers=headers)
+        assert removed.status_code == (200 if status == 201 else 403)
 
 
 class TestKeys:
-    def test_an_anonymous_client(self, guarded):
+    def test_an_anonymous_client_is_told_before_the_body_is_read(self, guarded):
+        body = (b" " * 100_000 for _ in range(100))
+        json = {"Content-Type": "application/json"}
         for answer in (
             guarded.get("/v1/stats"),
             guarded.post("/v1/documents", json=DOCUMENT),
+            guarded.post("/v1/documents", content=body, headers=json),
             guarded.delete("/v1/documents/a/1"),
+            guarded.get("/metrics"),
         ):
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"].startswith("Bearer")
             assert answer.headers["content-type"] == "application/problem+json"
-            assert answer.json()["status"] == 401
-
-    def test_an_anonymous_client_is_told_before_the_body_is_read(self, guarded):
-        sent = []
-
-        def body():
-            for number in range(100):
-                sent.append(number)
-                yield b" " * 100_000
-
-        answer = guarded.post(
-            "/v1/documents", content=body(), headers={"Content-Type": "application/json"}
-        )
-        assert answer.status_code == 401
+            assert answer.json()["code"] == "a_key_is_needed"
 
     @pytest.mark.parametrize(
-        "header",
-        ["", "Bearer", "Bearer ", "Bearer nonsense", "Basic {read}", "{read}", "Bearer {read}x"],
+        ("header", "status"),
+        [
+            *((f"{name} {{read}}", 200) for name in ("Bearer", "bearer", "Bearer ")),
+            *((header, 401) for header in ("", "Bearer", "Bearer ", "Bearer nonsense")),
+            *((header, 401) for header in ("Basic {read}", "{read}", "Bearer {read}x")),
+        ],
     )
-    def test_what_is_no_key(self, guarded, keys, header):
+    def test_what_is_a_key(self, guarded, keys, header, status):
         headers = {"Authorization": header.format(**keys)}
-        assert guarded.get("/v1/stats", headers=headers).status_code == 401
-
-    @pytest.mark.parametrize("header", ["Bearer {read}", "bearer {read}", "Bearer  {read} "])
-    def test_what_is_one(self, guarded, keys, header):
-        headers = {"Authorization": header.format(**keys)}
-        assert guarded.get("/v1/stats", headers=headers).status_code == 200
+        assert guarded.get("/v1/stats", headers=headers).status_code == status
 
     @pytest.mark.parametrize(
         ("key", "reads", "writes"), [("read", 200, 403), ("write", 403, 201), ("both", 200, 201)]
     )
     def test_scopes(self, guarded, keys, key, reads, writes):
         headers = bearer(keys[key])
-        assert guarded.get("/v1/stats", headers=headers).status_code == reads
+        for path in ("/v1/stats", "/metrics"):
+            assert guarded.get(path, headers=headers).status_code == reads
         answer = guarded.post("/v1/documents", json=DOCUMENT, headers=headers)
         assert answer.status_code == writes
-        if writes == 403:
-            assert "scope 'write'" in answer.json()["detail"]
 
     def test_revoked_while_it_runs(self, guarded, keys):
         assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 200
@@ -111,14 +101,10 @@ class TestKeys:
         assert guarded.get("/v1/stats", headers=bearer(keys["read"])).status_code == 401
         assert guarded.get("/v1/stats", headers=bearer(keys["both"])).status_code == 200
 
-    def test_health_needs_none_and_metrics_do(self, guarded, keys):
-        assert guarded.get("/healthz").status_code == 200
-        assert guarded.get("/metrics").status_code == 401
-        assert guarded.get("/metrics", headers=bearer(keys["read"])).status_code == 200
-
-    def test_any_host_is_answered(self, guarded, keys):
-        headers = bearer(keys["read"]) | {"Host": "news.example"}
-        assert guarded.get("/v1/stats", headers=headers).status_code == 200
+    def test_health_needs_none_and_any_host_is_answered(self, guarded, keys):
+        host = {"Host": "news.example"}
+        assert guarded.get("/healthz", headers=host).status_code == 200
+        assert guarded.get("/v1/stats", headers=bearer(keys["read"]) | host).status_code == 200
 
 
 @pytest.fixture
@@ -126,8 +112,7 @@ def page(serve, keys):
     return serve(keys=keys["path"], clock=ManualClock())
 
 
-def sign_in(page, key, **headers):
-    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+def sign_in(page, key, headers=None):
     return page.post("/login", data={"key": key}, headers=headers)
 
 
@@ -137,19 +122,15 @@ class TestSessions:
         assert page.get("/v1/stats").status_code == 200
         assert page.post("/v1/documents", json=DOCUMENT).status_code == 403
 
-    def test_the_cookie(self, page, keys):
-        answer = sign_in(page, keys["both"])
-        (cookie,) = answer.headers.get_list("set-cookie")
+    @pytest.mark.parametrize("scheme", ["http", "https"])
+    def test_the_cookie(self, page, keys, scheme):
+        page.base_url = f"{scheme}://127.0.0.1:8765"
+        (cookie,) = sign_in(page, keys["both"]).headers.get_list("set-cookie")
         assert cookie.startswith("neardup_session=")
         assert keys["both"] not in cookie
         for attribute in ("path=/", "httponly", "samesite=strict", "max-age=43200"):
             assert f"; {attribute};" in f"{cookie.lower()};"
-        assert "secure" not in cookie.lower()
-
-    def test_the_cookie_over_https(self, page, keys):
-        page.base_url = "https://news.example"
-        (cookie,) = sign_in(page, keys["both"]).headers.get_list("set-cookie")
-        assert cookie.lower().endswith("; secure")
+        assert ("secure" in cookie.lower()) == (scheme == "https")
 
     def test_no_session_for_a_wrong_key(self, page):
         answer = sign_in(page, "nonsense")
@@ -220,30 +201,21 @@ class TestSessions:
         assert page.post("/v1/documents", json=DOCUMENT, headers=headers).status_code == 201
 
     @pytest.mark.parametrize(
-        "headers",
+        ("headers", "status"),
         [
-            *({"Sec_Fetch_Site": site} for site in ("cross-site", "same-site", "nonsense")),
-            *({"Origin": origin} for origin in ("null", "https://evil.example")),
-            {"Origin": "http://127.0.0.1:1"},
-        ],
-    )
-    def test_nor_sign_in_or_out(self, page, keys, headers):
-        refused = sign_in(page, keys["both"], **headers)
-        assert refused.status_code == 403
-        assert "set-cookie" not in refused.headers
-        sign_in(page, keys["both"])
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
-        assert page.post("/logout", headers=names).status_code == 403
-        assert page.get("/v1/stats").status_code == 200
-
-    @pytest.mark.parametrize(
-        "headers",
-        [
-            {"Sec_Fetch_Site": "same-origin", "Origin": "http://127.0.0.1:8765"},
-            {"Sec_Fetch_Site": "none"},
+            *(({"Sec-Fetch-Site": site}, 403) for site in ("cross-site", "same-site", "nonsense")),
+            *(({"Origin": origin}, 403) for origin in ("null", "https://evil.example")),
+            ({"Origin": "http://127.0.0.1:1"}, 403),
+            ({"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8765"}, 303),
+            ({"Sec-Fetch-Site": "none"}, 303),
             # Behind a proxy that speaks HTTPS, with an older browser.
-            {"Origin": "https://news.example", "Host": "news.example"},
+            ({"Origin": "https://news.example", "Host": "news.example"}, 303),
         ],
     )
-    def test_forms_of_its_own_pages(self, page, keys, headers):
-        assert sign_in(page, keys["both"], **headers).status_code == 303
+    def test_nor_sign_in_or_out(self, page, keys, headers, status):
+        answer = sign_in(page, keys["both"], headers)
+        assert answer.status_code == status
+        assert ("set-cookie" in answer.headers) == (status == 303)
+        sign_in(page, keys["both"])
+        assert page.post("/logout", headers=headers).status_code == status
+        assert page.get("/v1/stats").status_code == (200 if status == 403 else 401)

@@ -19,9 +19,16 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.slow
 
 
-def until_ready(found, name):
-    if not found.prepare(name):
-        until(lambda: found.is_ready(name), f"{name} to be ready")
+def until_ready(result, name):
+    if not result.prepare(name):
+        until(lambda: result.is_ready(name), f"{name} to be ready")
+
+
+def count(libraries, name):
+    """Return how many documents a library has."""
+    until_ready(libraries, name)
+    with libraries.use(name) as opening:
+        return len(opening.library)
 
 
 @pytest.fixture
@@ -48,15 +55,12 @@ def opened(index, folder, clock):
     found.close()
 
 
-def test_names(opened):
+def test_names_and_sizes_once_they_are_opened(opened):
     assert opened.listed() == [(INDEX, None), ("papers", None), ("gone", None)]
     with pytest.raises(ProblemError, match="There are: index, papers, gone") as caught:
         opened.check_name("other")
     assert caught.value.status_code == 404
     assert caught.value.field == "library"
-
-
-def test_opened_once(opened):
     until_ready(opened, "papers")
     with opened.use("papers") as first:
         until_ready(opened, "papers")
@@ -112,32 +116,22 @@ def test_opening_rests(opened, folder, clock, monkeypatch):
     (folder / "c.txt").write_text(FERRY)
     clock.advance(19)
     assert opened.prepare("papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 1
+    with opened.use("papers") as opening:
+        assert len(opening.library) == 1
     clock.advance(1)
     assert not opened.prepare("papers")
-    until_ready(opened, "papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 2
-
-
-def test_a_library_that_is_not_there(opened):
-    until_ready(opened, "gone")
-    with pytest.raises(ProblemError) as caught, opened.use("gone"):
-        pass
-    assert caught.value.status_code == 503
-    assert "/no/such" not in caught.value.detail
+    assert count(opened, "papers") == 2
 
 
 def test_a_library_that_comes_back(opened, folder, tmp_path):
     folder.rename(tmp_path / "elsewhere")
     until_ready(opened, "papers")
-    with pytest.raises(ProblemError), opened.use("papers"):
+    with pytest.raises(ProblemError) as caught, opened.use("papers"):
         pass
+    assert caught.value.status_code == 503
+    assert str(folder) not in caught.value.detail
     (tmp_path / "elsewhere").rename(folder)
-    until_ready(opened, "papers")
-    with opened.use("papers") as found:
-        assert len(found.library) == 1
+    assert count(opened, "papers") == 1
 
 
 def test_an_index_that_is_away_meanwhile(opened):
@@ -146,9 +140,7 @@ def test_an_index_that_is_away_meanwhile(opened):
         raise IndexUnavailableError("news.db: the connection was lost.")
     assert caught.value.status_code == 503
     assert "news.db" not in caught.value.detail
-    until_ready(opened, INDEX)
-    with opened.use(INDEX) as found:
-        assert len(found.library) == 3
+    assert count(opened, INDEX) == 3
 
 
 @pytest.fixture
@@ -200,11 +192,3 @@ def test_a_report_does_not_say_where_files_are(serve, folder):
     for answer in (report, *pages):
         assert str(folder) not in answer.text
         assert os.path.basename(os.path.dirname(folder)) not in answer.text
-
-
-def test_an_index_that_grew_over_http(serve, clock):
-    client = serve(clock=clock)
-    before = wait(client, send(client, OWN + LONG))
-    assert before["rates"]["total"] == 0
-    client.post("/v1/documents", json={"id": "lighthouse", "text": LONG}).raise_for_status()
-    assert wait(client, send(client, OWN + LONG))["rates"]["total"] > 0.5

@@ -17,8 +17,7 @@ import neardup
 from neardup.server.security.keys import create_key
 from tests import needs
 from tests.postgres import NoServer, Server
-from tests.server.conftest import BRIDGE, free_port
-from tests.server.real_service import start_for_real
+from tests.server.conftest import BRIDGE, free_port, run_service
 from tests.waiting import PATIENCE, until
 
 # Debian has it in a folder that only root searches.
@@ -83,24 +82,10 @@ class Site:
 def start_nginx(folder: Path, example: str, services, port):
     """Start nginx with the example, changed as its comments say."""
     certificate, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *(
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "rsa:2048",
-                "-nodes",
-                "-subj",
-                "/CN=news.example",
-            ),
-            *("-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1"),
-            *("-keyout", key, "-out", certificate),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    options = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=news.example"]
+    names = ("-addext", "subjectAltName=DNS:news.example,IP:127.0.0.1")
+    files = ("-keyout", key, "-out", certificate)
+    subprocess.run(["openssl", *options, *names, *files], check=True, capture_output=True)
     first, second = (service.url.rpartition(":")[2] for service in services)
     for old, new in (
         ("server 127.0.0.1:8765;", f"server 127.0.0.1:{first};"),
@@ -128,8 +113,8 @@ def site(tmp_path_factory, root):
     key, _ = create_key(keys, "desk", ["read", "write"])
     index = postgres.new_database()
     neardup.Index(index, workers=1).close()
-    settings = {"index": index, "workers": 1, "keys": str(keys), "proxy": "127.0.0.1"}
-    services = [start_for_real(folder / f"{number}.log", dict(settings)) for number in (1, 2)]
+    settings = {"index": index, "keys": str(keys), "proxy": "127.0.0.1"}
+    services = [run_service(dict(settings), folder / f"{number}.log") for number in (1, 2)]
     for service in services:
         service.wait_until_up()
     port = free_port()

@@ -32,11 +32,9 @@ def test_with_keys_everybody_signs_in_first(keyed, path):
     assert answer.headers["location"].startswith("/login?next=%2F")
 
 
-def test_sign_in_and_out(keyed):
+def test_who_may_write_is_offered_it(keyed):
     client, made = keyed
-    wrong = sign_in(client, "wrong")
-    assert wrong.status_code == 401
-    check_page(wrong)
+    check_page(sign_in(client, "wrong"))
     answer = sign_in(client, made["writer"])
     assert (answer.status_code, answer.headers["location"]) == (303, "/clusters")
     page = client.get("/clusters", headers=ENGLISH)
@@ -44,8 +42,6 @@ def test_sign_in_and_out(keyed):
     assert "Keep it after all" in page.text
     assert "Sign out" in page.text
     assert forms.send(client, "/documents/keep", id="a/2").status_code == 303
-    assert forms.send(client, "/logout").status_code == 303
-    assert client.get("/clusters").status_code == 303
 
 
 def test_who_may_only_read_is_not_offered_to_write(keyed):

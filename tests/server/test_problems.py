@@ -1,35 +1,329 @@
-"""Errors: one shape, nothing of the inside, and the log has what is needed."""
+"""Errors: one shape, a status and a code, nothing of the inside, and a log with what is needed."""
 
 import logging
-import signal
-from collections.abc import Callable
+import time
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from neardup.base.messages import Message
 from neardup.exceptions import IndexUnavailableError, InputError, ParameterError
 from neardup.server import Settings, create_app
 from neardup.server.problems import ProblemError
-from tests.server.conftest import LIBRARY, Process
+from neardup.server.security.headers import CONTENT_POLICY
 
 SECRET = "a text of a document"
+JSON = {"content-type": "application/json"}
+DOCUMENTS, KEEP = "/v1/documents", "/v1/documents/a/2/keep"
+FORM = "multipart/form-data; boundary=x"
+NAMELESS = b"--x\r\n\r\nno name\r\n--x--\r\n"
+CHARSET = b'--x\r\nContent-Disposition: form-data; name="library"\r\n\r\n\xff\r\n--x--\r\n'
 
 
-def must_be(name: str) -> Message:
-    return Message(
-        "{parameter:named} must be {expected}. Got {value} instead.",
-        parameter=name,
-        expected=Message("text"),
-        value="5",
-    )
+def check_problem(answer, status, code, field=None):
+    """Assert what every problem has, and its kind."""
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["content-security-policy"] == CONTENT_POLICY
+    problem = answer.json()
+    found = (answer.status_code, problem.get("code"), problem.get("field"))
+    assert found == (status, code, field), problem
+    assert problem["status"] == status
+    assert problem["title"]
+    if code == "invalid_field" and field is not None:
+        assert f"'{field}'" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\xfe",
+        '{"id": "a", "text": "字"}'.encode("gb18030"),
+        b'{"id": "a", "text": "\xed\xa0\x80"}',
+        b"{",
+        b"{'id': 1}",
+        b'{"id": "a", "text": "b"} x',
+        b'{"id": "a", "text": "b", "extra": {"x": NaN}}',
+        b'{"id": "a", "text": "b", "extra": {"x": -Infinity}}',
+        b'{"id": "a", "text": "b\n"}',
+        b"[" * 100_000,
+        b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
+        b"\0",
+    ],
+    ids=range(12),
+)
+def test_what_is_no_json(shared, body):
+    check_problem(shared.post(DOCUMENTS, content=body, headers=JSON), 400, "invalid_json")
+
+
+#: Fields of documents, questions and batches that are not as they must be.
+FIELDS = {
+    DOCUMENTS: [
+        ('{"text": "x"}', "id"),
+        ('{"id": "c"}', "text"),
+        ('{"id": 1, "text": "x"}', "id"),
+        ('{"id": "", "text": "x"}', "id"),
+        ('{"id": null, "text": "x"}', "id"),
+        ('{"id": "a\\u0000b", "text": "x"}', "id"),
+        ('{"id": "\\ud800", "text": "x"}', "id"),
+        ('{"id": "' + "x" * 2001 + '", "text": "x"}', "id"),
+        ('{"id": "' + "字" * 667 + '", "text": "x"}', "id"),
+        ('{"id": "c", "text": "x\\udc00"}', "text"),
+        ('{"id": "c", "text": ["x"]}', "text"),
+        ('{"id": "c", "text": null}', "text"),
+        ('{"id": "c", "text": "x", "title": "\\ud83d"}', "title"),
+        ('{"id": "c", "text": "x", "title": 1}', "title"),
+        ('{"id": "c", "text": "x", "at": "soon"}', "at"),
+        ('{"id": "c", "text": "x", "at": 1700000000}', "at"),
+        ('{"id": "c", "text": "x", "at": "2026-02-30T00:00:00Z"}', "at"),
+        ('{"id": "c", "text": "x", "extra": []}', "extra"),
+        ('{"id": "c", "text": "x", "extra": {"n": 1e400}}', "extra.n"),
+        ('{"id": "c", "text": "x", "extra": {"n": [0, -1e999]}}', "extra.n[1]"),
+        ('{"id": "c", "text": "x", "extra": {"n": "\\ud800"}}', "extra.n"),
+        ('{"id": "c", "text": "x", "extra": {"\\ud800": 1}}', "extra"),
+        ('{"id": "c", "text": "x", "extra": {"n": ' + "[" * 300 + "]" * 300 + "}}", "extra"),
+        ('{"id": "c", "text": "x", "titel": "y"}', "titel"),
+        ('{"documents": []}', "documents"),
+        ('{"documents": {}}', "documents"),
+        ('{"documents": [1]}', "documents[0]"),
+        ('{"documents": [{"id": "c", "text": "x"}, {"id": "d"}]}', "documents[1].text"),
+        ('{"documents": [{"id": "c", "text": "\\ud800"}]}', "documents[0].text"),
+        ('{"documents": [{"id": "c", "text": "x"}], "id": "c"}', "id"),
+        ("[]", None),
+        ("null", None),
+        ("1e400", None),
+        ('"\\ud800"', None),
+        ("", None),
+    ],
+    "/v1/query": [
+        ('{"text": "x", "k": 0}', "k"),
+        ('{"text": "x", "k": 101}', "k"),
+        ('{"text": "x", "k": 1.5}', "k"),
+        ('{"text": "x", "k": "5"}', "k"),
+        ('{"text": "x", "k": true}', "k"),
+        ('{"text": "x", "k": 1e400}', "k"),
+        ('{"text": "x", "within": "soon"}', "within"),
+        ('{"text": "x", "within": "0d"}', "within"),
+        ('{"text": "x", "within": "999999999w"}', "within"),
+        ('{"text": "x", "passages": 1}', "passages"),
+    ],
+    "/v1/compare": [
+        ('{"a": "x"}', "b"),
+        ('{"a": "x", "b": "\\udfff"}', "b"),
+        ('{"a": "x", "b": "y", "recipe": "../secret.toml"}', "recipe"),
+        ('{"a": "x", "b": "y", "recipe": "/etc/passwd"}', "recipe"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [(path, *row) for path, rows in FIELDS.items() for row in rows],
+    ids=range(sum(map(len, FIELDS.values()))),
+)
+def test_a_field_that_is_not_as_it_must_be(shared, path, body, field):
+    answer = shared.post(path, content=body.encode(), headers=JSON)
+    check_problem(answer, 422, "invalid_field", field)
+    assert shared.get("/v1/stats").json()["documents"] == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "data", "status", "code", "field"),
+    [
+        ({"file": ("a.txt", b"")}, {}, 422, "empty_paper", "file"),
+        ({"paper": ("a.txt", b"x")}, {}, 422, "wrong_form", "paper"),
+        ({"other": ("", b"")}, {}, 422, "wrong_form", "other"),
+        ({}, {"library": []}, 422, "invalid_field", "library"),
+        ({}, {"library": "nowhere"}, 404, "no_such_library", "library"),
+        ({}, {"library": "/etc/passwd"}, 404, "no_such_library", "library"),
+        ({}, {"least": "4"}, 422, "invalid_field", "least"),
+        ({}, {"least": "٣٠"}, 422, "invalid_field", "least"),
+        ({}, {"least": "9" * 400}, 422, "invalid_field", "least"),
+        ({}, {"language": "fr"}, 422, "invalid_field", "language"),
+        ({}, {"path": "/x"}, 422, "wrong_form", "path"),
+        ({}, {"library": ["index", "index"]}, 422, "wrong_form", "library"),
+        ({"library": ("a.txt", b"x")}, {}, 422, "wrong_form", "library"),
+    ],
+)
+def test_a_form_that_is_wrong(shared, files, data, status, code, field):
+    files = files or {"file": ("a.txt", b"x")}
+    answer = shared.post("/v1/check", files=files, data={"library": "index", **data})
+    check_problem(answer, status, code, field)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "body", "status", "code"),
+    [
+        *(
+            (DOCUMENTS, kind, b'{"id": "c", "text": "x"}', 415, "unsupported_media_type")
+            for kind in (None, "text/plain", "application/xml", FORM, "application/jsonp")
+        ),
+        *(
+            ("/v1/check", kind, b"{}", 415, "wrong_media_type")
+            for kind in ("application/json", "application/x-www-form-urlencoded", "")
+        ),
+        ("/v1/check", "multipart/form-data", b"x", 400, "bad_request"),
+        ("/v1/check", FORM, b"nothing of the kind", 400, "bad_request"),
+        ("/v1/check", FORM, NAMELESS, 400, "bad_request"),
+    ],
+)
+def test_a_body_of_another_kind(shared, path, kind, body, status, code):
+    headers = {} if kind is None else {"content-type": kind}
+    check_problem(shared.post(path, content=body, headers=headers), status, code)
+
+
+UNKNOWN = ["0" * 32, "0" * 31, "x", "%c3%a9", "a%20b", "%00", "A" * 32, "0" * 999]
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status", "code", "field"),
+    [
+        *(
+            (method, f"{DOCUMENTS}{form}", 404, "no_such_document", "id")
+            for method in ("GET", "DELETE")
+            for form in ("/none", "?id=none")
+        ),
+        ("GET", f"{DOCUMENTS}/none/explain", 404, "no_such_document", "id"),
+        ("POST", f"{DOCUMENTS}/none/keep", 404, "no_such_document", "id"),
+        ("GET", "/v1/clusters/none", 404, "not_found", None),
+        ("POST", f"{DOCUMENTS}/a/1/keep", 409, "not_dropped", "id"),
+        *(
+            ("GET", f"{DOCUMENTS}{form}", 422, "invalid_field", "id")
+            for form in ("/", "/a%00b", "", "?id=")
+        ),
+        *(
+            ("GET", f"/v1/clusters?{bound}", 422, "invalid_field", bound.partition("=")[0])
+            for bound in ("limit=0", "limit=101", "limit=x", "after=x", "after=-1", "serch=x")
+        ),
+        ("GET", "/v1/stats?serch=", 422, "invalid_field", "serch"),
+        ("DELETE", "/v1/check/x?serch", 422, "invalid_field", "serch"),
+        *(
+            (method, f"/v1/check/{job}{path}", 404, "no_such_check", None)
+            for job in UNKNOWN
+            for method, path in (
+                ("GET", ""),
+                ("GET", "/report"),
+                ("GET", "/report.json"),
+                ("DELETE", ""),
+            )
+        ),
+        *(
+            (method, "/v1/nothing", 404, "not_found", None)
+            for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW")
+        ),
+        *(
+            ("GET", address, 404, "not_found", None)
+            for address in (
+                "/v1/stats/",
+                "/v1//stats",
+                "/v1",
+                "/metrics/x",
+                "/v1/check/%2e%2e%2fetc",
+            )
+        ),
+        ("GET", KEEP, 404, "no_such_document", "id"),
+    ],
+)
+def test_what_cannot_be_had(shared, method, address, status, code, field):
+    url = httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=address.encode())
+    check_problem(shared.request(method, url), status, code, field)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", DOCUMENTS, "DELETE, GET, POST, HEAD"),
+        ("OPTIONS", DOCUMENTS, "DELETE, GET, POST, HEAD"),
+        ("POST", f"{DOCUMENTS}/a/1", "DELETE, GET, HEAD"),
+        ("GET", "/v1/query", "POST"),
+        ("PATCH", KEEP, "DELETE, GET, POST, HEAD"),
+        ("DELETE", "/v1/stats", "GET, HEAD"),
+        ("POST", "/healthz", "GET, HEAD"),
+        ("TRACE", "/metrics", "GET, HEAD"),
+    ],
+)
+def test_methods(shared, method, path, allowed):
+    answer = shared.request(method, path)
+    check_problem(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == allowed
+    assert allowed in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [(FORM, b""), (f"{FORM}; charset=zip", CHARSET)],
+)
+def test_a_form_without_a_paper(shared, kind, body):
+    answer = shared.post("/v1/check", content=body, headers={"content-type": kind})
+    check_problem(answer, 422, "no_paper", "file")
+
+
+@pytest.mark.parametrize("path", ["/v1/stats", "/v1/documents/a/1", "/healthz", "/metrics", "/"])
+def test_head_is_get_without_the_body(client, path):
+    answer = client.head(path)
+    assert (answer.status_code, answer.content) == (200, b"")
+    got = client.get(path)
+    assert answer.headers["content-type"] == got.headers["content-type"]
+    if path != "/metrics":
+        assert answer.headers["content-length"] == str(len(got.content))
+
+
+def test_head_over_a_real_connection(serve_process):
+    service = serve_process()
+    for _ in range(3):
+        # A body too much would be taken for the next answer.
+        assert service.client.head("/v1/stats").status_code == 200
+        assert service.client.get("/healthz").json() == {"status": "ok"}
+    assert service.client.head("/v1/none").status_code == 404
+    assert service.client.head("/v1/query").status_code == 405
+    assert service.client.get("/healthz").is_success
+    service.stop()
+    assert "Traceback" not in service.log()
+
+
+def test_a_value_is_not_repeated_in_the_answer(shared):
+    for body in [{"id": SECRET, "text": 1}, {"id": "c", "text": "x", "at": 5, "title": SECRET}]:
+        answer = shared.post(DOCUMENTS, json=body)
+        assert answer.status_code == 422
+        assert SECRET not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"documents":[' + b"{}," * 1_000_000 + b"{}]}", "1,000 items. Got 1,000,001"),
+        (b'{"id":"a",' + b",".join(b'"%d":1' % at for at in range(500_000)) + b"}", "50 fields"),
+        (b'{"documents":[{' + b",".join(b'"%d":1' % at for at in range(99)) + b"}]}", "50 fields"),
+    ],
+    ids=range(3),
+)
+def test_a_million_faults_are_told_at_once(shared, body, words):
+    begun = time.process_time()
+    answer = shared.post(DOCUMENTS, content=body, headers=JSON)
+    assert answer.status_code == 422
+    assert words in answer.json()["detail"]
+    # Collected one by one, they took half a minute of the event loop.
+    assert time.process_time() - begun < 5
 
 
 @pytest.fixture
-def failing(serve: Callable[..., httpx.Client], index: str) -> httpx.Client:
+def failing(serve, index):
     """A service with routes that fail."""
-    app: FastAPI = create_app(Settings(index=index, workers=1))
+    app = create_app(Settings(index=index, workers=1))
+    parameter = Message(
+        "{parameter:named} must be {expected}. Got {value} instead.",
+        parameter="k",
+        expected=Message("text"),
+        value="5",
+    )
+    errors = {
+        "parameter": ParameterError(parameter),
+        "input": InputError(parameter),
+        "other": InputError("There is nothing."),
+        "away": IndexUnavailableError("news.db: the disk is full"),
+        "problem": ProblemError(
+            "A teapot", "It is short.", "spout", status=418, headers={"x-tea": "no"}
+        ),
+    }
 
     @app.get("/v1/bug")
     async def bug() -> None:
@@ -40,32 +334,16 @@ def failing(serve: Callable[..., httpx.Client], index: str) -> httpx.Client:
 
     @app.get("/v1/raise/{kind}")
     async def fail(kind: str) -> None:
-        raise {
-            "parameter": ParameterError(must_be("k")),
-            "input": InputError(must_be("text")),
-            "other": InputError("There is nothing."),
-            "away": IndexUnavailableError("news.db: the disk is full"),
-            "problem": ProblemError(
-                "A teapot", "It is short.", "spout", status=418, headers={"x-tea": "no"}
-            ),
-        }[kind]
+        raise errors[kind]
 
     return serve.running(app)
 
 
-def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest.LogCaptureFixture):
+def test_a_bug_shows_nothing_and_is_logged(failing, caplog):
     with caplog.at_level(logging.ERROR, "neardup.server"):
         answer = failing.get("/v1/bug")
-    assert answer.status_code == 500
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.json() == {
-        "type": "urn:neardup:internal-error",
-        "title": "Internal error",
-        "status": 500,
-        "detail": "The service failed. The log has the details.",
-        "code": "internal_error",
-    }
+    check_problem(answer, 500, "internal_error")
+    assert answer.json()["detail"] == "The service failed. The log has the details."
     (record,) = caplog.records
     logged = record.getMessage()
     assert "GET /v1/bug" in logged
@@ -76,102 +354,33 @@ def test_a_bug_shows_nothing_and_is_logged(failing: httpx.Client, caplog: pytest
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "field", "code"),
+    ("kind", "status", "code", "field"),
     [
-        ("parameter", 422, "k", "invalid_field"),
-        ("input", 422, "text", "invalid_field"),
+        ("parameter", 422, "invalid_field", "k"),
+        ("input", 422, "invalid_field", "k"),
         ("other", 422, None, None),
-        ("problem", 418, "spout", None),
+        ("away", 503, "index_unavailable", None),
     ],
 )
-def test_errors_of_the_package(
-    failing: httpx.Client, kind: str, status: int, field: str | None, code: str | None
-):
+def test_errors_of_the_package(failing, caplog, kind, status, code, field):
     answer = failing.get(f"/v1/raise/{kind}")
-    found = answer.json()
-    assert (answer.status_code, found.get("field"), found.get("code")) == (status, field, code)
-    assert found["status"] == status
+    check_problem(answer, status, code, field)
+    assert "disk" not in answer.text
+    if kind == "away":
+        assert answer.headers["retry-after"] == "5"
+        assert "the disk is full" in caplog.text
 
 
-def test_an_index_that_is_away(failing: httpx.Client, caplog: pytest.LogCaptureFixture):
-    answer = failing.get("/v1/raise/away")
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    assert "someone" not in answer.text
-    assert "the disk is full" in caplog.text
+def test_a_problem_has_headers_of_its_own(failing):
+    answer = failing.get("/v1/raise/problem")
+    assert (answer.status_code, answer.json()["field"]) == (418, "spout")
+    assert answer.headers["x-tea"] == "no"
 
 
-def test_headers_of_a_problem_are_sent(failing: httpx.Client):
-    assert failing.get("/v1/raise/problem").headers["x-tea"] == "no"
-
-
-def test_an_index_that_is_none_is_logged_with_what_is_wrong(
-    serve: Callable[..., httpx.Client], tmp_path, caplog: pytest.LogCaptureFixture
-):
+def test_an_index_that_is_none_is_logged_with_what_is_wrong(serve, tmp_path, caplog):
     (tmp_path / "other.db").write_text("a file of another program " * 100)
     answer = serve(index=str(tmp_path / "other.db")).get("/v1/stats")
-    assert answer.status_code == 500
+    check_problem(answer, 500, "internal_error")
     assert "other.db" not in answer.text
     assert "IndexFormatError" in caplog.text
     assert "must be an index" in caplog.text
-
-
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
-def test_an_address_that_is_not_there(shared: httpx.Client, method: str):
-    answer = shared.request(method, "/v1/nothing")
-    assert answer.status_code == 404
-    assert answer.json()["type"] == "urn:neardup:not-found"
-
-
-@pytest.mark.parametrize("path", ["/v1/stats/", "/v1//stats", "//v1/stats", "/V1/stats", "/v1"])
-def test_addresses_are_taken_as_they_are(shared: httpx.Client, path: str):
-    answer = shared.get(httpx.URL("http://127.0.0.1:8765").copy_with(raw_path=path.encode()))
-    assert answer.status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PUT", "/v1/documents", "DELETE, GET, POST, HEAD"),
-        ("OPTIONS", "/v1/documents", "DELETE, GET, POST, HEAD"),
-        ("POST", "/v1/documents/a/1", "DELETE, GET, HEAD"),
-        ("GET", "/v1/query", "POST"),
-        ("HEAD", "/v1/query", "POST"),
-        ("GET", "/v1/documents/a/2/keep", None),
-        ("PATCH", "/v1/documents/a/2/keep", "DELETE, GET, POST, HEAD"),
-        ("DELETE", "/v1/stats", "GET, HEAD"),
-        ("POST", "/healthz", "GET, HEAD"),
-        ("TRACE", "/metrics", "GET, HEAD"),
-    ],
-)
-def test_methods(shared: httpx.Client, method: str, path: str, allowed: str | None):
-    answer = shared.request(method, path)
-    if allowed is None:
-        # A document could have that id.
-        assert answer.status_code == 404
-        return
-    assert answer.status_code == 405
-    assert answer.headers["allow"] == allowed
-    if method != "HEAD":
-        assert allowed in answer.json()["detail"]
-
-
-@pytest.mark.parametrize("path", ["/v1/stats", "/v1/documents/a/1", "/healthz", "/metrics", "/"])
-def test_head_is_get_without_the_body(client: httpx.Client, path: str):
-    answer = client.head(path)
-    assert (answer.status_code, answer.content) == (200, b"")
-    got = client.get(path)
-    assert answer.headers["content-type"] == got.headers["content-type"]
-    if path != "/metrics":
-        assert answer.headers["content-length"] == str(len(got.content))
-
-
-def test_head_over_a_real_connection(serve_process: Callable[..., Process]):
-    service = serve_process()
-    for _ in range(3):
-        # A body too much would be taken for the next answer.
-        assert service.client.head("/v1/stats").status_code == 200
-        assert service.client.get("/healthz").json() == {"status": "ok"}
-    assert service.client.head("/v1/none").status_code == 404
-    assert service.client.post("/v1/documents", json={"id": "c", "text": LIBRARY}).is_success
-    service.stop(signal.SIGTERM)
-    assert "Traceback" not in service.log()

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from neardup.server.security.keys import create_key, read_keys
+from neardup.server.security.keys import create_key, read_keys, revoke_key
 from tests import needs
 from tests.forks import Fork, run_command
 from tests.waiting import PATIENCE
@@ -39,99 +39,79 @@ def run(tmp_path, tmp_path_factory):
     return start
 
 
-class TestRefusals:
-    def one_line(self, found):
-        code, out, err = found
-        assert (code, out) == (2, "")
-        assert err.startswith("neardup: ")
-        assert err.count("\n") == 1
-        return err
-
-    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "news.example"])
-    def test_another_address_without_keys(self, run, index, host):
-        err = self.one_line(run("--index", index, "--host", host, "--port", 0))
-        assert f"A service at {host} can be reached from other machines" in err
-        assert "neardup serve key create" in err
-
-    def test_a_file_of_keys_without_a_key(self, run, index, tmp_path):
-        keys = tmp_path / "keys.json"
-        err = self.one_line(run("--index", index, "--host", "0.0.0.0", "--keys", keys))
-        assert f"{keys}: cannot be read: No such file" in err
-        create_key(keys, "one", ["read"])
-        assert run("key", "revoke", "one", "--keys", keys)[0] == 0
-        err = self.one_line(run("--index", index, "--host", "0.0.0.0", "--keys", keys))
-        assert "has no key, so nobody could use the service" in err
-
-    def test_no_index(self, run, tmp_path):
-        err = self.one_line(run("--port", 0))
-        assert "--index is missing" in err
-        err = self.one_line(run("--index", "nosuch/none.db"))
-        assert "none.db: must be in a folder that exists. Create " in err
-        assert list(tmp_path.iterdir()) == []
-
-    def test_something_else_in_its_place(self, run, tmp_path):
-        (tmp_path / "text.db").write_text("这不是索引。" * 100, "utf-8")
-        assert "text.db" in self.one_line(run("--index", "text.db"))
-
-    def test_a_port_in_use(self, run, index):
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            port = other.getsockname()[1]
-            err = self.one_line(run("--index", index, "--port", port))
-        assert f"127.0.0.1:{port}: cannot listen on this port: Address already in use" in err
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            ("--port", 70000),
-            ("--language", "fr"),
-            ("--max-batch", 0),
-            ("--proxy", "proxy.example"),
-            ("--max-body-bytes", 0),
-            ("--request-seconds", 0),
-            ("--request-seconds", "inf"),
-            ("--max-report-bytes", 0),
-            ("--library", "papers"),
-            ("--library", "papers=nowhere"),
-            ("--library", "index=."),
-            ("--library", "a=.", "--library", "a=."),
-        ],
-    )
-    def test_bad_values(self, run, index, options):
-        """The message names the option as the person wrote it."""
-        err = self.one_line(run("--index", index, *options))
-        assert err.startswith(f"neardup: {options[-2]} must be ")
-
-    def test_nothing_given_is_help(self, run):
-        code, out, err = run()
-        assert "neardup serve" in out + err
-        assert "--index" in out + err
-        assert code in (0, 2)
+REFUSED = {
+    "": "--index is missing",
+    "--index nosuch/none.db": "none.db: must be in a folder that exists",
+    "--index text.db": "text.db",
+    # A service that other machines reach needs keys.
+    "--index n.db --host 0.0.0.0": "neardup serve key create",
+    "--index n.db --host ::": "neardup serve key create",
+    "--index n.db --host 10.1.2.3": "neardup serve key create",
+    "--index n.db --host news.example": "neardup serve key create",
+    "--index n.db --host 0.0.0.0 --keys none.json": "none.json: cannot be read",
+    "--index n.db --host 0.0.0.0 --keys empty.json": "empty.json: has no key",
+    **{
+        f"--index n.db {options} {wrong}": f"{wrong.split()[0]} must be "
+        for options, wrong in (
+            ("", "--port 70000"),
+            ("", "--language fr"),
+            ("", "--max-batch 0"),
+            ("", "--proxy proxy.example"),
+            ("", "--max-body-bytes 0"),
+            ("", "--request-seconds 0"),
+            ("", "--request-seconds inf"),
+            ("", "--max-report-bytes 0"),
+            ("", "--library papers"),
+            ("", "--library papers=nowhere"),
+            ("", "--library index=."),
+            ("--library a=.", "--library a=."),
+        )
+    },
+}
 
 
-class TestKeyCommands:
-    def test_make_list_revoke(self, run, tmp_path):
-        keys = tmp_path / "keys.json"
-        code, secret, err = run("key", "create", "crawler", "--scope", "write", "--keys", keys)
-        assert code == 0
-        assert re.fullmatch(r"neardup_[\w-]{43}\n", secret)
-        assert "this is the key of 'crawler' for write" in err
-        assert run("key", "create", "desk", "--keys", keys)[0] == 0
-        code, out, _ = run("key", "list", "--keys", keys)
-        assert code == 0
-        names, scopes = zip(*(line.split()[:2] for line in out.splitlines()), strict=True)
-        assert (names, scopes) == (("crawler", "desk"), ("write", "read"))
-        assert secret.strip() not in out
-        assert out.splitlines()[0].endswith(f"...{secret.strip()[-4:]}")
-        assert run("key", "revoke", "crawler", "--keys", keys)[0] == 0
-        assert [key.name for key in read_keys(keys)] == ["desk"]
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_is_refused(run, index, tmp_path, line):
+    keys = tmp_path / "empty.json"
+    create_key(keys, "one", ["read"])
+    revoke_key(keys, "one")
+    (tmp_path / "text.db").write_text("这不是索引。" * 100, "utf-8")
+    shutil.move(index, tmp_path / "n.db")
+    before = {path.name for path in tmp_path.iterdir()}
+    code, out, err = run(*line.split(), *([] if "--port" in line else ["--port", 0]))
+    assert (code, out) == (2, "")
+    assert err.startswith("neardup: ")
+    assert err.count("\n") == 1
+    assert REFUSED[line] in err
+    assert {path.name for path in tmp_path.iterdir()} == before
 
-    def test_what_is_wrong(self, run, tmp_path):
-        keys = tmp_path / "keys.json"
-        assert run("key", "list", "--keys", keys)[0] == 2
-        assert run("key", "revoke", "a", "--keys", keys)[0] == 2
-        assert run("key", "create", "a", "--scope", "all", "--keys", keys)[0] == 2
-        assert run("key", "create", "a")[0] == 2
-        assert not keys.exists()
+
+def test_a_port_in_use(run, index):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        code, _, err = run("--index", index, "--port", port)
+    assert (code, f"127.0.0.1:{port}: cannot listen on this port" in err) == (2, True)
+
+
+def test_keys_are_made_listed_and_revoked(run, tmp_path):
+    keys = tmp_path / "keys.json"
+    for words in (("list",), ("revoke", "a"), ("create", "a", "--scope", "all")):
+        assert run("key", *words, "--keys", keys)[0] == 2
+    assert run("key", "create", "a")[0] == 2
+    assert not keys.exists()
+    code, secret, err = run("key", "create", "crawler", "--scope", "write", "--keys", keys)
+    assert code == 0
+    assert re.fullmatch(r"neardup_[\w-]{43}\n", secret)
+    assert "this is the key of 'crawler' for write" in err
+    assert run("key", "create", "desk", "--keys", keys)[0] == 0
+    code, out, _ = run("key", "list", "--keys", keys)
+    assert code == 0
+    names, scopes = zip(*(line.split()[:2] for line in out.splitlines()), strict=True)
+    assert (names, scopes) == (("crawler", "desk"), ("write", "read"))
+    assert secret.strip() not in out
+    assert out.splitlines()[0].endswith(f"...{secret.strip()[-4:]}")
+    assert run("key", "revoke", "crawler", "--keys", keys)[0] == 0
+    assert [key.name for key in read_keys(keys)] == ["desk"]
 
 
 class TestServing:
@@ -153,17 +133,13 @@ class TestServing:
         assert first.startswith(f"neardup: note: created the index {location} with the recipe")
         assert second == f"neardup: serving {location} at {running.url}"
 
-    def test_quiet(self, serve_process, index):
-        running = serve_process(command=["serve", "--index", index, "--quiet"])
-        running.client.get("/v1/documents/secret")
-        assert running.stop() == 0
-        assert running.log() == ""
-
-    def test_the_access_log(self, serve_process, index):
-        running = serve_process(command=["serve", "--index", index, "--access-log"])
+    @pytest.mark.parametrize(("option", "is_logged"), [("--quiet", False), ("--access-log", True)])
+    def test_what_is_logged(self, serve_process, index, option, is_logged):
+        running = serve_process(command=["serve", "--index", index, option])
         running.client.get("/v1/documents/none")
         assert running.stop() == 0
-        assert '"GET /v1/documents/none HTTP/1.1" 404' in running.log()
+        assert ('"GET /v1/documents/none HTTP/1.1" 404' in running.log()) == is_logged
+        assert is_logged or running.log() == ""
 
     def test_other_addresses_with_keys(self, serve_process, index, tmp_path):
         keys = tmp_path / "keys.json"
@@ -180,32 +156,11 @@ class TestServing:
         assert running.client.get("/v1/stats", headers=headers).status_code == 200
         assert running.stop() == 0
 
-    def test_a_second_one_at_the_same_port(self, serve_process, run, index):
-        running = serve_process(command=["serve", "--index", index])
-        port = running.url.rpartition(":")[2]
-        code, _, err = run("--index", index, "--port", port)
-        assert (code, "cannot listen on this port" in err) == (2, True)
-
 
 class TestExamples:
     """The clients in examples/ do what they say."""
 
-    def test_in_python(self, serve_process, index, root):
-        running = serve_process(command=["serve", "--index", index])
-        program = [sys.executable, root / "examples" / "client.py"]
-        found = subprocess.run(
-            [*program, root / "examples" / "articles.jsonl", running.url],
-            capture_output=True,
-            timeout=PATIENCE,
-            check=True,
-        )
-        lines = found.stdout.decode().splitlines()
-        assert len(lines) == 31
-        assert "bridge: kept" in lines
-        assert "bridge-agency: repeats bridge, content(5) 0.94" in lines
-        assert running.stop() == 0
-
-    def test_in_python_with_lines_that_are_no_documents(self, serve_process, index, root, tmp_path):
+    def test_in_python(self, serve_process, index, root, tmp_path):
         running = serve_process(
             command=["serve", "--index", index, "--max-text-characters", "1000"]
         )
@@ -222,16 +177,15 @@ class TestExamples:
         ]
         path = tmp_path / "some.jsonl"
         path.write_text("\n".join(lines))
-        found = subprocess.run(
-            [sys.executable, root / "examples" / "client.py", path, running.url],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        assert found.returncode == 1
-        assert len(found.stdout.splitlines()) == 42
-        assert "first: kept" in found.stdout
-        assert "last: repeats first, content(5) 1.00" in found.stdout
+        program = [sys.executable, root / "examples" / "client.py"]
+        options = {"capture_output": True, "text": True, "timeout": PATIENCE}
+        good = [*program, root / "examples" / "articles.jsonl", running.url]
+        assert "bridge: kept" in subprocess.run(good, **options, check=True).stdout
+        result = subprocess.run([*program, path, running.url], **options)
+        assert result.returncode == 1
+        assert len(result.stdout.splitlines()) == 42
+        assert "first: kept" in result.stdout
+        assert "last: repeats first, content(5) 1.00" in result.stdout
         for expected in (
             "line 3: refused. must be JSON",
             "line 4, id 7: refused. Invalid field: The field 'id'",
@@ -239,7 +193,7 @@ class TestExamples:
             "line 46, id 'long': refused. The field 'documents[",
             "4 lines were refused",
         ):
-            assert expected in found.stderr
+            assert expected in result.stderr
         stored = running.client.get("/v1/documents/first").json()
         assert stored["at"] == "2026-03-01T08:00:00Z"
         assert running.stop() == 0
@@ -251,15 +205,15 @@ class TestExamples:
             command=["serve", "--index", index, "--keys", str(tmp_path / "keys.json")]
         )
         paper = root / "examples" / "papers" / "paper.md"
-        found = subprocess.run(
+        result = subprocess.run(
             ["sh", root / "examples" / "client.sh", paper, running.url],
             capture_output=True,
             timeout=PATIENCE,
             cwd=tmp_path,
             env=os.environ | {"NEARDUP_KEY": secret},
         )
-        said = found.stdout.decode()
-        assert found.returncode == 0, said + found.stderr.decode()
+        said = result.stdout.decode()
+        assert result.returncode == 0, said + result.stderr.decode()
         assert '"kept":1,"dropped":1' in said
         assert '"duplicate":true' in said
         assert (tmp_path / "report.html").stat().st_size > 1000

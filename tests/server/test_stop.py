@@ -9,10 +9,7 @@ import httpx
 import pytest
 
 from tests import needs
-from tests.server import real_service
 from tests.waiting import PATIENCE, until
-
-serve_for_real = real_service.serve_for_real
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,8 +35,8 @@ def refuses(running):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_request_under_way_is_answered(serve_for_real, tmp_path, number):
-    running = serve_for_real(stop_seconds=1000)
+def test_a_request_under_way_is_answered(serve_process, tmp_path, number):
+    running = serve_process(stop_seconds=1000)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "go", content=b"abc")
         running.wait_until_logged("begun")
@@ -54,9 +51,9 @@ def test_a_request_under_way_is_answered(serve_for_real, tmp_path, number):
     assert "Traceback" not in running.log()
 
 
-def test_idle_connections_do_not_hold_it_up(serve_for_real):
+def test_idle_connections_do_not_hold_it_up(serve_process):
     # No limit of time ends them before this test gives up.
-    running = serve_for_real(stop_seconds=1000)
+    running = serve_process(stop_seconds=1000)
     port = int(running.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as silent:
         silent.sendall(b"GET / HTT")
@@ -64,8 +61,8 @@ def test_idle_connections_do_not_hold_it_up(serve_for_real):
         assert running.stop() == 0
 
 
-def test_what_takes_longer_than_it_may_is_ended(serve_for_real, tmp_path):
-    running = serve_for_real(stop_seconds=1)
+def test_what_takes_longer_than_it_may_is_ended(serve_process, tmp_path):
+    running = serve_process(stop_seconds=1)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "never")
         running.wait_until_logged("begun")
@@ -76,8 +73,8 @@ def test_what_takes_longer_than_it_may_is_ended(serve_for_real, tmp_path):
         assert error is not None or asked.result().status_code >= 500
 
 
-def test_the_log_has_no_texts(serve_for_real):
-    running = serve_for_real()
+def test_the_log_has_no_texts(serve_process):
+    running = serve_process()
     secret = "绝密内容不可外传"
     running.client.post("/v1/documents", json={"id": "s", "text": secret * 20})
     running.client.post("/v1/documents", json={"id": "s", "text": secret * 21})
@@ -90,8 +87,8 @@ def test_the_log_has_no_texts(serve_for_real):
     assert "KeyError" in running.log()
 
 
-def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_for_real, tmp_path):
-    running = serve_for_real(stop_seconds=1000)
+def test_a_second_ctrl_c_ends_it_with_the_code_of_an_interrupt(serve_process, tmp_path):
+    running = serve_process(stop_seconds=1000)
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(slow, running, tmp_path / "never")
         running.wait_until_logged("begun")

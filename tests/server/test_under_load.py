@@ -14,7 +14,6 @@ from tests import needs
 from tests.index.consistency import check_consistent
 from tests.index.written import documents, families
 from tests.postgres import NoServer, Server
-from tests.server.conftest import Process
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
@@ -47,8 +46,8 @@ def sent(url, batches, *, decided=None, go_on=lambda: True):
                     return
                 with lock:
                     if answer.status_code in (200, 201):
-                        found = answer.json()
-                        decided.extend(found.get("decisions", [found]))
+                        result = answer.json()
+                        decided.extend(result.get("decisions", [result]))
                     else:
                         others.append(answer.status_code)
 
@@ -106,9 +105,9 @@ def test_killed(serve_process, empty, attempt):
 
     sent(service.url, cut(MANY, 0), decided=decided, go_on=go_on)
     service.process.wait()
-    found = check_consistent(empty)
-    assert {one["id"] for one in decided} <= set(found)
-    assert len(found) < len(MANY)
+    stored = check_consistent(empty)
+    assert {one["id"] for one in decided} <= set(stored)
+    assert len(stored) < len(MANY)
     # The next one goes on where it stopped.
     again = serve_process(index=empty)
     decided, others = sent(again.url, cut(MANY, 32))
@@ -151,9 +150,12 @@ def test_the_database_goes_away_and_comes_back(serve_process, own_postgres):
     url = own_postgres.new_database()
     with neardup.Index(url, workers=1) as index:
         index.add("a", MANY[0]["text"])
-    service = serve_process(index=url)
-    client = service.client
+    own_postgres.stop()
+    # It starts before its database.
+    client = serve_process(index=url).client
     new = {"id": "b", "text": MANY[1]["text"]}
+    assert client.get("/readyz").status_code == 503
+    own_postgres.start()
     assert client.get("/readyz").status_code == 200
     own_postgres.stop()
     answers = {
@@ -178,16 +180,6 @@ def test_the_database_goes_away_and_comes_back(serve_process, own_postgres):
     assert [
         one["id"] for one in client.post("/v1/query", json={"text": new["text"]}).json()["matches"]
     ] == ["b"]
-
-
-def test_a_service_starts_before_its_database(serve_process, own_postgres):
-    url = own_postgres.new_database()
-    neardup.Index(url, workers=1).close()
-    own_postgres.stop()
-    service: Process = serve_process(index=url)
-    assert service.client.get("/readyz").status_code == 503
-    own_postgres.start()
-    assert service.client.get("/readyz").status_code == 200
 
 
 def test_readers_do_not_wait_for_a_writer(serve_process, empty):

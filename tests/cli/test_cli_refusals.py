@@ -1,0 +1,306 @@
+"""What the command line refuses: one line with a way out, and nothing is written."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import LINES, A, B, last_line_apart
+
+from neardup import Index
+
+#: Beginnings of command lines, and what follows with the words that decide.
+REFUSED = {
+    "": {
+        "plam": "no command plam. Did you mean plan?",
+        "nosuch": "See `neardup --help`",
+        "index ad": "Did you mean add?",
+        "serve nosuch": "no command nosuch",
+        "serve key nosuch": "See `neardup serve key --help`",
+        "evaluate nothing": "no command nothing",
+        "plan -z": "no option -z",
+        "plan many": "DOCUMENTS must be a whole number",
+        "plan --threshold high": "--threshold must be a number",
+        "serve --port x": "--port must be a whole number",
+        "check a --reference b": "Did you mean --library?",
+        "--language fr recipes": "--language must be one of zh, en",
+    },
+    "dedup": {
+        "--nosuch": "no option --nosuch. See `neardup dedup --help`",
+        "--keep x": "Did you mean --priority?",
+        "in.jsonl --treshold 0.5": "Did you mean --threshold",
+        "in.jsonl -o k.jsonl --forc": "Did you mean --force",
+        "in.jsonl": "--output is missing",
+        "-o k.jsonl": "INPUT is missing",
+        "in.jsonl -o": "-o needs a value",
+        "- - -o k.jsonl": "standard input",
+        "in.jsonl -o in.jsonl --force": "in.jsonl",
+        "in.jsonl -o ./in.jsonl --force": "in.jsonl",
+        "in.jsonl -o link.jsonl --force": "in.jsonl",
+        "in.jsonl -o k.jsonl --removed ./k.jsonl": "k.jsonl",
+        "in.jsonl -o k.jsonl --removed wrong.jsonl": "wrong.jsonl: exists already",
+        "in.jsonl -o k.jsonl --report a.txt": "a.txt: exists already",
+        "in.jsonl -o nosuch/k.jsonl": "nosuch/k.jsonl: must be in a folder that exists",
+        "in.jsonl -o k.what": "k.what: must have the extension",
+        "in.jsonl dump -o k.jsonl --on-error stop": "Stopped, as --on-error stop asks",
+    },
+    "dedup -o k.jsonl": {
+        "nosuch.jsonl": "nosuch.jsonl: no such file",
+        "in.jsonl nosuch.jsonl": "nosuch.jsonl: no such file",
+        "nosuch/**/*.jsonl*": "nosuch/**/*.jsonl*: no file matches",
+        "folder": "folder: must contain files",
+        "*.what": "*.what: must contain files",
+        "in.what": "in.what: must have a known extension",
+    },
+    "dedup in.jsonl -o k.jsonl": {
+        "--text-field txt": "4 records with 'id', 'text'",
+        "--format what": "--format must be",
+        "--recipe nosuch": "--recipe must be",
+        "--recipe nosuch.toml": "nosuch.toml: cannot be read",
+        "--recipe big.toml": "big.toml",
+        "--threshold 80": "--threshold must be",
+        "--threshold nan": "--threshold must be",
+        "--max-distance 129": "--max-distance must be",
+        "--max-distance -1": "--max-distance must be",
+        "--workers -1": "--workers must be",
+        f"--memory {'9' * 5000}GB": "--memory must be",
+        "--priority best": "--priority must be",
+        "--priority field:": "--priority must be",
+        "--on-error ignore": "--on-error must be",
+    },
+    "pairs in.jsonl": {
+        "--force=1": "--force takes no value",
+        "-o k.csv --on-error drop": "--on-error must be one of keep, stop",
+        "-o wrong.jsonl": "wrong.jsonl: exists already",
+    },
+    "compare": {
+        "a b c d e": "does not take the argument d e",
+        "a.txt nosuch.txt": "nosuch.txt: no such file",
+        "a.txt folder": "folder: cannot be read",
+        "a.txt cut.docx": "cut.docx: must be a whole Word document",
+        "a.txt gbk.txt --encoding utf-8": "gbk.txt: byte 0 is not valid utf-8",
+        "a.txt b.txt --encoding klingon": "'klingon'",
+        "a.txt b.txt --encoding base64": "'base64'",
+        "a.txt b.txt nosuch/out.txt": "nosuch",
+        "a.txt b.txt folder": "folder",
+        "a.txt in.jsonl a.txt": "also an input",
+        "a.txt in.jsonl ./a.txt": "also an input",
+        "- -": "Only one of the two texts",
+        "渡口停航三天 渡口停航四天": "To compare two texts",
+        f"{'渡口停航三天。' * 100} 渡口停航四天": "To compare two texts",
+        "a.txt b.txt k.txt -t 80": "did you mean 0.8?",
+        "a.txt b.txt k.txt -d 3": "--max-distance must be left out",
+        "a.txt b.txt k.txt -d 129 -r characters": "--max-distance must be a whole number",
+    },
+    "check a.txt": {
+        "": "--library must name",
+        "-l nosuch": "nosuch: no such file or folder",
+        "b.txt -l library -o k.html": "-o must be a folder for several",
+        "b.txt -l library --json k.json": "--json must be a folder for several",
+        "b.txt -l library --json -": "--json",
+        "library -l library -o library": "must not be the folder of the papers",
+    },
+    "check a.txt -l library": {
+        "--least 4": "--least must be",
+        "--workers -1": "--workers must be",
+        "--fail-above 30%": "--fail-above must be a number from 0 to 1",
+        "--fail-above 1.1": "--fail-above must be",
+        "--fail-above nan": "--fail-above must be",
+        "--max-passages 0": "--max-passages must be",
+        "--max-source-passages 0": "--max-source-passages must be",
+        "--max-source-text 0": "--max-source-text must be",
+        "--language fr": "--language must be",
+        "--exclude nosuch.txt": "nosuch.txt: no such file",
+        "-o report.pdf": "-o must end in .html for one paper",
+        "-o report": "-o must end in .html for one paper",
+        "-o nosuch/report.html": "nosuch",
+    },
+    "evaluate": {
+        "pairs in.jsonl -o out": "--truth",
+        "pairs in.jsonl --truth in.jsonl -o out": "must name the columns",
+        "published dump -o out": "at least two documents",
+        "published dump -o out --sizes 1k": "--sizes must be whole",
+        "published dump -o out --methods best": "--methods",
+        "published dump --copies quotes": "--copies must be",
+        "published dump --copies edits --rate 0.9": "--rate must be a number",
+        "published dump --rate 0.05": "--rate must be left out unless --copies edits",
+    },
+    "index create": {
+        "n.db": "there is an index already",
+        "new.db --expected 1.5": "--expected must be a whole number",
+        "new.db --expected 0": "--expected must be a whole number",
+        "new.db --store nowhere": "--store must be one of text, sketch",
+        "new.db --threshold 80": "--threshold must be a number above 0",
+        "new.db --recipe nosuch": "nosuch",
+        "new.db --recipe news -b in.jsonl": "--background must be left out",
+        "new.db -b nosuch.jsonl": "nosuch.jsonl: no such file",
+        "new.db --from nosuch": "nosuch: no such file",
+        "new.db --from in.jsonl": "must begin with the first line of a whole index",
+        "new.db --from in.jsonl --recipe news": "copies all settings",
+        "new.db --from -": "must begin with the first line",
+    },
+    **{
+        f"index add {index}": {
+            "nosuch.jsonl": "nosuch.jsonl: no such file",
+            "in.jsonl --format what": "--format must be",
+            "in.jsonl --within soon": "--within must be a timedelta",
+            "in.jsonl --at-field at --at-zone Mars": "--at-zone must be",
+            "in.jsonl --removed in.jsonl": "in.jsonl: exists already",
+            "in.jsonl --removed k.what": "must have the extension",
+            "wrong.jsonl --removed k.jsonl": "Did you mean 'txt'?",
+        }
+        for index in ("n.db", "new.db")
+    },
+    "index query n.db": {
+        "": "Give one text",
+        "text --file in.jsonl": "Give one text",
+        "a.txt": "--file a.txt",
+        "text -k 0": "-k must be a whole number of at least 1",
+        "text --within -3d": "--within must be",
+        "text --at 2025-03-09": "sets the end of the period",
+        "text --within 3d --at spring": "--at must be a time such as",
+        "--file nosuch.txt": "nosuch.txt: cannot be read",
+        "--file gbk.txt --encoding utf-8": "Name the encoding",
+    },
+    "index": {
+        "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",
+        "add n.db in.jsonl --report in.jsonl -f": "must not be both input and output",
+        "add n.db in.jsonl --removed n.db-commits -f": "since it is a file of the index n.db",
+        "clusters n.db -o n.db -f": "since it is a file of the index n.db",
+        "export n.db -o index-link.jsonl -f": "since it is a file of the index n.db",
+        "export n.db --decisions n.db-shm -f": "since it is a file of the index n.db",
+        "export n.db --whole -o n.db-wal -f": "since it is a file of the index n.db",
+        "explain n.db x": "there is no document 'x'",
+        "clusters n.db -o a.txt": "a.txt",
+        "export n.db --decisions a.txt": "a.txt",
+        "export n.db --whole --decisions d.csv": "includes the decisions",
+        "backup n.db a.txt": "a.txt: ",
+        "backup n.db n.db-wal": "n.db-wal: ",
+        "expire n.db": "Give either --before or --older-than",
+        "expire n.db --before 2025-01-01 --older-than 3d": "Give either",
+        "expire n.db --before spring": "--before must be a time such as",
+        "expire n.db --older-than 90": "--older-than must be",
+        "expire n.db --older-than 0d": "'0d'",
+    },
+}
+#: Commands, and what they need beside an index.
+WITH_AN_INDEX = {
+    "query": "text",
+    "explain": "id",
+    "clusters": "",
+    "stats": "",
+    "remove": "id",
+    "expire": "--older-than 3d",
+    "reconsider": "",
+    "export": "",
+    "recount": "",
+    "backup": "copy.db",
+    "compact": "",
+    "check": "",
+}
+#: Places without an index.
+PLACES = {
+    "nosuch.db": "no such file. Create an index first",
+    "text.db": "must be an index",
+    "empty.db": "must hold an index",
+    "folder": "must be a file",
+    "mysql://host/db": "must be the path of a file, or begin with postgresql://",
+    "postgresql://u:secret@127.0.0.1:1/x": "cannot connect",
+}
+for place, words in PLACES.items():
+    REFUSED |= {
+        f"index {command} {place}": {rest: words} for command, rest in WITH_AN_INDEX.items()
+    }
+    # Adding makes a new index, in a folder that exists.
+    place = place.replace("nosuch.db", "nosuch/n.db")
+    words = words.replace("no such file. Create an index first", "must be in a folder that exists")
+    REFUSED[f"index add {place}"] = {"in.jsonl": words}
+LINES_AND_WORDS = [
+    (f"{beginning} {rest}".strip(), words)
+    for beginning, rests in REFUSED.items()
+    for rest, words in rests.items()
+]
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory):
+    """A folder with what the lines name."""
+    folder = tmp_path_factory.mktemp("things")
+    for name in ("folder", "dump", "library"):
+        (folder / name).mkdir()
+    for name, data in {
+        "in.what": LINES,
+        "a.txt": A,
+        "b.txt": B,
+        "library/b.txt": B,
+        "dump/one.xml": "",
+        "text.db": B * 100,
+        "empty.db": "",
+        "dump/one.jsonl": f'{{"text": "{A}"}}\n',
+        "wrong.jsonl": '{"id": "a", "txt": "a text"}\n',
+        "big.toml": f"[sketch]\nbits = {'9' * 5000}\n",
+    }.items():
+        (folder / name).write_text(data, "utf-8")
+    (folder / "gbk.txt").write_text(A, "gbk")
+    (folder / "cut.docx").write_bytes(b"PK\x03\x04")
+    (folder / "link.jsonl").symlink_to("in.jsonl")
+    (folder / "index-link.jsonl").symlink_to("n.db")
+    with Index(folder / "n.db") as index:
+        index.add("a", A)
+    return folder
+
+
+@pytest.mark.parametrize(("line", "words"), LINES_AND_WORDS, ids=range(len(LINES_AND_WORDS)))
+def test_one_line_says_what_is_wrong(run, here, things, line, words):
+    shutil.copytree(things, here, symlinks=True, dirs_exist_ok=True)
+
+    def contents():
+        return {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+
+    before = contents()
+    result = run(*shlex.split(line), code=2)
+    (message,) = last_line_apart(result.err)
+    assert words in message
+    assert len(message) < 320
+    assert "secret" not in message
+    assert result.out == ""
+    assert contents() == before
+
+
+#: Words that no Chinese message has; a name of an option or a file may stand in it.
+ENGLISH = {"has", "missing", "must", "See", "Did", "needs", "takes", "Got", "such", "Give"}
+
+
+@pytest.mark.parametrize(
+    "line", [f"{beginning} {rest}" for beginning, rests in REFUSED.items() for rest in [*rests][:3]]
+)
+def test_in_chinese(run, here, things, line):
+    shutil.copytree(things, here, symlinks=True, dirs_exist_ok=True)
+    assert not ENGLISH & set(run("--language", "zh", *shlex.split(line), code=2).err.split())
+
+
+@pytest.mark.parametrize("line", ["", "dedup", "index", "index add", "check", "serve"])
+def test_without_arguments_the_help_is_printed(run, line):
+    result = run(*line.split(), code=2)
+    assert result.out == run(*line.split(), "--help").out
+    assert result.err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("dedup", ["-o"]),
+        ("dedup", ["-o", "k.jsonl", "--removed"]),
+        ("dedup", ["-o", "k.jsonl", "--report"]),
+        ("pairs", ["-o"]),
+        ("fingerprint", ["-o"]),
+        ("idf", ["-o"]),
+    ],
+)
+def test_an_output_that_exists_is_replaced_only_by_force(run, files, command, options):
+    Path("mine.jsonl").write_text("mine", "utf-8")
+    run(command, "in.jsonl", *options, "mine.jsonl", code=2)
+    assert Path("mine.jsonl").read_text("utf-8") == "mine"
+    assert files() == ["in.jsonl", "mine.jsonl"]
+    run(command, "in.jsonl", *options, "mine.jsonl", "--force")
+    assert Path("mine.jsonl").read_text("utf-8") != "mine"

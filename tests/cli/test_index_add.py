@@ -1,0 +1,178 @@
+"""``neardup index create`` and ``add``: what they print, and how they end."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ARTICLES, LINES, A, environment, records, records_of, table
+from tests.cli.interrupted import MESSAGE, run_interrupted
+from tests.waiting import PATIENCE
+
+from neardup._core import MAX_BATCH
+from neardup.index.backends import open_database
+
+
+def stats(run, index="n.db"):
+    return json.loads(run("index", "stats", index, "--json").out)
+
+
+def test_create_with_settings(run, files):
+    words = ["--threshold", "0.7", "--store", "sketch", "--expected", 500, "--strip-markup"]
+    result = run("index", "create", "n.db", *words)
+    assert result.out == ""
+    assert "recipe         general-" in result.err
+    assert files() == ["in.jsonl", "n.db"]
+    created = stats(run)
+    assert (created["documents"], created["threshold"], created["store"]) == (0, 0.7, "sketch")
+    assert run("index", "create", "q.db", "--recipe", "news", "-q").err == ""
+    assert stats(run, "q.db")["background"] == "none"
+
+
+def test_create_with_a_background(run):
+    Path("more.csv").write_text("text\n另外一段文字。\n", "utf-8")
+    Path("bad.jsonl").write_text("oops\n" * 101)
+    words = ["-b", ARTICLES, "--background", "more.csv", "-b", "bad.jsonl"]
+    result = run("index", "create", "n.db", *words, code=2)
+    assert "bad.jsonl: 101 records" in result.err
+    assert stats(run)["background"] == "given"
+    assert stats(run)["background_texts"] >= 32
+
+
+def test_add_and_add_again(run):
+    run("index", "create", "n.db", "-q")
+    words = ("index", "add", "n.db", ARTICLES, "--removed")
+    result = run(*words, "first.jsonl")
+    assert result.out == ""
+    first = table(result.err.replace("already there", "already"))
+    assert first["read"] == first["new"] == "31"
+    assert first["kept"].split()[0] == "25"
+    assert first["dropped"] == "6  content(5) >= 0.45"
+    removed = records_of("first.jsonl")
+    assert {row["id"]: row["kept_id"] for row in removed}["bridge-repost"] == "bridge"
+    assert list(removed[0]) == ["id", "kept_id", "similarity", "measure", "distance"]
+    again = run(*words, "again.jsonl")
+    expected = {**first, "already": "31", "new": "0"}
+    assert table(again.err.replace("already there", "already")) == expected
+    assert Path("first.jsonl").read_bytes() == Path("again.jsonl").read_bytes()
+
+
+def test_add_makes_the_index_and_says_so(run, files):
+    result = run("index", "add", "new.db", "in.jsonl")
+    assert result.out == ""
+    assert result.err.startswith("neardup: note: created the index new.db with the recipe general.")
+    assert files() == ["in.jsonl", "new.db"]
+    assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
+    assert run("index", "add", "other.db", "-", "-q", stdin=LINES.encode()).err == ""
+    assert [row["id"] for row in records(run("index", "clusters", "other.db").out)] == ["c", "d"]
+
+
+def test_duplicates_and_problems_in_the_exit_code(run):
+    words = ("index", "add", "n.db", "--fail-on-duplicates")
+    for _ in range(2):
+        run(*words, "in.jsonl", "-q", code=1)
+    Path("bad.jsonl").write_text('{"id": "x", "text": 7}\n' + LINES, "utf-8")
+    result = run(*words, "bad.jsonl", code=2)
+    assert "bad.jsonl: record 1, field 'text'" in result.err
+    assert table(result.err)["refused"] == "1"
+    Path("other.jsonl").write_text('{"id": "a", "text": "另一段文字。"}\n', "utf-8")
+    assert "'a' already belongs to another text" in run(*words, "other.jsonl", code=2).err
+
+
+def test_within(run):
+    rows = [("a", "2024-03-01"), ("b", "2024-03-10"), ("c", "2024-03-12")]
+    lines = [json.dumps({"id": id, "text": A, "when": when}) for id, when in rows]
+    Path("w.jsonl").write_text("\n".join(lines), "utf-8")
+    run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
+    result = records(run("index", "clusters", "n.db").out)
+    assert [(row["id"], row["kept_id"]) for row in result] == [("c", "b")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("batches", [1, 2])
+def test_after_an_interrupt_the_same_command_continues(run, here, files, number, batches):
+    with (here / "many.jsonl").open("w", encoding="utf-8") as lines:
+        for at in range(3 * MAX_BATCH):
+            text = "".join(chr(0x4E00 + (at * 7919 + i * i * 31) % 9000) for i in range(50))
+            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+    run("index", "create", "n.db", "-q")
+    words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
+    # The first step is that of counting, which reads all files before any document is added.
+    code, errors = run_interrupted(f"advance {batches + 1}", number, *words)
+    stored = stats(run)["documents"]
+    assert stored == batches * MAX_BATCH
+    assert code == 128 + number
+    assert errors.startswith(MESSAGE.rstrip())
+    assert f"The first {stored:,} records are stored" in errors
+    assert "removed.jsonl" not in files()
+    found = table(run(*words).err)
+    assert found["already"].split() == ["there", f"{stored:,}"]
+    assert found["read"] == f"{3 * MAX_BATCH:,}"
+
+
+def test_the_report_of_add(run, index):
+    rows = [{"id": f"p{at}", "text": "text", "date": "spring"} for at in range(150)]
+    Path("bad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("empty.jsonl").touch()
+    inputs = [str(ARTICLES), "bad.jsonl", "empty.jsonl"]
+    words = ["--at-field", "date", "--at-zone", "UTC", "--within", "14d"]
+    result = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
+    first, second = result.err.splitlines()[:2]
+    assert first.startswith("neardup: bad.jsonl: 150 records: field 'date' must be a time")
+    assert "(records 1, 2, 3, …). Record 1: got spring instead." in first
+    assert second == "neardup: empty.jsonl: no records."
+    report = json.loads(Path("report.json").read_text("utf-8"))
+    counts = report["summary"]
+    assert (counts["read"], counts["refused"], counts["new"]) == (181, 150, 0)
+    assert counts["already"] + counts["new"] == counts["kept"] + counts["dropped"] == 31
+    assert counts["problems"] == len(report["problems"]) == 151
+    assert report["problems"][149].startswith("bad.jsonl: record 150, field 'date'")
+    assert report["settings"]["within"] == "14d"
+    assert report["settings"]["inputs"] == inputs
+    assert report["index"]["documents"] == 31
+    assert "neardup" in report["versions"]
+
+
+def test_times_without_a_zone(run):
+    line = json.dumps({"id": "a", "text": A, "date": "2020-3-30 23:37:00"})
+    words = ["--at-field", "date", "--at-zone", "Asia/Shanghai", "-q"]
+    run("index", "add", "n.db", "-", *words, stdin=line.encode())
+    assert "arrived 2020-03-30 15:37:00 UTC" in run("index", "explain", "n.db", "a").out
+
+
+def test_a_zone_that_is_assumed_is_named_once(run):
+    Path("with.jsonl").write_text(json.dumps({"text": A, "date": "2020-04-01T17:04:00Z"}))
+    Path("without.jsonl").write_text(json.dumps({"text": A, "date": "2020-4-1 17:04:00"}))
+    words = ["index", "add", "n.db", "--at-field", "date"]
+    assert "zone" not in run(*words, "with.jsonl").err
+    result = run(*words, "with.jsonl", "without.jsonl", "without.jsonl")
+    assert result.err.count("--at-zone Asia/") == 1
+    assert "zone" not in run(*words, "without.jsonl", "--at-zone", "UTC").err
+    assert "is read as UTC" in run("index", "expire", "n.db", "--before", "2000-01-01").err
+
+
+@pytest.mark.slow
+def test_a_writer_that_waits_says_so_once(index):
+    holder = open_database(index, must_exist=True)
+    with holder.writing():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "neardup", "index", "add", index, "in.jsonl"],
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        first = process.stderr.readline().decode()
+    rest = process.communicate(timeout=PATIENCE)[1].decode()
+    holder.close()
+    assert first == "neardup: note: waiting for another writer.\n"
+    assert "waiting" not in rest
+    assert process.returncode == 0, rest
+
+
+def test_a_field_that_no_record_has(run):
+    words = ["index", "add", "n.db", "in.jsonl", "--at-field", "dat"]
+    assert "neardup: note: No record has a value in the field 'dat'." in run(*words).err
+    assert "字段“dat”" in run("--language", "zh", *words).err
+    assert run(*words, "-q").err == ""
