@@ -4,9 +4,12 @@
 
 use rayon::prelude::*;
 
+/// Larger buckets are sorted by themselves.
+const SMALL: u32 = 16;
+
 /// Deals values out, fewer than 2^32. Returns them bucket by bucket, and where each bucket ends.
-fn deal<T: Copy + Default>(
-    values: impl ExactSizeIterator<Item = T> + Clone,
+pub(crate) fn deal<T: Copy + Default>(
+    values: impl Iterator<Item = T> + Clone,
     buckets: usize,
     bucket: impl Fn(T) -> usize,
 ) -> (Vec<T>, Vec<u32>) {
@@ -17,7 +20,7 @@ fn deal<T: Copy + Default>(
     for at in 1..ends.len() {
         ends[at] += ends[at - 1];
     }
-    let mut dealt = vec![T::default(); values.len()];
+    let mut dealt = vec![T::default(); ends[buckets] as usize];
     for value in values {
         let next = &mut ends[bucket(value)];
         dealt[*next as usize] = value;
@@ -28,39 +31,41 @@ fn deal<T: Copy + Default>(
     (dealt, ends)
 }
 
-/// The buckets of values that were dealt out.
-fn each<'a, T>(mut dealt: &'a mut [T], ends: &[u32]) -> impl Iterator<Item = &'a mut [T]> {
-    let mut begin = 0;
-    ends.iter().map(move |&end| {
-        let (bucket, rest) = std::mem::take(&mut dealt).split_at_mut((end - begin) as usize);
-        (dealt, begin) = (rest, end);
-        bucket
-    })
-}
-
 /// Sorts values by the leading bits of `spread`, which must grow with the value and be spread evenly.
 /// There are about as many buckets as values, so little is left to sort.
 pub(crate) fn sorted<T: Copy + Default + Ord>(values: &[T], spread: impl Fn(T) -> u64) -> Vec<T> {
-    let bits = values.len().max(2).ilog2();
+    let bits = values.len().max(2).ilog2() + 1;
     let bucket = |value| (spread(value) >> (64 - bits)) as usize;
     let (mut dealt, ends) = deal(values.iter().copied(), 1 << bits, bucket);
-    each(&mut dealt, &ends).for_each(<[T]>::sort_unstable);
+    let mut begin = 0;
+    for end in ends {
+        if end - begin > SMALL {
+            dealt[begin as usize..end as usize].sort_unstable();
+        }
+        begin = end;
+    }
+    // Nearly all buckets hold a value or two, so all of them are sorted in one go.
+    for at in 1..dealt.len() {
+        let (value, mut place) = (dealt[at], at);
+        while place > 0 && dealt[place - 1] > value {
+            dealt[place] = dealt[place - 1];
+            place -= 1;
+        }
+        dealt[place] = value;
+    }
     dealt
 }
 
-/// Sorts evenly spread values by buckets of about `size` values, at most `most` of them, on the
-/// current rayon pool. There must be fewer than 2^32 values.
-pub(crate) fn par_sorted(
-    values: impl ExactSizeIterator<Item = u64> + Clone,
-    size: usize,
-    most: usize,
-) -> Vec<u64> {
-    let bits = (values.len() / size).clamp(1, most).ilog2();
-    let bucket = |value: u64| value.checked_shr(64 - bits).unwrap_or(0) as usize;
-    let (mut dealt, ends) = deal(values, 1 << bits, bucket);
-    let buckets: Vec<&mut [u64]> = each(&mut dealt, &ends).collect();
-    buckets.into_par_iter().for_each(<[u64]>::sort_unstable);
-    dealt
+/// The values of each bucket, of some pieces that were [dealt out](deal), in their order.
+pub(crate) fn gathered(pieces: &[(Vec<u64>, Vec<u32>)], buckets: usize) -> Vec<Vec<u64>> {
+    let of_bucket = |at: usize| {
+        let parts = pieces.iter().map(|(values, ends)| {
+            let begin = at.checked_sub(1).map_or(0, |before| ends[before]);
+            &values[begin as usize..ends[at] as usize]
+        });
+        parts.collect::<Vec<_>>().concat()
+    };
+    (0..buckets).into_par_iter().map(of_bucket).collect()
 }
 
 #[cfg(test)]
@@ -74,8 +79,14 @@ mod tests {
         for count in 0..3000_u64 {
             assert!(sorted(&hashes, |hash| hash).is_sorted());
             assert_eq!(sorted(&hashes, |hash| hash).len(), hashes.len());
-            let each = hashes.iter().copied();
-            assert_eq!(par_sorted(each, 16, 64), sorted(&hashes, |hash| hash));
+            let bucket = |hash: u64| (hash >> 60) as usize;
+            let pieces = hashes
+                .chunks(700)
+                .map(|piece| deal(piece.iter().copied(), 16, bucket));
+            let pieces: Vec<_> = pieces.collect();
+            let all = gathered(&pieces, 16).concat();
+            assert_eq!(sorted(&all, |hash| hash), sorted(&hashes, |hash| hash));
+            assert!(all.is_sorted_by_key(|&hash| bucket(hash)));
             hashes.push(match count % 4 {
                 0 => u64::MAX - count,
                 1 => count,

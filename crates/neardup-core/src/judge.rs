@@ -220,7 +220,7 @@ impl Judge {
         let verifier = rule.bounds.measure.map(|measure| {
             let threshold = rule.bounds.threshold.unwrap_or(0.0);
             let frequencies = corpus.shingle_frequencies().map(Arc::clone);
-            Verifier::new(measure, threshold, frequencies).with_cache(corpus.memory().compared)
+            Verifier::new(measure, threshold, frequencies).with_cache(corpus.memory().compared / 2)
         });
         Judge {
             rule,
@@ -276,7 +276,7 @@ impl Judge {
     ) -> Result<Vec<Option<f64>>> {
         self.candidates += pairs.len() as u64;
         let similarities = match &mut self.verifier {
-            Some(verifier) => verifier.verify(corpus.texts(), pairs)?,
+            Some(verifier) => verifier.verify(corpus.texts(), corpus.samples(), pairs)?,
             None => pairs
                 .par_iter()
                 .with_min_len(64)

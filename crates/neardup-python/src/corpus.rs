@@ -288,12 +288,10 @@ impl Corpus {
 
     /// The shingle counts as bytes, to be merged with those of other corpora; None if the corpus
     /// does not count shingles.
-    fn counted_shingles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Some(counted) = self.inner.shingle_frequencies() else {
-            return Ok(None);
-        };
-        let bytes = self.threads.run(py, || Ok(shingles_to_bytes(counted)))?;
-        Ok(Some(PyBytes::new(py, &bytes)))
+    fn counted_shingles<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Corpus { inner, threads, .. } = self;
+        let bytes = threads.run(py, || Ok(inner.count_shingles().map(shingles_to_bytes)))?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// 16 bytes for each document; documents with the same text have the same bytes.

@@ -9,8 +9,7 @@ use neardup_core::cluster::{CHUNK, Decision, Reason};
 use neardup_core::corpus::{Corpus, FirstByText};
 use neardup_core::recipe::Scratch;
 use neardup_core::sketch::{Sketch, shingle_hashes};
-use neardup_core::verify::shingle_frequencies::sample_of_distinct;
-use neardup_core::verify::{ShingleFrequencies, Verifier};
+use neardup_core::verify::{Sample, ShingleFrequencies, Verifier};
 use neardup_io::{json_lines, records};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
@@ -194,38 +193,21 @@ impl Stages<'_> {
         let sample_all = || {
             distinct
                 .iter()
-                .map(|hashes| sample_of_distinct(hashes, 0))
+                .map(|hashes| Sample::of_distinct(hashes, 0))
                 .collect()
         };
-        let samples: Vec<Vec<u64>> = sample_all();
+        let samples: Vec<Sample> = sample_all();
         let of_each: usize = distinct.iter().map(Vec::len).sum();
-        let counted: usize = samples.iter().map(Vec::len).sum();
-        let times = self.rounds(|| timed(|| black_box::<Vec<Vec<u64>>>(sample_all())).1);
-        let name = ("choose shingles to count", "shingle", of_each);
+        let counted: usize = samples.iter().map(|sample| sample.hashes().len()).sum();
+        let times = self.rounds(|| timed(|| black_box::<Vec<Sample>>(sample_all())).1);
+        let name = ("sample shingles to count", "shingle", of_each);
         self.add(name, 8 * of_each, &[("copy", 8 * of_each)], times);
-        let mut table = ShingleFrequencies::default();
         let times = self.rounds(|| {
-            table = ShingleFrequencies::default();
-            let mut rest = samples.as_slice();
-            timed(|| {
-                for columns in &self.input.columns {
-                    let (batch, later) = rest.split_at(columns.len());
-                    table.add_samples(batch);
-                    rest = later;
-                }
-            })
-            .1
+            let mut table = ShingleFrequencies::default();
+            timed(|| table.finish(&samples)).1
         });
         let name = ("count shingles", "counted shingle", counted);
         self.add(name, 8 * counted, &[("access_4m", counted)], times);
-        let entries = table.len();
-        let times = self.rounds(|| {
-            let mut table = table.clone();
-            timed(|| table.keep_common()).1
-        });
-        // An entry is a hash and a count, padded, and a byte of the table.
-        let name = ("drop rare shingles", "entry", entries);
-        self.add(name, 17 * entries, &[("copy", 17 * entries)], times);
         self.distinct = distinct;
     }
 
@@ -292,7 +274,7 @@ impl Stages<'_> {
             let mut verifier = Verifier::new(measure, threshold, frequencies).with_cache(1 << 40);
             let mut verify_all = || {
                 for pairs in &chunks {
-                    let similar = verifier.verify(corpus.texts(), pairs);
+                    let similar = verifier.verify(corpus.texts(), corpus.samples(), pairs);
                     black_box(similar.expect("the texts can be read back"));
                 }
             };

@@ -1,70 +1,134 @@
-//! The shingle counts of a corpus while documents are added.
+//! The shingle counts of a corpus while documents are added, and the samples that are counted.
 
 use std::sync::Arc;
 
 use super::document::Sketched;
 use super::identity::FirstByText;
 use crate::recipe::Scratch;
-use crate::sketch::is_long;
+use crate::sketch::{Distinct, is_long};
 use crate::verify::{
-    ShingleFrequencies, content_hashes, is_spaced, shingle_frequencies, shingle_len,
+    Sample, Samples, ShingleFrequencies, content_hashes, is_short, is_spaced, shingle_len,
 };
 
-/// The shingle counts, and the texts that were counted already.
+/// The shingle counts, the texts that have a sample, and their samples.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub(super) k: usize,
     pub(super) texts: FirstByText,
     pub(super) frequencies: Arc<ShingleFrequencies>,
+    pub(super) samples: Samples,
+    /// The first document whose sample is not counted yet.
+    uncounted: usize,
+    /// Shingles of those samples.
+    waiting: usize,
 }
 
-/// The settings that a thread needs to prepare the counting of shingles.
+/// The settings that a thread needs to sample the shingles of a text.
 #[derive(Clone, Copy)]
-pub(super) struct Counting {
-    pub(super) k: usize,
-    pub(super) level: u32,
+pub(super) struct Counting<'a> {
+    counted: &'a Counted,
+    identities: &'a [u128],
     /// Whether sketching computes the shingles anyway.
-    pub(super) are_met: bool,
+    are_met: bool,
 }
 
 /// Scratch space of a thread that samples the shingles of a text.
 #[derive(Default)]
-pub(super) struct Tables {
+pub(super) struct Buffers {
     hashes: Vec<u64>,
-    seen: Vec<u64>,
+    distinct: Distinct,
 }
 
-impl Counting {
-    /// The shingles of a document that are counted; none if it has no features.
-    pub(super) fn of(self, made: &Sketched, scratch: &Scratch, tables: &mut Tables) -> Vec<u64> {
-        match made.has_features {
-            false => Vec::new(),
-            true if is_long(&made.text) => {
-                let k = shingle_len(&made.text, self.k);
-                shingle_frequencies::sample_of_long(&made.text, k, self.level, &mut tables.hashes)
-            }
-            true if self.are_met && !is_spaced(&made.text) => {
-                shingle_frequencies::sample_of_distinct(scratch.hashes(), self.level)
-            }
-            true => {
-                tables.hashes.clear();
-                content_hashes(&made.text, self.k, &mut tables.hashes);
-                shingle_frequencies::sample(&tables.hashes, self.level, &mut tables.seen)
-            }
+impl Counting<'_> {
+    /// The sample of a document; none if it has no features, or an earlier one has the same text.
+    pub(super) fn of(
+        self,
+        made: &Sketched,
+        scratch: &Scratch,
+        buffers: &mut Buffers,
+    ) -> Option<Sample> {
+        let Counted { k, texts, .. } = self.counted;
+        if !made.has_features || texts.get(self.identities, made.identity).is_some() {
+            return None;
         }
+        let level = self.counted.frequencies.level();
+        let Buffers { hashes, distinct } = buffers;
+        Some(if is_long(&made.text) {
+            Sample::of_long(&made.text, shingle_len(&made.text, *k), level, hashes)
+        } else if self.are_met && !is_spaced(&made.text) {
+            Sample::of_distinct(scratch.hashes(), level)
+        } else {
+            hashes.clear();
+            content_hashes(&made.text, *k, hashes);
+            Sample::of(hashes, level, distinct)
+        })
     }
 }
 
 impl Counted {
-    /// Counts the texts that have features and were not counted before.
-    pub(super) fn add(&mut self, identities: &[u128], first: u32, documents: &[Sketched]) {
-        let new: Vec<&[u64]> = (first..)
-            .zip(documents)
-            .filter(|(_, made)| made.has_features)
-            .filter(|&(document, _)| self.texts.insert(identities, document))
-            .map(|(_, made)| made.counted.as_slice())
-            .collect();
-        // The corpus is the only owner until it is finished.
-        Arc::make_mut(&mut self.frequencies).add_samples(&new);
+    pub(super) fn new(k: usize) -> Self {
+        Counted {
+            k,
+            texts: FirstByText::default(),
+            frequencies: Arc::default(),
+            samples: Samples::default(),
+            uncounted: 0,
+            waiting: 0,
+        }
+    }
+
+    /// What a thread needs to sample the next documents.
+    pub(super) fn counting<'a>(&'a self, identities: &'a [u128], are_met: bool) -> Counting<'a> {
+        Counting {
+            counted: self,
+            identities,
+            are_met,
+        }
+    }
+
+    /// Adds the next documents, from `first` on. At most about `most` bytes of samples stay.
+    pub(super) fn add(
+        &mut self,
+        identities: &[u128],
+        first: u32,
+        documents: &mut [Sketched],
+        most: usize,
+    ) {
+        self.samples.fill(first as usize);
+        for (document, made) in (first..).zip(documents) {
+            let sample = made.sample.take();
+            let sample = sample.filter(|_| self.texts.insert(identities, document));
+            self.waiting += sample.as_ref().map_or(0, |sample| sample.hashes().len());
+            self.samples.push(sample, is_short(&made.text));
+        }
+        // Counted at once if their samples will stay.
+        if 10 * self.waiting >= most {
+            self.count(most);
+        }
+    }
+
+    /// Counts the samples that wait for it.
+    pub(super) fn count(&mut self, most: usize) {
+        if self.uncounted < self.samples.len() {
+            // The corpus is the only owner until it is finished.
+            let table = Arc::make_mut(&mut self.frequencies);
+            table.add_samples(&self.samples.since(self.uncounted));
+            self.keep_samples(most);
+        }
+    }
+
+    /// Ends the counting.
+    pub(super) fn finish(&mut self, most: usize) {
+        let table = Arc::make_mut(&mut self.frequencies);
+        table.finish(&self.samples.since(self.uncounted));
+        self.keep_samples(most);
+    }
+
+    /// Keeps as many samples as there is room for, once they are counted.
+    fn keep_samples(&mut self, most: usize) {
+        let level = self.frequencies.level();
+        self.samples.fit(level, self.uncounted, most);
+        self.uncounted = self.samples.len();
+        self.waiting = 0;
     }
 }

@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
 use crate::recipe::Recipe;
 use crate::sketch::Sketch;
+use crate::verify::Sample;
 
 /// One document, as a caller passes it in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +29,8 @@ pub(super) struct Sketched {
     /// Whether it has a feature, including rare ones that are left out.
     pub(super) has_features: bool,
     pub(super) sketch: Sketch,
-    /// The shingles that count for the [`ShingleFrequencies`] of the collection.
-    pub(super) counted: Vec<u64>,
+    /// The shingles that are counted for the collection.
+    pub(super) sample: Option<Sample>,
 }
 
 impl Sketched {
@@ -46,7 +47,7 @@ impl Sketched {
             features: UNREADABLE,
             has_features: false,
             sketch: Sketch::default(),
-            counted: Vec::new(),
+            sample: None,
         };
         let Some(text) = document.text else {
             return made;

@@ -27,10 +27,10 @@ use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::spill::Spill;
 use crate::texts::TextStore;
-use crate::verify::ShingleFrequencies;
+use crate::verify::{Samples, ShingleFrequencies};
 use crate::weigh::DocumentFrequencies;
 
-use counted::{Counted, Counting, Tables};
+use counted::{Buffers, Counted};
 pub use document::{Document, UNREADABLE};
 use document::{Sketched, number_of};
 pub use identity::FirstByText;
@@ -53,7 +53,8 @@ pub struct Memory {
     /// Bytes of signatures or samples; those beyond the limit are written to a file, unless it is
     /// `usize::MAX`. Fingerprints stay in memory.
     pub sketches: usize,
-    /// Bytes of the data derived from texts for comparing them; twice that while it is computed.
+    /// Bytes of samples; and of the data derived from texts for comparing them, half as much, which
+    /// is twice that while it is computed.
     pub compared: usize,
     /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
@@ -142,11 +143,7 @@ impl Corpus {
         Ok(Corpus {
             frequencies: counts_words.then(DocumentFrequencies::default),
             keeps_texts: keeps_texts || counts_words,
-            counted: shingle.map(|k| Counted {
-                k,
-                texts: FirstByText::default(),
-                frequencies: Arc::default(),
-            }),
+            counted: shingle.map(Counted::new),
             ..Corpus::with_texts(recipe, texts, memory)?
         })
     }
@@ -245,6 +242,20 @@ impl Corpus {
         counted.or(self.given.as_ref())
     }
 
+    /// The number of texts with each shingle, of all documents so far; `None` for a corpus that
+    /// counts no shingles.
+    pub fn count_shingles(&mut self) -> Option<&ShingleFrequencies> {
+        if let Some(counted) = &mut self.counted {
+            counted.count(self.memory.compared);
+        }
+        self.shingle_frequencies().map(Arc::as_ref)
+    }
+
+    /// The samples of the documents, once the corpus that counted them is finished.
+    pub fn samples(&self) -> Option<&Samples> {
+        self.counted.as_ref().map(|counted| &counted.samples)
+    }
+
     /// Counts at most `entries` shingles instead of
     /// [`DEFAULT_ENTRIES`](crate::verify::shingle_frequencies::DEFAULT_ENTRIES). Must be called before the first
     /// document. Does nothing for a corpus that counts no shingles.
@@ -290,24 +301,23 @@ impl Corpus {
             check_length(text)?;
         }
         let recipe = &self.recipe;
-        let counting = self.counted.as_ref().map(|counted| Counting {
-            k: counted.k,
-            level: counted.frequencies.level(),
-            are_met: recipe.meets_shingles(counted.k),
+        let counting = self.counted.as_ref().map(|counted| {
+            let are_met = recipe.meets_shingles(counted.k);
+            counted.counting(&self.identity, are_met)
         });
-        let made: Vec<Sketched> = match &mut self.frequencies {
+        let mut made: Vec<Sketched> = match &mut self.frequencies {
             None => documents
                 .par_iter()
                 .with_min_len(16)
                 .map_init(
                     Default::default,
-                    |(scratch, tables): &mut (Scratch, Tables), document| {
+                    |(scratch, buffers): &mut (Scratch, Buffers), document| {
                         let mut made = Sketched::new(recipe, document, |units, sketch| {
                             let features = recipe.sketch(units, document.title, scratch, sketch);
                             (features, scratch.rare())
                         });
                         if let Some(counting) = &counting {
-                            made.counted = counting.of(&made, scratch, tables);
+                            made.sample = counting.of(&made, scratch, buffers);
                         }
                         made
                     },
@@ -318,14 +328,14 @@ impl Corpus {
                     .par_chunks(COUNTED_TOGETHER)
                     .map_init(
                         Default::default,
-                        |(scratch, tables): &mut (Scratch, Tables), part| {
+                        |(scratch, buffers): &mut (Scratch, Buffers), part| {
                             let mut counts = DocumentFrequencies::default();
                             let made = part.iter().map(|document| {
                                 let mut made = Sketched::new(recipe, document, |units, _| {
                                     (recipe.count(units, scratch, &mut counts), 0)
                                 });
                                 if let Some(counting) = &counting {
-                                    made.counted = counting.of(&made, scratch, tables);
+                                    made.sample = counting.of(&made, scratch, buffers);
                                 }
                                 made
                             });
@@ -344,7 +354,7 @@ impl Corpus {
         let first = self.identity.len() as u32;
         self.identity.extend(made.iter().map(|made| made.identity));
         if let Some(counted) = &mut self.counted {
-            counted.add(&self.identity, first, &made);
+            counted.add(&self.identity, first, &mut made, self.memory.compared);
         }
         // Titles and units are read again only for sketching in a second pass.
         let again = self.frequencies.is_some();
@@ -387,8 +397,7 @@ impl Corpus {
             self.move_outside(0)?;
         }
         if let Some(counted) = &mut self.counted {
-            // The corpus is still the only owner.
-            Arc::make_mut(&mut counted.frequencies).keep_common();
+            counted.finish(self.memory.compared);
         }
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());

@@ -279,27 +279,26 @@ fn common_subsequence(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
         return found;
     }
     let words = b.len().div_ceil(64);
-    // The columns that match each unit of the rows.
-    let mut masks: FxHashMap<u64, Vec<u64>> = FxHashMap::default();
-    for &unit in a {
-        masks.entry(unit).or_default();
-    }
+    // A number for each unit of the rows, and for each number the columns that match.
+    let mut numbers: FxHashMap<u64, usize> = FxHashMap::default();
+    numbers.reserve(a.len());
+    let number = |unit: &u64| {
+        let next = numbers.len();
+        *numbers.entry(*unit).or_insert(next)
+    };
+    let rows: Vec<usize> = a.iter().map(number).collect();
+    let mut masks = vec![0; words * numbers.len()];
     for (at, unit) in b.iter().enumerate() {
-        if let Some(mask) = masks.get_mut(unit) {
-            mask.resize(words, 0);
-            mask[at / 64] |= 1 << (at % 64);
+        if let Some(number) = numbers.get(unit) {
+            masks[words * number + at / 64] |= 1 << (at % 64);
         }
     }
     // A zero bit is a column at which the subsequence of the rows so far becomes longer.
     let mut table = vec![u64::MAX; words * (a.len() + 1)];
-    for (row, unit) in a.iter().enumerate() {
+    for (row, number) in rows.into_iter().enumerate() {
         let (before, after) = table.split_at_mut(words * (row + 1));
         let (before, after) = (&before[words * row..], &mut after[..words]);
-        let mask = &masks[unit];
-        if mask.is_empty() {
-            after.copy_from_slice(before);
-            continue;
-        }
+        let mask = &masks[words * number..][..words];
         let mut carry = false;
         for ((&old, new), &mask) in before.iter().zip(after).zip(mask) {
             let matches = old & mask;

@@ -19,9 +19,8 @@ the counts of all of its shingles.
 
 use super::aligned::Aligned;
 use super::content::{Profile, score};
-use super::probe::Probe;
 use super::resemblance::Overlap;
-use super::shingle_frequencies::text_level;
+use super::sample::text_level;
 use super::weighed::{Scratch, Weighed, Weighing};
 
 /// Which of two texts must lie in the other.
@@ -57,7 +56,7 @@ impl Direction {
 }
 
 impl Containment {
-    fn weighed(found: Weighed) -> Self {
+    pub(super) fn weighed(found: Weighed) -> Self {
         Containment {
             first_in_second: found.containment_a(),
             second_in_first: found.containment_b(),
@@ -68,7 +67,7 @@ impl Containment {
         Containment::of_overlap(a.shingles().overlap(b.shingles()))
     }
 
-    fn of_overlap(overlap: Overlap) -> Self {
+    pub(super) fn of_overlap(overlap: Overlap) -> Self {
         Containment {
             first_in_second: overlap.containment_a(),
             second_in_first: overlap.containment_b(),
@@ -81,7 +80,7 @@ impl Containment {
         match weigh(a, b, Direction::Either, 0.0, &mut scratch) {
             Weighing::Done(found) => Containment::weighed(found),
             // At a threshold of 0, no pair is ruled out.
-            Weighing::AllAlike | Weighing::TooLow => Containment::of_sets(a, b),
+            Weighing::AllAlike(_) | Weighing::TooLow => Containment::of_sets(a, b),
         }
     }
 
@@ -102,30 +101,11 @@ impl Containment {
         let found = match weigh(a, b, direction, threshold, scratch) {
             Weighing::TooLow => return None,
             Weighing::Done(found) => Containment::weighed(found),
-            Weighing::AllAlike => Containment::of_sets(a, b),
+            Weighing::AllAlike(_) => Containment::of_sets(a, b),
         };
         let share = direction.of(found);
         (share >= threshold).then_some(share)
     }
-}
-
-/// Whether the share that counts in `direction` can be as large as `threshold`, as far as a
-/// [`Probe`] of `a` shows, which is `document`. Counted with the same `k`.
-pub(super) fn may_be_like(
-    a: &Profile,
-    document: u32,
-    text: &str,
-    k: usize,
-    (direction, threshold): (Direction, f64),
-    (probe, scratch): &mut (Probe, Scratch),
-) -> bool {
-    let found = a.probed(document, text, k, probe);
-    let overlap = found.overlap(a.shingles().hashes());
-    let most = match a.bound(found, level(overlap.a, overlap.b), scratch) {
-        Some(least) => Containment::weighed(least),
-        None => Containment::of_overlap(overlap),
-    };
-    direction.of(most) >= threshold
 }
 
 /// The similarity, from [the largest](Containment::at_least) that it can be.
@@ -148,7 +128,7 @@ fn weigh(
 }
 
 /// The level at which texts of these sizes are weighed, unless that of the table is higher.
-fn level(a: usize, b: usize) -> u32 {
+pub(super) fn level(a: usize, b: usize) -> u32 {
     text_level(a.max(b)).min(text_level(2 * a.min(b)))
 }
 

@@ -29,16 +29,17 @@ least 3/4 as long; that share is the similarity, and it is 0 if any number diffe
 letters and digits equals only itself.
 
 A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the
-pair out: numbers only lower the similarity.
+pair out: numbers only lower the similarity. The samples are those by which the collection was
+counted ([`samples`](super::samples)), so most pairs are decided without their texts.
 */
 
 use super::aligned::Aligned;
-use super::probe::{Found, Probe};
 use super::resemblance::{Overlap, Shingles};
-use super::shingle_frequencies::{RARE, ShingleFrequencies, is_of, text_level};
-use super::short::{Letters, SHORT, count_to_short};
+use super::sample::{Sample, text_level};
+use super::shingle_frequencies::{RARE, ShingleFrequencies};
+use super::short::{Letters, SHORT};
 use super::units::{Units, is_spaced};
-use super::weighed::{Sample, Scratch, Weighed, Weighing, sampled, weight};
+use super::weighed::{Scratch, Weighed, Weighing};
 use crate::sketch::shingle_hashes;
 
 /// Units of the shorter text from which on numbers have less than their full weight.
@@ -51,12 +52,9 @@ const FACTOR: f64 = 3.0;
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     shingles: Shingles,
-    /// How many texts carry each of the first shingles: those of level `counted`.
-    counts: Box<[u32]>,
-    /// What each of them weighs.
-    weights: Box<[u16]>,
-    counted: u32,
-    /// The level of the text's sample.
+    /// The shingles that were looked up.
+    sample: Sample,
+    /// The level at which the text is counted, at least that of `sample`.
     level: u32,
     /// Texts that carry a shingle, at most, for it to be rare.
     rare: u32,
@@ -116,20 +114,17 @@ impl Profile {
         let mut hashes = Vec::new();
         content_hashes(text, k, &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
-        let (mut counted, mut level, mut rare) = (0, 0, RARE);
-        let mut counts = Box::<[u32]>::default();
+        let (mut sample, mut level, mut rare) = (Sample::default(), 0, RARE);
         if let Some(table) = frequencies {
             rare = table.rare();
             level = text_level(shingles.len()).max(table.level());
-            counted = if is_whole { table.level() } else { level };
-            let sample = sampled(shingles.hashes(), counted);
-            counts = sample.iter().map(|&hash| table.count(hash)).collect();
+            let least = if is_whole { table.level() } else { level };
+            sample = Sample::of_set(shingles.hashes(), least);
+            sample.look_up(table);
         }
         Profile {
             shingles,
-            weights: counts.iter().map(|&count| weight(count, rare)).collect(),
-            counts,
-            counted,
+            sample,
             level,
             rare,
             letters: Letters::of(text),
@@ -138,7 +133,7 @@ impl Profile {
 
     /// Bytes that the profile takes beside itself.
     pub(super) fn heap_bytes(&self) -> usize {
-        8 * self.shingles.len() + 6 * self.counts.len() + self.letters.heap_bytes()
+        8 * self.shingles.len() + self.sample.bytes() + self.letters.heap_bytes()
     }
 
     /// The largest similarity that the two can have, whatever their alignment; `None` if it is
@@ -150,62 +145,12 @@ impl Profile {
             match self.weigh(other, threshold, scratch) {
                 Weighing::TooLow => return None,
                 Weighing::Done(weighed) => weighed.resemblance(),
-                Weighing::AllAlike => self.shingles.resemblance_from(&other.shingles, threshold)?,
+                Weighing::AllAlike(_) => {
+                    self.shingles.resemblance_from(&other.shingles, threshold)?
+                }
             }
         };
         (most >= threshold).then_some(most)
-    }
-
-    /// Whether `text` can be as similar as `threshold`, as far as a [`Probe`] of this text shows,
-    /// which is `document`. Counted with the same `k`.
-    pub(super) fn may_be_like(
-        &self,
-        document: u32,
-        text: &str,
-        k: usize,
-        threshold: f64,
-        (probe, scratch): &mut (Probe, Scratch),
-    ) -> bool {
-        if self.letters.len().min(count_to_short(text)) < SHORT {
-            return self.letters.similarity(&Letters::of(text)) >= threshold;
-        }
-        let found = self.probed(document, text, k, probe);
-        let set = self.shingles.hashes();
-        let level = self.level.max(text_level(found.overlap(set).b));
-        let most = match self.bound(found, level, scratch) {
-            Some(least) => least.resemblance(),
-            None => found.overlap(set).resemblance(),
-        };
-        most >= threshold
-    }
-
-    /// What `text` has of the shingles of this one, which is `document`.
-    pub(super) fn probed<'a>(
-        &self,
-        document: u32,
-        text: &str,
-        k: usize,
-        probe: &'a mut Probe,
-    ) -> &'a Found {
-        probe.look_up(document, self.shingles.hashes(), |hashes| {
-            content_hashes(text, k, hashes);
-        })
-    }
-
-    /// The weights of the shingles of a level if what each text has alone weighs the least that it
-    /// can; `None` if all shingles count alike.
-    pub(super) fn bound(
-        &self,
-        found: &Found,
-        level: u32,
-        scratch: &mut Scratch,
-    ) -> Option<Weighed> {
-        let level = level.max(self.counted);
-        let sample = self.sample(level);
-        let places = found.shared.iter().map(|&place| place as usize);
-        let places = places.filter(|&place| place < sample.hashes.len());
-        let alone = found.alone.iter().filter(|&&hash| is_of(level, hash));
-        scratch.bound(&sample, places, alone.count(), level)
     }
 
     /// The similarity, from [the largest](Self::most_from) that it can be. Never more than that.
@@ -244,20 +189,10 @@ impl Profile {
         scratch: &mut Scratch,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let level = level.max(self.counted).max(other.counted);
-        let (own, others) = (self.sample(level), other.sample(level));
-        scratch.weigh(&own, &others, level, threshold, by)
-    }
-
-    fn sample(&self, level: u32) -> Sample<'_> {
-        // A text whose profile was made without a table has no counts.
-        let hashes = sampled(&self.shingles.hashes()[..self.counts.len()], level);
-        Sample {
-            hashes,
-            counts: &self.counts[..hashes.len()],
-            weights: &self.weights[..hashes.len()],
-            rare: self.rare,
-        }
+        let level = level.max(self.sample.level()).max(other.sample.level());
+        let own = self.sample.at_level(level, self.rare);
+        let others = other.sample.at_level(level, other.rare);
+        scratch.weigh(own, others, level, threshold, by)
     }
 }
 
@@ -438,10 +373,11 @@ pub(super) mod tests {
     fn a_sample_of_too_few_shingles_says_nothing() {
         let whole = text(0..50);
         let units = Units::of(&whole);
-        let mut known = Profile::of(&whole, 1, Some(&table(&[(&whole, 9)])));
-        for (sampled, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
-            known.counts = known.counts[..sampled].into();
-            known.weights = known.weights[..sampled].into();
+        let table = table(&[(&whole, 9)]);
+        let mut known = Profile::of(&whole, 1, Some(&table));
+        for (size, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
+            known.sample = Sample::of_set(&known.shingles.hashes()[..size], 0);
+            known.sample.look_up(&table);
             let found = Evidence::of((&known, &units), (&known, &units));
             assert_eq!(found.weighed.is_some(), is_known);
             assert_eq!(found.similarity, 1.0);
@@ -454,7 +390,9 @@ pub(super) mod tests {
         let found = evidence(&form, &format!("{form}{more}"), &table(&[(&form, 12)]));
         let weighed = found.weighed.unwrap();
         assert_eq!((weighed.level, weighed.median), (2, 12));
-        let of_form = sampled(Shingles::of(&form, 1).hashes(), 2).len() as u64;
+        let of_form = Sample::of_set(Shingles::of(&form, 1).hashes(), 2)
+            .hashes()
+            .len() as u64;
         // 1 / (1 + √8)
         assert_eq!((weighed.shared, weighed.alone_a), (261 * of_form, 0));
     }

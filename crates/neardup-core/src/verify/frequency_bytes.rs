@@ -11,7 +11,8 @@ one in `ONE_IN`, chosen by their trailing bits, since the leading ones already s
 shingles by which a long text is counted.
 */
 
-use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies, is_of};
+use super::sample::is_of;
+use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies};
 use crate::bytes::Bytes;
 use crate::error::Result;
 
@@ -232,12 +233,14 @@ mod tests {
             |part: u64| -> Vec<u64> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
         let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
         let mut whole = ShingleFrequencies::default();
-        whole.add_samples(&parts);
+        // Texts so short that all of their shingles are counted.
+        let texts = |part: &'_ Vec<u64>| part.chunks(100).map(<[u64]>::to_vec).collect::<Vec<_>>();
+        parts.iter().for_each(|part| whole.add(&texts(part)));
         let tables: Vec<Vec<u8>> = parts
             .iter()
             .map(|part| {
                 let mut table = ShingleFrequencies::new(1_500_000);
-                table.add_samples(std::slice::from_ref(part));
+                table.add(&texts(part));
                 shingles_to_bytes(&table)
             })
             .collect();

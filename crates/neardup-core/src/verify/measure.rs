@@ -2,17 +2,12 @@
 
 use std::fmt;
 
-use super::containment::{self, Containment, Direction};
+use super::containment::{Containment, Direction};
 use super::content::Profile;
 use super::edits::UnitBag;
-use super::probe::Probe;
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Scratch;
-use crate::sketch::shingle_hashes;
-
-/// Bytes of the longest text that is looked up in a probe.
-const LONGEST_PROBE: usize = 1 << 16;
 
 /// How the similarity of two texts is measured.
 ///
@@ -63,17 +58,13 @@ impl fmt::Display for Measure {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Like {
     Similar(f64),
-    /// An upper bound of the similarity.
+    /// An upper bound of the similarity, which the alignment decides.
     AtMost(f64),
 }
 
 /// The data that a measure needs of a text.
 #[derive(Debug)]
-pub(super) enum LookedAt {
-    /// Nothing so far, since so few texts were compared with it.
-    Few(u32),
-    /// Placeholder until the text has been processed.
-    NotYet,
+pub(super) enum Features {
     Shingles(Shingles),
     // Boxed, since it is several times the size of the other variants.
     Profile(Box<Profile>),
@@ -81,49 +72,22 @@ pub(super) enum LookedAt {
 }
 
 impl Measure {
-    pub(super) fn look_at(self, text: &str, frequencies: Option<&ShingleFrequencies>) -> LookedAt {
+    pub(super) fn features_of(
+        self,
+        text: &str,
+        frequencies: Option<&ShingleFrequencies>,
+    ) -> Features {
         match self {
-            Measure::Resemblance { k } => LookedAt::Shingles(Shingles::of(text, k)),
+            Measure::Resemblance { k } => Features::Shingles(Shingles::of(text, k)),
             Measure::Content { k } => {
                 let profile = Profile::of(text, k, frequencies);
-                LookedAt::Profile(Box::new(profile))
+                Features::Profile(Box::new(profile))
             }
             Measure::Containment { k, .. } => {
                 let profile = Profile::whole(text, k, frequencies);
-                LookedAt::Profile(Box::new(profile))
+                Features::Profile(Box::new(profile))
             }
-            Measure::Aligned => LookedAt::Units(UnitBag::of(text)),
-        }
-    }
-
-    /// Whether a [`Probe`] can rule out texts of `size` bytes. Its memory is not counted, so of long
-    /// texts the data is made in any case.
-    pub(super) fn probes(self, size: usize) -> bool {
-        self != Measure::Aligned && size <= LONGEST_PROBE
-    }
-
-    /// Whether `text` can be as similar to `document` as `threshold`, as far as a probe shows.
-    pub(super) fn may_be_like(
-        self,
-        document: (u32, &LookedAt),
-        text: &str,
-        threshold: f64,
-        scratch: &mut (Probe, Scratch),
-    ) -> bool {
-        match (document, self) {
-            ((id, LookedAt::Shingles(own)), Measure::Resemblance { k }) => {
-                let set = own.hashes();
-                let write = |hashes: &mut Vec<u64>| shingle_hashes(text, k, hashes);
-                let overlap = scratch.0.look_up(id, set, write).overlap(set);
-                overlap.resemblance() >= threshold
-            }
-            ((id, LookedAt::Profile(own)), Measure::Content { k }) => {
-                own.may_be_like(id, text, k, threshold, scratch)
-            }
-            ((id, LookedAt::Profile(own)), Measure::Containment { k, direction }) => {
-                containment::may_be_like(own, id, text, k, (direction, threshold), scratch)
-            }
-            _ => true,
+            Measure::Aligned => Features::Units(UnitBag::of(text)),
         }
     }
 
@@ -131,23 +95,23 @@ impl Measure {
     /// `threshold`.
     pub(super) fn like(
         self,
-        a: &LookedAt,
-        b: &LookedAt,
+        a: &Features,
+        b: &Features,
         threshold: f64,
         scratch: &mut Scratch,
     ) -> Option<Like> {
         match (a, b) {
-            (LookedAt::Shingles(a), LookedAt::Shingles(b)) => {
+            (Features::Shingles(a), Features::Shingles(b)) => {
                 a.resemblance_from(b, threshold).map(Like::Similar)
             }
-            (LookedAt::Profile(a), LookedAt::Profile(b)) => match self {
+            (Features::Profile(a), Features::Profile(b)) => match self {
                 Measure::Containment { direction, .. } => {
                     Containment::at_least(a, b, direction, threshold, scratch)
                 }
                 _ => a.most_from(b, threshold, scratch),
             }
             .map(Like::AtMost),
-            (LookedAt::Units(a), LookedAt::Units(b)) => a.most_from(b, threshold).map(Like::AtMost),
+            (Features::Units(a), Features::Units(b)) => a.most_from(b, threshold).map(Like::AtMost),
             _ => None,
         }
     }
@@ -167,14 +131,13 @@ impl Measure {
     }
 }
 
-impl LookedAt {
-    /// The memory it takes, including its entry in the table.
+impl Features {
+    /// The memory they take.
     pub(super) fn bytes(&self) -> usize {
-        64 + match self {
-            LookedAt::Few(_) | LookedAt::NotYet => 0,
-            LookedAt::Shingles(set) => 8 * set.len(),
-            LookedAt::Units(units) => 8 * units.len(),
-            LookedAt::Profile(profile) => size_of::<Profile>() + profile.heap_bytes(),
+        match self {
+            Features::Shingles(set) => 8 * set.len(),
+            Features::Units(units) => 8 * units.len(),
+            Features::Profile(profile) => size_of::<Profile>() + profile.heap_bytes(),
         }
     }
 }

@@ -19,8 +19,9 @@ fewer than one pair of shingles in 10^12 for texts of a million characters.
 
 [`Shingles`] is the set of shingles, and [`ShingleFrequencies`] counts the texts that contain
 each shingle. [`Profile`] holds the properties of one text, and [`Evidence`] the comparison
-of two profiles. [`Verifier`] fetches texts from a
-[`TextStore`](crate::texts::TextStore) and compares many pairs at once.
+of two profiles. [`Verifier`] compares many pairs at
+once: by their [`Samples`] where these decide, and else by texts from a
+[`TextStore`](crate::texts::TextStore).
 */
 
 mod aligned;
@@ -29,8 +30,9 @@ mod content;
 mod edits;
 pub mod frequency_bytes;
 mod measure;
-mod probe;
 mod resemblance;
+pub mod sample;
+mod samples;
 pub mod shingle_frequencies;
 mod short;
 mod units;
@@ -43,8 +45,10 @@ pub(crate) use content::shingle_len;
 pub use content::{Evidence, Profile, content_hashes};
 pub use measure::Measure;
 pub use resemblance::{Overlap, Shingles};
+pub use sample::Sample;
+pub use samples::Samples;
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
-pub use short::SHORT;
+pub use short::{SHORT, is_short};
 pub use units::{Units, is_spaced};
 pub use verifier::Verifier;
 pub use weighed::{KNOWN, Scratch, Weighed};

@@ -5,11 +5,7 @@ content. Telling them apart takes document frequencies, and counting all shingle
 would take more memory than the texts. So only a sample of the shingles is counted,
 chosen by their hashes and therefore the same in every text.
 
-**The sample of a text.** A shingle is *of level l* if the leading l bits of its
-hash are zero, which is true of one in 2^l. A text of n distinct shingles is counted
-at the largest level l with n / 2^l >= [`SAMPLE`], so with 128 to 255 shingles on
-average; a text with fewer shingles is counted in full. In sorted order a sample is a
-prefix of the set.
+A text is counted by its [sample](super::sample), a share of its shingles.
 
 **The bound.** The table has a level too, initially 0. Whenever it would hold more
 shingles than its budget, its level rises by one and shingles not of that level are
@@ -17,19 +13,19 @@ dropped. The whole set of texts needs at least the level that any part of it nee
 the final content of the table depends only on the set of texts, not on their order or
 on how the work was divided.
 
-Memory: 20 to 40 bytes per counted shingle, since the parts double when they are full.
+Samples are dealt into parts by their leading bits, so small that a part is counted in the cache of
+one core. Memory: 12 bytes per counted shingle.
 */
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::sketch::{Share, shingle_hashes_in};
-
-/// The minimum size of a text's sample, on average. Texts with fewer shingles are counted in
-/// full.
-pub const SAMPLE: usize = 128;
+use super::sample::{Sample, is_of};
+use crate::buckets::{deal, gathered};
 
 /// The maximum number of shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
@@ -37,18 +33,21 @@ pub const DEFAULT_ENTRIES: usize = 6_000_000;
 /// In a small collection, a shingle is rare if at most this many texts contain it.
 pub const RARE: u32 = 4;
 
-/// In a collection of n texts, a shingle is rare if at most sqrt(n / `SQUARE`) texts contain it.
-const SQUARE: u64 = 1600;
+/// In a collection of n texts, a shingle is rare if at most sqrt(n / `TEXTS_PER_RARE`) texts
+/// contain it.
+const TEXTS_PER_RARE: u64 = 1600;
 
-/// Parts of the table, which threads fill in parallel.
-///
-/// A part of a large table takes a quarter of a megabyte to a few megabytes, so it also fits
-/// into the cache of one core while it is filled.
-const PARTS: usize = 64;
+/// Leading bits of a hash, after those that its level fixes, that choose its part.
+const PART_BITS: u32 = 10;
 
-/// Sampled shingles added between checks of the budget: a table may temporarily exceed its
-/// budget by this many.
-const TOGETHER: usize = 1 << 20;
+/// Bits of the filter for each shingle.
+const FILTER_BITS: usize = 16;
+
+/// Sampled shingles dealt out at once, about. Tests have several stretches too.
+const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+
+/// The levels of a hash: the numbers of its leading zeros.
+const LEVELS: usize = u64::BITS as usize + 1;
 
 /// The number of texts that contain each sampled shingle of a collection.
 ///
@@ -65,10 +64,23 @@ const TOGETHER: usize = 1 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShingleFrequencies {
-    parts: Vec<HashMap<u64, u32, FxBuildHasher>>,
+    parts: Vec<Part>,
+    /// A bit for some of the trailing bits of a hash, set if a counted shingle has these; empty
+    /// while counts change. Nearly all look-ups of rare shingles end here, in the cache.
+    filter: Vec<u64>,
     level: u32,
     entries: usize,
     texts: u64,
+}
+
+/// The counts of the hashes with some leading bits, ascending.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    hashes: Vec<u64>,
+    counts: Vec<u32>,
+    /// Where the hashes with some further bits begin, followed by the end; empty while counts
+    /// change, when look-ups are rare.
+    starts: Vec<u32>,
 }
 
 impl Default for ShingleFrequencies {
@@ -81,7 +93,8 @@ impl ShingleFrequencies {
     /// An empty table that holds at most `entries` shingles.
     pub fn new(entries: usize) -> Self {
         ShingleFrequencies {
-            parts: vec![HashMap::default(); PARTS],
+            parts: vec![Part::default(); 1 << PART_BITS],
+            filter: Vec::new(),
             level: 0,
             entries,
             texts: 0,
@@ -95,41 +108,44 @@ impl ShingleFrequencies {
     /// Runs on the current rayon pool.
     pub fn add<T: AsRef<[u64]> + Sync>(&mut self, texts: &[T]) {
         let level = self.level;
-        let samples: Vec<Vec<u64>> = texts
+        let samples: Vec<Sample> = texts
             .par_iter()
             .with_min_len(16)
-            .map_init(Vec::new, |scratch, text| {
-                sample(text.as_ref(), level, scratch)
-            })
+            .map_init(
+                Default::default,
+                |(hashes, distinct): &mut (Vec<u64>, _), text| {
+                    text.as_ref().clone_into(hashes);
+                    Sample::of(hashes, level, distinct)
+                },
+            )
             .collect();
         self.add_samples(&samples);
     }
 
-    /// Counts texts by their samples, as [`sample`] returns them.
-    ///
-    /// For callers that hash one text at a time: a sample is a small part of the
-    /// hashes. Runs on the current rayon pool.
-    pub fn add_samples<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
-        let mut rest = samples;
-        while !rest.is_empty() {
-            let mut count = 0;
-            let mut hashes = 0;
-            while count < rest.len() && hashes < TOGETHER {
-                hashes += rest[count].as_ref().len();
-                count += 1;
-            }
-            let (now, later) = rest.split_at(count);
-            self.take_in(now);
-            while self.len() > self.entries && self.level < u64::BITS {
-                self.raise_level();
-            }
-            rest = later;
-        }
-        self.texts += samples.len() as u64;
+    /// Counts texts by their [samples](Sample), for callers that hash one text at a time. Few texts
+    /// at once cost as much as merging the whole table. Runs on the current rayon pool.
+    pub fn add_samples<S: Borrow<Sample> + Sync>(&mut self, samples: &[S]) {
+        self.merge_samples(samples, 0);
+        self.shrink();
     }
 
-    /// Restores a table from its level, its number of texts, and its shingles with
-    /// their counts.
+    /// Counts the last texts, and drops all shingles but the [common](Self::common) ones.
+    /// Comparisons find the same, in a table so much smaller that it stays in the cache. No further
+    /// texts can be added.
+    pub fn finish<S: Borrow<Sample> + Sync>(&mut self, samples: &[S]) {
+        let texts = self.texts + samples.len() as u64;
+        let distinct = self.merge_samples(samples, least_common(rare(texts)));
+        // The level is that of all shingles, of which most are dropped already.
+        while distinct[self.level as usize..].iter().sum::<usize>() > self.entries
+            && self.level < u64::BITS
+        {
+            self.raise_level();
+        }
+        self.index();
+    }
+
+    /// Restores a table from its level, its number of texts, and its shingles with their counts.
+    /// Shingles below the level are left out.
     pub fn from_counts(
         level: u32,
         texts: u64,
@@ -140,120 +156,170 @@ impl ShingleFrequencies {
             texts,
             ..ShingleFrequencies::default()
         };
-        let counts = counts.into_iter();
-        // Hashes are spread evenly; a little more than the mean keeps most parts from growing.
-        let each = counts.size_hint().0 / PARTS;
-        for part in &mut table.parts {
-            part.reserve(each + each / 8);
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        // Stored counts are sorted, which costs nothing here.
+        counts.sort_unstable();
+        counts.dedup_by_key(|&mut (hash, _)| hash);
+        for (hash, count) in counts.into_iter().filter(|&(hash, _)| is_of(level, hash)) {
+            let part = &mut table.parts[part_of(hash, level)];
+            part.hashes.push(hash);
+            part.counts.push(count);
         }
-        for (hash, count) in counts {
-            table.parts[part(hash)].insert(hash, count);
-        }
+        table.index();
         table
     }
 
     /// Adds the counts of another table over other texts. The result is the same as adding those
     /// texts here.
-    pub fn merge(&mut self, other: ShingleFrequencies) {
-        if self.is_empty() && self.level <= other.level && other.len() <= self.entries {
-            self.parts = other.parts;
-            self.level = other.level;
-            self.texts += other.texts;
-            return;
-        }
+    pub fn merge(&mut self, mut other: ShingleFrequencies) {
+        self.filter.clear();
         while self.level < other.level {
             self.raise_level();
         }
-        let level = self.level;
+        while other.level < self.level {
+            other.raise_level();
+        }
         let parts = self.parts.par_iter_mut().zip(other.parts);
         parts.for_each(|(own, others)| {
-            for (hash, counted) in others.into_iter().filter(|&(hash, _)| is_of(level, hash)) {
-                let count = own.entry(hash).or_insert(0);
-                *count = count.saturating_add(counted);
-            }
+            own.add(others.hashes.into_iter().zip(others.counts), 0);
         });
         self.texts += other.texts;
-        while self.len() > self.entries && self.level < u64::BITS {
-            self.raise_level();
-        }
+        self.shrink();
     }
 
     /// All shingles of the table and their counts, sorted by hash.
     pub fn counts(&self) -> Vec<(u64, u32)> {
-        let all = self.parts.iter().flatten();
-        let mut counts: Vec<_> = all.map(|(&hash, &count)| (hash, count)).collect();
-        counts.par_sort_unstable();
-        counts
+        self.parts.iter().flat_map(Part::iter).collect()
     }
 
     /// The shingles that affect comparisons, with their counts, sorted by hash. They are not rare,
     /// or may belong to a majority form.
     pub fn common(&self) -> Vec<(u64, u32)> {
-        let least = self.least_common();
-        let all = self.parts.iter().flatten();
-        let mut common: Vec<_> = all
-            .map(|(&hash, &count)| (hash, count))
-            .filter(|&(_, count)| u64::from(count) >= least)
-            .collect();
-        common.par_sort_unstable();
-        common
+        let least = least_common(self.rare());
+        let all = self.parts.iter().flat_map(Part::iter);
+        all.filter(|&(_, count)| count >= least).collect()
     }
 
-    /// Drops all shingles but the [common](Self::common) ones. Comparisons find the same, in a table
-    /// so much smaller that it stays in the cache. No further texts can be added.
-    pub fn keep_common(&mut self) {
-        let least = self.least_common();
-        self.parts.par_iter_mut().for_each(|table| {
-            table.retain(|_, &mut count| u64::from(count) >= least);
-            table.shrink_to_fit();
-        });
-    }
-
-    fn least_common(&self) -> u64 {
-        // A shingle of the majority form has at least 4/5 of the median count of the common
-        // shingles; see `weighed`.
-        (4 * (u64::from(self.rare()) + 1)).div_ceil(5)
-    }
-
-    fn take_in<T: AsRef<[u64]> + Sync>(&mut self, samples: &[T]) {
+    /// Counts samples, and drops shingles that fewer than `least` texts contain. Returns how many
+    /// different shingles there were, by the highest level that they are of.
+    fn merge_samples<S: Borrow<Sample> + Sync>(
+        &mut self,
+        samples: &[S],
+        least: u32,
+    ) -> [usize; LEVELS] {
+        self.filter.clear();
+        self.texts += samples.len() as u64;
         let level = self.level;
-        // Two pieces per thread balance the load and still give long lists in
-        // each piece.
-        let piece = samples.len().div_ceil(2 * rayon::current_num_threads());
-        let dealt: Vec<Vec<Vec<u64>>> = samples
-            .par_chunks(piece.max(1))
-            .map(|samples| {
-                let mut dealt = vec![Vec::new(); PARTS];
-                let hashes = samples.iter().flat_map(AsRef::as_ref).copied();
-                for hash in hashes.filter(|&hash| is_of(level, hash)) {
-                    dealt[part(hash)].push(hash);
+        let of_level = samples.iter().map(|sample| sample.borrow().of_level(level));
+        let mut rests: Vec<&[u64]> = of_level.collect();
+        let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
+        let stretches = (hashes / STRETCH).next_power_of_two().min(self.parts.len());
+        // Two pieces per thread balance the load and still give long runs in each piece.
+        let piece = rests
+            .len()
+            .div_ceil(2 * rayon::current_num_threads())
+            .max(1);
+        let parts = self.parts.len() / stretches;
+        let mut distinct = [0; LEVELS];
+        for (stretch, own) in self.parts.chunks_mut(parts).enumerate() {
+            let first = stretch * parts;
+            let pieces = rests.par_chunks_mut(piece).map(|rests| {
+                let mut hashes = Vec::new();
+                for rest in rests {
+                    let is_later = |&hash: &u64| part_of(hash, level) >= first + parts;
+                    let end = rest.iter().position(is_later).unwrap_or(rest.len());
+                    // Copied at once, while they are in the cache.
+                    hashes.extend_from_slice(&rest[..end]);
+                    *rest = &rest[end..];
                 }
-                dealt
-            })
-            .collect();
-        self.parts
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(at, table)| {
-                for hash in dealt.iter().flat_map(|piece| &piece[at]) {
-                    let count = table.entry(*hash).or_insert(0);
-                    *count = count.saturating_add(1);
-                }
+                deal(hashes.into_iter(), parts, |hash| {
+                    part_of(hash, level) - first
+                })
             });
+            let new = gathered(&pieces.collect::<Vec<_>>(), parts);
+            let of_parts = own
+                .par_iter_mut()
+                .zip(new)
+                .map(|(part, new)| part.add(new.into_iter().map(|hash| (hash, 1)), least));
+            for of_part in of_parts.collect::<Vec<_>>() {
+                for (all, more) in distinct.iter_mut().zip(of_part) {
+                    *all += more;
+                }
+            }
+        }
+        distinct
+    }
+
+    /// Raises the level until the budget holds.
+    fn shrink(&mut self) {
+        while self.len() > self.entries && self.level < u64::BITS {
+            self.raise_level();
+        }
     }
 
     fn raise_level(&mut self) {
         self.level += 1;
         let level = self.level;
-        self.parts.par_iter_mut().for_each(|table| {
-            table.retain(|&hash, _| is_of(level, hash));
+        let half = self.parts.len() / 2;
+        self.parts.truncate(half);
+        let halves = self
+            .parts
+            .drain(..)
+            .enumerate()
+            .flat_map(|(place, mut part)| {
+                let hashes = &part.hashes;
+                let middle = hashes.partition_point(|&hash| part_of(hash, level) == 2 * place);
+                // At the highest level, all that is left is the hash zero.
+                let upper = Part {
+                    hashes: part.hashes.split_off(middle),
+                    counts: part.counts.split_off(middle),
+                    starts: Vec::new(),
+                };
+                part.starts.clear();
+                [part, upper]
+            });
+        self.parts = halves.collect();
+    }
+
+    /// Prepares look-ups.
+    fn index(&mut self) {
+        let words = (FILTER_BITS * self.len() / 64).next_power_of_two();
+        self.filter = vec![0; words];
+        for hash in self.parts.iter().flat_map(|part| &part.hashes) {
+            self.filter[(hash >> 6) as usize & (words - 1)] |= 1 << (hash & 63);
+        }
+        let fixed = self.level + PART_BITS;
+        self.parts.par_iter_mut().for_each(|part| {
+            let buckets = (2 * part.hashes.len()).next_power_of_two();
+            let mut end = 0;
+            part.starts = (0..=buckets)
+                .map(|bucket| {
+                    let rest = &part.hashes[end..];
+                    let before = |&&hash: &&u64| bucket_of(hash, fixed, buckets) < bucket;
+                    end += rest.iter().take_while(before).count();
+                    end as u32
+                })
+                .collect();
         });
     }
 
     /// The number of texts that contain a shingle: 0 if it is not of the table's
     /// level, or no text was counted by it.
+    #[inline]
     pub fn count(&self, hash: u64) -> u32 {
-        self.parts[part(hash)].get(&hash).copied().unwrap_or(0)
+        let words = self.filter.len();
+        let may_be_counted = || {
+            let word = self.filter[(hash >> 6) as usize & (words - 1)];
+            word >> (hash & 63) & 1 == 1
+        };
+        if !is_of(self.level, hash) || words > 0 && !may_be_counted() {
+            return 0;
+        }
+        let part = &self.parts[part_of(hash, self.level)];
+        let range = part.range(hash, self.level + PART_BITS);
+        let first = range.start;
+        let place = part.hashes[range].binary_search(&hash);
+        place.map_or(0, |place| part.counts[first + place])
     }
 
     /// The level of the table: it holds only shingles of this level. 0 until its budget is
@@ -264,12 +330,12 @@ impl ShingleFrequencies {
 
     /// The number of shingles in the table.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(HashMap::len).sum()
+        self.parts.iter().map(|part| part.hashes.len()).sum()
     }
 
     /// True if no shingle was counted.
     pub fn is_empty(&self) -> bool {
-        self.parts.iter().all(HashMap::is_empty)
+        self.len() == 0
     }
 
     /// The largest number of texts that may contain a rare shingle.
@@ -278,8 +344,7 @@ impl ShingleFrequencies {
     /// with a handful of copies does not. A limit that grows with the square root lies between
     /// the two.
     pub fn rare(&self) -> u32 {
-        let root = (self.texts / SQUARE).isqrt();
-        u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
+        rare(self.texts)
     }
 
     /// The number of texts counted.
@@ -288,117 +353,88 @@ impl ShingleFrequencies {
     }
 }
 
-/// The sample by which a text is counted: its distinct shingles of the text's own level or of
-/// `level`, whichever is higher. `level` may be 0 or that of the table.
-///
-/// `hashes` are the text's shingles in any order, repeats allowed; `scratch` is
-/// reused for the next text. O(n) for n hashes.
-pub fn sample(hashes: &[u64], level: u32, scratch: &mut Vec<u64>) -> Vec<u64> {
-    let level = level_of(hashes, scratch).max(level);
-    let mut seen = Seen::new(hashes.len(), scratch);
-    let mut sample = Vec::with_capacity(2 * SAMPLE);
-    for &hash in hashes.iter().filter(|&&hash| is_of(level, hash)) {
-        if seen.is_new(hash) || !sample.contains(&hash) {
-            sample.push(hash);
+impl Part {
+    fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+        let hashes = self.hashes.iter().copied();
+        hashes.zip(self.counts.iter().copied())
+    }
+
+    /// Adds counts, and keeps those of at least `least`. Returns how many hashes there were, by their
+    /// leading zeros.
+    fn add(
+        &mut self,
+        new: impl ExactSizeIterator<Item = (u64, u32)>,
+        least: u32,
+    ) -> [usize; LEVELS] {
+        let most = self.hashes.len() + new.len();
+        // So small that it stays in the cache of one core.
+        let mut counted: FxHashMap<u64, u32> =
+            HashMap::with_capacity_and_hasher(most, FxBuildHasher);
+        counted.extend(self.iter());
+        for (hash, count) in new {
+            let all = counted.entry(hash).or_insert(0);
+            *all = all.saturating_add(count);
+        }
+        let mut distinct = [0; LEVELS];
+        let mut kept = Vec::new();
+        for (hash, count) in counted {
+            distinct[hash.leading_zeros() as usize] += 1;
+            if count >= least {
+                kept.push((hash, count));
+            }
+        }
+        kept.sort_unstable();
+        *self = Part {
+            hashes: kept.iter().map(|&(hash, _)| hash).collect(),
+            counts: kept.iter().map(|&(_, count)| count).collect(),
+            starts: Vec::new(),
+        };
+        distinct
+    }
+
+    /// The places at which a hash can be.
+    #[inline]
+    fn range(&self, hash: u64, fixed: u32) -> Range<usize> {
+        match self.starts.len() {
+            0 => 0..self.hashes.len(),
+            buckets => {
+                let bucket = bucket_of(hash, fixed, buckets - 1);
+                self.starts[bucket] as usize..self.starts[bucket + 1] as usize
+            }
         }
     }
-    sample
 }
 
-/// Like [`sample`], for hashes that are distinct.
-pub fn sample_of_distinct(hashes: &[u64], level: u32) -> Vec<u64> {
-    let level = text_level(hashes.len()).max(level);
-    let chosen = hashes.iter().copied().filter(|&hash| is_of(level, hash));
-    chosen.collect()
+/// The largest number of texts that may contain a rare shingle of a collection of `texts`.
+fn rare(texts: u64) -> u32 {
+    let root = (texts / TEXTS_PER_RARE).isqrt();
+    u32::try_from(root).unwrap_or(u32::MAX).max(RARE)
 }
 
-/// Like [`sample`], of the shingles of `k` characters of a long text. Memory is a share of its
-/// hashes.
-pub(crate) fn sample_of_long(text: &str, k: usize, level: u32, hashes: &mut Vec<u64>) -> Vec<u64> {
-    let mut sample = Vec::new();
-    let mut count = 0;
-    for share in Share::all_of(text) {
-        shingle_hashes_in(share, text, k, hashes);
-        hashes.sort_unstable();
-        hashes.dedup();
-        count += hashes.len();
-        // The level only rises.
-        let level = text_level(count).max(level);
-        sample.retain(|&hash| is_of(level, hash));
-        sample.extend(hashes.iter().filter(|&&hash| is_of(level, hash)));
-    }
-    sample
+/// How many texts contain a shingle, at least, that affects comparisons.
+fn least_common(rare: u32) -> u32 {
+    // A shingle of the majority form has at least 4/5 of the median count of the common
+    // shingles; see `weighed`.
+    let least = (4 * (u64::from(rare) + 1)).div_ceil(5);
+    u32::try_from(least).unwrap_or(u32::MAX)
 }
 
-/// The level of a text with these shingles, which may repeat.
-fn level_of(hashes: &[u64], scratch: &mut Vec<u64>) -> u32 {
-    let most = text_level(hashes.len());
-    if most == 0 {
-        return 0;
-    }
-    let mut seen = Seen::new(hashes.len(), scratch);
-    let least = hashes
-        .iter()
-        .map(|&hash| usize::from(seen.is_new(hash)))
-        .sum();
-    if text_level(least) == most {
-        return most;
-    }
-    // The two bounds differ, so the distinct shingles are counted exactly.
-    scratch.clear();
-    scratch.extend_from_slice(hashes);
-    scratch.sort_unstable();
-    scratch.dedup();
-    text_level(scratch.len())
+/// The bucket of a hash among a power of two of them, by the bits after the `fixed` ones.
+#[inline]
+fn bucket_of(hash: u64, fixed: u32, buckets: usize) -> usize {
+    let rest = hash.checked_shl(fixed).unwrap_or(0);
+    rest.checked_shr(u64::BITS - buckets.ilog2()).unwrap_or(0) as usize
 }
 
-/// One bit for each hash, in a bit set so sparse that only about one new hash in a hundred
-/// finds its bit already set.
-struct Seen<'a> {
-    bits: &'a mut [u64],
-}
-
-impl<'a> Seen<'a> {
-    fn new(hashes: usize, scratch: &'a mut Vec<u64>) -> Self {
-        scratch.clear();
-        scratch.resize(hashes.max(1).next_power_of_two(), 0);
-        Seen { bits: scratch }
-    }
-
-    /// Marks a hash. True only for a new hash; false also for a new hash whose bit is
-    /// already set.
-    fn is_new(&mut self, hash: u64) -> bool {
-        // The leading bits of a hash decide its level, so only the trailing bits
-        // distinguish hashes of one level.
-        let word = &mut self.bits[(hash >> 6) as usize & (self.bits.len() - 1)];
-        let bit = 1 << (hash & 63);
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
-}
-
-/// The largest level at which a text with this many distinct shingles still has a sample of
-/// [`SAMPLE`] on average; 0 if it has fewer shingles than that.
-pub(super) fn text_level(shingles: usize) -> u32 {
-    (shingles / SAMPLE).checked_ilog2().unwrap_or(0)
-}
-
-/// Whether a hash is of a level.
-///
-/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
-/// All bits of XXH3 are equally well mixed.
-pub(crate) fn is_of(level: u32, hash: u64) -> bool {
-    hash <= u64::MAX.checked_shr(level).unwrap_or(0)
-}
-
-fn part(hash: u64) -> usize {
-    hash as usize % PARTS
+#[inline]
+fn part_of(hash: u64, level: u32) -> usize {
+    (hash.checked_shl(level).unwrap_or(0) >> (u64::BITS - PART_BITS)) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketch::Distinct;
     use std::collections::BTreeMap;
     use xxhash_rust::xxh3::xxh3_64;
 
@@ -416,68 +452,13 @@ mod tests {
     }
 
     fn contents(table: &ShingleFrequencies) -> BTreeMap<u64, u32> {
-        let all = table.parts.iter().flatten();
-        all.map(|(&hash, &count)| (hash, count)).collect()
-    }
-
-    #[test]
-    fn the_level_of_a_text_goes_up_where_its_size_doubles() {
-        for (shingles, expected) in [
-            (0, 0),
-            (127, 0),
-            (255, 0),
-            (256, 1),
-            (511, 1),
-            (512, 2),
-            (128 << 9, 9),
-            ((128 << 9) - 1, 8),
-        ] {
-            assert_eq!(text_level(shingles), expected, "{shingles}");
+        let counts = table.counts();
+        assert!(counts.is_sorted());
+        for &(hash, count) in &counts {
+            assert_eq!(table.count(hash), count);
+            assert_eq!(table.count(hash ^ 1), 0);
         }
-    }
-
-    #[test]
-    fn a_sample_is_the_beginning_of_the_sorted_set() {
-        let mut scratch = Vec::new();
-        for text in texts(60) {
-            let mut set = text.clone();
-            set.sort_unstable();
-            set.dedup();
-            for level in [0, 2, 5] {
-                let level_of_both = text_level(set.len()).max(level);
-                let end = set.partition_point(|&hash| is_of(level_of_both, hash));
-                let mut sample = sample(&text, level, &mut scratch);
-                sample.sort_unstable();
-                assert_eq!(sample, set[..end]);
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_text_has_the_same_sample_from_several_passes() {
-        let mut text: String = (0..600_000)
-            .map(|at| format!("{} ", at % 500_000))
-            .collect();
-        text.push_str(&"a".repeat(1 << 20));
-        let (mut hashes, mut scratch) = (Vec::new(), Vec::new());
-        crate::sketch::shingle_hashes(&text, 8, &mut hashes);
-        let mut expected = sample(&hashes, 3, &mut scratch);
-        hashes = Vec::new();
-        let mut made = sample_of_long(&text, 8, 3, &mut hashes);
-        assert!(hashes.capacity() < text.len() / 2, "{}", hashes.capacity());
-        expected.sort_unstable();
-        made.sort_unstable();
-        assert_eq!(made, expected);
-    }
-
-    #[test]
-    fn repeats_do_not_make_a_text_longer() {
-        let mut text: Vec<u64> = (0..255).map(hash).collect();
-        text.extend_from_within(..200);
-        assert_eq!(sample(&text, 0, &mut Vec::new()).len(), 255);
-        text.push(0);
-        let half = sample(&text, 0, &mut Vec::new());
-        assert!(half.len() < 200 && half.contains(&0));
+        counts.into_iter().collect()
     }
 
     #[test]
@@ -549,12 +530,32 @@ mod tests {
         let lists: Vec<Vec<u64>> = (0..9).map(|id| (0..=id).map(hash).collect()).collect();
         table.add(&lists);
         let common = table.common();
-        table.keep_common();
+        table.finish::<Sample>(&[]);
         // Shingle n is in 9 - n texts, and up to RARE of them are few.
         assert_eq!(common.len(), 6);
         assert_eq!(table.common(), common);
         assert_eq!((table.len(), table.texts()), (6, 9));
         assert_eq!((table.count(hash(5)), table.count(hash(6))), (4, 0));
+    }
+
+    #[test]
+    fn counting_the_last_texts_drops_what_is_rare() {
+        let texts = texts(300);
+        let samples: Vec<Sample> = texts
+            .iter()
+            .map(|text| Sample::of(&mut text.clone(), 0, &mut Distinct::default()))
+            .collect();
+        for entries in [1_000_000, 5000, 300, 1, 0] {
+            for before in [0, 100, 300] {
+                let mut all = ShingleFrequencies::new(entries);
+                all.add_samples(&samples);
+                let mut table = ShingleFrequencies::new(entries);
+                table.add_samples(&samples[..before]);
+                table.finish(&samples[before..]);
+                assert_eq!(table.counts(), all.common());
+                assert_eq!((table.level(), table.texts()), (all.level(), all.texts()));
+            }
+        }
     }
 
     #[test]

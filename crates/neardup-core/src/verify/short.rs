@@ -40,10 +40,10 @@ pub(super) enum Letters {
     Many,
 }
 
-/// The number of letters and digits of `text`, up to [`SHORT`].
-pub(super) fn count_to_short(text: &str) -> usize {
+/// Whether a text is short.
+pub fn is_short(text: &str) -> bool {
     let letters = text.chars().filter(|&c| is_letter_or_digit(c));
-    letters.take(SHORT).count()
+    letters.take(SHORT).count() < SHORT
 }
 
 impl Letters {

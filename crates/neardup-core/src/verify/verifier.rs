@@ -1,13 +1,15 @@
 //! Verification of many pairs of one store in parallel.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::aligned::Aligned;
-use super::measure::{Like, LookedAt, Measure};
+use super::content::score;
+use super::measure::{Features, Like, Measure};
+use super::samples::{BySamples, FewestShared, Ratio, Samples};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
@@ -15,27 +17,31 @@ use super::{containment, edits};
 use crate::error::Result;
 use crate::texts::TextStore;
 
-/// Bytes of profiles kept between loads, by default.
+/// Bytes of features kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
-
-/// How often a text is looked up in probes before its data is made, which takes about as long.
-const PROBED: u32 = 6;
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
-/// The data that a measure needs of a text is cached up to a fixed budget, because a document that
-/// is a candidate often will be one again. At its first comparisons, its text is only looked up in
-/// a table of the shingles of the other, which rules out most pairs. Neither affects a result.
+/// By content and containment, the samples of two documents decide about most pairs. For the others, the features
+/// of a text that the measure compares are cached up to a fixed budget, because a document that is
+/// a candidate often will be one again. Neither affects a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
+    fewest: FewestShared,
     frequencies: Option<Arc<ShingleFrequencies>>,
-    looked_at: HashMap<u32, LookedAt, FxBuildHasher>,
+    features: Cache<Features>,
     /// Units of the texts that may be similar to others.
-    units: HashMap<u32, Units, FxBuildHasher>,
+    units: Cache<Units>,
+}
+
+/// What was made of some texts, up to about a number of bytes.
+#[derive(Debug)]
+struct Cache<T> {
+    made: HashMap<u32, T, FxBuildHasher>,
     bytes: usize,
-    cache: usize,
+    most: usize,
 }
 
 impl Verifier {
@@ -52,201 +58,217 @@ impl Verifier {
         Verifier {
             measure,
             threshold,
+            fewest: FewestShared::new(threshold),
             frequencies,
-            looked_at: HashMap::default(),
-            units: HashMap::default(),
-            bytes: 0,
-            cache: CACHE_BYTES,
+            features: Cache::new(CACHE_BYTES / 2),
+            units: Cache::new(CACHE_BYTES / 2),
         }
     }
 
     /// The same verifier with a cache of `cache` bytes. At most about as many bytes are
     /// computed at once, by an upper estimate.
     pub fn with_cache(self, cache: usize) -> Self {
-        Verifier { cache, ..self }
+        Verifier {
+            features: Cache::new(cache / 2),
+            units: Cache::new(cache / 2),
+            ..self
+        }
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
     /// `None` for the others. The order of the two texts of a pair makes a difference only for
     /// [`Direction::FirstInSecond`](super::Direction::FirstInSecond).
     ///
-    /// Runs on the current rayon pool.
+    /// `samples` are those of the same documents, or `None` to read all texts. Runs on the current
+    /// rayon pool.
     ///
     /// # Errors
     ///
     /// If a text cannot be read back from the store.
-    pub fn verify(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
-        let open = self.rule_out(texts, pairs)?;
-        let left = pairs.iter().zip(&open).filter(|&(_, &is_open)| is_open);
-        let left: Vec<(u32, u32)> = left.map(|(&pair, _)| pair).collect();
-        let mut compared = self.compare(texts, &left)?.into_iter();
-        let of_each = open.into_iter();
-        let of_each = of_each.map(|is_open| if is_open { compared.next()? } else { None });
-        Ok(of_each.collect())
+    pub fn verify(
+        &mut self,
+        texts: &TextStore,
+        samples: Option<&Samples>,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<f64>>> {
+        let sampled = match (samples, &self.frequencies, Ratio::of(self.measure)) {
+            (Some(samples), Some(table), Some(ratio)) => {
+                self.by_samples((samples, table), ratio, pairs)
+            }
+            _ => vec![BySamples::Open; pairs.len()],
+        };
+        let of = |wanted: fn(&BySamples) -> bool| {
+            let all = pairs.iter().zip(&sampled);
+            let wanted = all.filter(move |(_, sampled)| wanted(sampled));
+            wanted.map(|(&pair, _)| pair).collect::<Vec<_>>()
+        };
+        let open = of(|sampled| matches!(sampled, BySamples::Open));
+        let near = of(|sampled| matches!(sampled, BySamples::AtMost(_)));
+        let likes = sampled.iter().filter_map(|sampled| match sampled {
+            BySamples::AtMost(most) => Some(Some(Like::AtMost(*most))),
+            BySamples::TooLow | BySamples::Open => None,
+        });
+        let likes: Vec<Option<Like>> = likes.collect();
+        let mut near = self.align(texts, &near, &likes)?.into_iter();
+        let mut open = self.compare(texts, &open)?.into_iter();
+        let all = sampled.into_iter().map(|sampled| match sampled {
+            BySamples::TooLow => None,
+            BySamples::AtMost(_) => near.next()?,
+            BySamples::Open => open.next()?,
+        });
+        Ok(all.collect())
     }
 
-    /// Whether each pair may still be similar. Only a pair whose second text was looked up fewer than
-    /// [`PROBED`] times is ruled out here.
-    fn rule_out(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
-        let mut probed: Vec<(usize, (u32, u32))> = Vec::new();
-        for (at, &(a, b)) in pairs.iter().enumerate() {
-            if !self.measure.probes(texts.size(b as usize)) {
-                continue;
-            }
-            let found = self.looked_at.entry(b).or_insert_with(|| {
-                self.bytes += LookedAt::Few(0).bytes();
-                LookedAt::Few(0)
-            });
-            if let LookedAt::Few(times) = found
-                && *times < PROBED
-            {
-                *times += 1;
-                probed.push((at, (a, b)));
-            }
-        }
-        let mut open = vec![true; pairs.len()];
-        let mut rest = &probed[..];
-        while !rest.is_empty() {
-            let count = self.load(texts, rest.iter().map(|&(_, (a, _))| [a]))?;
-            let (now, later) = rest.split_at(count);
-            let (looked_at, measure, threshold) = (&self.looked_at, self.measure, self.threshold);
-            let may_be: Vec<bool> = now
-                .par_iter()
-                .with_min_len(16)
-                .map_init(Default::default, |(buffer, scratch), &(_, (a, b))| {
-                    let Some(own) = looked_at.get(&a) else {
-                        return Ok(true);
-                    };
-                    let text = texts.text(b as usize, buffer)?;
-                    Ok(measure.may_be_like((a, own), text, threshold, scratch))
-                })
-                .collect::<Result<_>>()?;
-            for (&(at, _), may_be) in now.iter().zip(may_be) {
-                open[at] = may_be;
-            }
-            rest = later;
-        }
-        Ok(open)
+    /// What the samples of each pair say.
+    fn by_samples(
+        &self,
+        (samples, table): (&Samples, &ShingleFrequencies),
+        ratio: Ratio,
+        pairs: &[(u32, u32)],
+    ) -> Vec<BySamples> {
+        let of_pair = |scratch: &mut Scratch, &(a, b): &(u32, u32)| {
+            let (Some(a), Some(b)) = (samples.get(a), samples.get(b)) else {
+                return BySamples::Open;
+            };
+            ratio.by_samples((a, b), table, self.threshold, &self.fewest, scratch)
+        };
+        pairs
+            .par_iter()
+            .with_min_len(64)
+            .map_init(Scratch::default, of_pair)
+            .collect()
     }
 
-    /// The similarity of each pair that is similar.
+    /// The similarity of each pair that is similar, by its texts.
     fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
         let mut similarities = Vec::with_capacity(pairs.len());
         let mut rest = pairs;
         while !rest.is_empty() {
-            let count = self.load(texts, rest.iter().map(|&(a, b)| [a, b]))?;
+            let (measure, frequencies) = (self.measure, self.frequencies.as_deref());
+            let count = self.features.load(
+                texts,
+                rest.iter().map(|&pair| Some(pair)),
+                |size| measure.most_bytes(size),
+                |text| measure.features_of(text, frequencies),
+                Features::bytes,
+            )?;
             let (now, later) = rest.split_at(count);
-            let (looked_at, measure, threshold) = (&self.looked_at, self.measure, self.threshold);
-            let alike: Vec<Option<Like>> = now
+            let (features, threshold) = (&self.features.made, self.threshold);
+            let likes: Vec<Option<Like>> = now
                 .par_iter()
                 .with_min_len(16)
                 .map_init(Scratch::default, |scratch, (a, b)| {
-                    measure.like(looked_at.get(a)?, looked_at.get(b)?, threshold, scratch)
+                    measure.like(features.get(a)?, features.get(b)?, threshold, scratch)
                 })
                 .collect();
-            self.load_units(texts, now, &alike)?;
-            let pairs = now.par_iter().zip(&alike);
-            similarities.par_extend(pairs.map(|(&pair, &alike)| match alike? {
-                Like::Similar(similarity) => Some(similarity),
-                Like::AtMost(most) => self.align(pair, most),
-            }));
+            similarities.extend(self.align(texts, now, &likes)?);
             rest = later;
         }
         Ok(similarities)
     }
 
-    /// Splits the texts to be aligned into units. Most pairs have been ruled out by then.
-    fn load_units(
+    /// The similarity of each pair that is similar, aligned where that decides.
+    fn align(
         &mut self,
         texts: &TextStore,
         pairs: &[(u32, u32)],
-        alike: &[Option<Like>],
-    ) -> Result<()> {
-        let of_pairs = pairs.iter().zip(alike);
-        let mut missing: Vec<u32> = of_pairs
-            .filter(|(_, alike)| matches!(alike, Some(Like::AtMost(_))))
-            .flat_map(|(&(a, b), _)| [a, b])
-            .filter(|id| !self.units.contains_key(id))
-            .collect();
-        missing.sort_unstable();
-        missing.dedup();
-        let found: Vec<(u32, Units)> = missing
-            .par_iter()
-            .with_min_len(4)
-            .map_init(Vec::new, |buffer, &id| {
-                Ok((id, Units::of(texts.text(id as usize, buffer)?)))
-            })
-            .collect::<Result<_>>()?;
-        for (id, found) in found {
-            self.bytes += 64 + 8 * found.len();
-            self.units.insert(id, found);
+        likes: &[Option<Like>],
+    ) -> Result<Vec<Option<f64>>> {
+        let mut similarities = Vec::with_capacity(pairs.len());
+        let (mut pairs, mut likes) = (pairs, likes);
+        while !pairs.is_empty() {
+            // Most pairs have been ruled out by now.
+            let open = pairs.iter().zip(likes).map(|(&pair, like)| match like {
+                Some(Like::AtMost(_)) => Some(pair),
+                Some(Like::Similar(_)) | None => None,
+            });
+            let count = self.units.load(
+                texts,
+                open,
+                |size| 8 * size,
+                Units::of,
+                |units| 8 * units.len(),
+            )?;
+            let ((now, later), (likes_now, likes_later)) =
+                (pairs.split_at(count), likes.split_at(count));
+            let both = now.par_iter().zip(likes_now);
+            similarities.par_extend(both.map(|(&pair, &like)| match like? {
+                Like::Similar(similarity) => Some(similarity),
+                Like::AtMost(most) => self.aligned(pair, most),
+            }));
+            (pairs, likes) = (later, likes_later);
         }
-        Ok(())
+        Ok(similarities)
     }
 
     /// The similarity of a pair by its alignment, if it reaches the threshold.
-    fn align(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
-        let aligned = Aligned::of(self.units.get(&a)?, self.units.get(&b)?);
+    fn aligned(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
+        let aligned = Aligned::of(self.units.made.get(&a)?, self.units.made.get(&b)?);
         let similarity = match self.measure {
             Measure::Aligned => edits::similarity(most, &aligned),
             Measure::Containment { .. } => containment::similarity(most, &aligned),
             Measure::Resemblance { .. } | Measure::Content { .. } => {
-                let of = (self.looked_at.get(&a)?, self.looked_at.get(&b)?);
-                let (LookedAt::Profile(own), LookedAt::Profile(other)) = of else {
-                    return None;
-                };
-                own.similarity(other, most, &aligned)
+                match (self.features.made.get(&a), self.features.made.get(&b)) {
+                    (Some(Features::Profile(a)), Some(Features::Profile(b))) => {
+                        a.similarity(b, most, &aligned)
+                    }
+                    // Decided by samples, which short texts do not have.
+                    _ => score(most, &aligned),
+                }
             }
         };
         (similarity >= self.threshold).then_some(similarity)
     }
+}
 
-    /// Processes the texts of the first of `groups` that are not in the cache, and returns
-    /// the number of groups that are ready: at least one, and no more than the budget
-    /// allows.
-    fn load<const N: usize>(
+impl<T: Send> Cache<T> {
+    fn new(most: usize) -> Self {
+        Cache {
+            made: HashMap::default(),
+            bytes: 0,
+            most,
+        }
+    }
+
+    /// Makes what the texts of the first of `pairs` need and the cache does not have, and returns the
+    /// number of pairs that are ready: at least one, and no more than there is room for.
+    /// `estimate` is of the bytes that a text of some size needs, at most.
+    fn load(
         &mut self,
         texts: &TextStore,
-        groups: impl Iterator<Item = [u32; N]>,
+        pairs: impl Iterator<Item = Option<(u32, u32)>>,
+        estimate: impl Fn(usize) -> usize,
+        make: impl Fn(&str) -> T + Sync,
+        bytes: impl Fn(&T) -> usize,
     ) -> Result<usize> {
-        if self.bytes > self.cache {
-            self.looked_at.clear();
-            self.units.clear();
+        if self.bytes > self.most {
+            self.made.clear();
             self.bytes = 0;
         }
-        let mut missing: Vec<u32> = Vec::new();
+        let mut missing: HashSet<u32, FxBuildHasher> = HashSet::default();
         let (mut count, mut wanted) = (0, 0);
-        for group in groups {
-            for id in group {
-                let found = self.looked_at.entry(id).or_insert(LookedAt::Few(0));
-                if matches!(found, LookedAt::Few(_)) {
-                    *found = LookedAt::NotYet;
-                    missing.push(id);
-                    wanted += self.measure.most_bytes(texts.size(id as usize));
+        for pair in pairs {
+            for id in pair.into_iter().flat_map(|(a, b)| [a, b]) {
+                if !self.made.contains_key(&id) && missing.insert(id) {
+                    wanted += estimate(texts.size(id as usize));
                 }
             }
             count += 1;
-            if wanted > self.cache + self.cache / 3 {
+            if wanted > self.most + self.most / 3 {
                 break;
             }
         }
-        let (measure, frequencies) = (self.measure, self.frequencies.as_deref());
-        let made: Result<Vec<(u32, LookedAt)>> = missing
+        let missing: Vec<u32> = missing.into_iter().collect();
+        let made: Vec<(u32, T)> = missing
             .par_iter()
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| {
-                let text = texts.text(id as usize, buffer)?;
-                Ok((id, measure.look_at(text, frequencies)))
+                Ok((id, make(texts.text(id as usize, buffer)?)))
             })
-            .collect();
-        let made = made.inspect_err(|_| {
-            for id in &missing {
-                self.looked_at.remove(id);
-            }
-        })?;
-        for (id, found) in made {
-            self.bytes += found.bytes();
-            self.looked_at.insert(id, found);
+            .collect::<Result<_>>()?;
+        for (id, made) in made {
+            self.bytes += 64 + bytes(&made);
+            self.made.insert(id, made);
         }
         Ok(count)
     }
@@ -257,6 +279,7 @@ mod tests {
     use super::super::containment::Direction;
     use super::super::content::tests::text;
     use super::super::resemblance::Shingles;
+    use super::super::sample::Sample;
     use super::*;
 
     fn store(all: &[&str]) -> TextStore {
@@ -272,7 +295,7 @@ mod tests {
         let texts = store(&["abcd", "bcde", "wxyz"]);
         let mut verifier = Verifier::new(Measure::Resemblance { k: 2 }, 0.5, None);
         let got = verifier
-            .verify(&texts, &[(0, 2), (0, 1), (1, 0), (2, 2)])
+            .verify(&texts, None, &[(0, 2), (0, 1), (1, 0), (2, 2)])
             .unwrap();
         assert_eq!(got, [None, Some(0.5), Some(0.5), Some(1.0)]);
     }
@@ -285,7 +308,7 @@ mod tests {
         let pairs = [(0, 1), (1, 0), (1, 2), (2, 1)];
         let similar = |direction| {
             let measure = Measure::Containment { k: 2, direction };
-            let found = Verifier::new(measure, 0.8, None).verify(&texts, &pairs);
+            let found = Verifier::new(measure, 0.8, None).verify(&texts, None, &pairs);
             found
                 .unwrap()
                 .iter()
@@ -301,12 +324,13 @@ mod tests {
     fn by_edits_pairs_are_aligned() {
         let texts = store(&["渡船早上八点开船", "渡船早上九点开船", "。。", "。", "码头"]);
         let pairs = [(0, 1), (2, 2), (2, 3), (0, 4), (4, 0)];
-        let found = Verifier::new(Measure::Aligned, 0.5, None).verify(&texts, &pairs);
+        let found = Verifier::new(Measure::Aligned, 0.5, None).verify(&texts, None, &pairs);
         assert_eq!(
             found.unwrap(),
             [Some(7.0 / 8.0), Some(1.0), None, None, None]
         );
-        let least = Verifier::new(Measure::Aligned, 7.0 / 8.0, None).verify(&texts, &pairs[..1]);
+        let least =
+            Verifier::new(Measure::Aligned, 7.0 / 8.0, None).verify(&texts, None, &pairs[..1]);
         assert_eq!(least.unwrap(), [Some(7.0 / 8.0)]);
     }
 
@@ -324,54 +348,69 @@ mod tests {
         ]);
         let pairs = [(0, 0), (0, 1), (2, 3), (2, 4), (0, 2)];
         let mut verifier = Verifier::new(Measure::Content { k: 5 }, 0.5, None);
-        let got = verifier.verify(&texts, &pairs).unwrap();
+        let got = verifier.verify(&texts, None, &pairs).unwrap();
         assert_eq!(got, [Some(1.0), None, Some(1.0), None, None]);
     }
 
-    #[test]
-    fn a_probe_rules_out_no_similar_pair() {
-        // Texts of a form, of parts that many have and of parts that few have, short and long.
+    /// Texts of a form, of parts that many have and of parts that few have, short and long.
+    fn collection() -> Vec<String> {
         let part = |number: u32| text(number * 40..number * 40 + 40);
-        let all: Vec<String> = (0..32_u32)
-            .map(|at| {
-                let parts = (0..[1, 3, 9, 20][at as usize % 4]).map(|place| match place % 3 {
-                    0 => place / 3,
-                    1 => 100 + at / 8 + place,
-                    _ => 200 + at / 3 + place * (at % 3),
-                });
-                format!("{}{at}", parts.map(part).collect::<String>())
-            })
-            .collect();
+        let text = |at: u32| {
+            let parts = (0..[1, 3, 9, 20][at as usize % 4]).map(|place| match place % 3 {
+                0 => place / 3,
+                1 => 100 + at / 8 + place,
+                _ => 200 + at / 3 + place * (at % 3),
+            });
+            format!("{}{at}", parts.map(part).collect::<String>())
+        };
+        (0..32).map(text).collect()
+    }
+
+    #[test]
+    fn samples_and_texts_say_the_same() {
+        let all = collection();
         let texts = store(&all.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut table = ShingleFrequencies::default();
         let sets: Vec<Shingles> = all.iter().map(|text| Shingles::of(text, 2)).collect();
-        table.add(&sets.iter().map(Shingles::hashes).collect::<Vec<_>>());
+        let sets: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
         let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
-        let contained = |direction| Measure::Containment { k: 2, direction };
-        let table = Arc::new(table);
-        let mut ruled_out = 0;
-        for measure in [
-            Measure::Resemblance { k: 2 },
-            Measure::Content { k: 2 },
-            contained(Direction::FirstInSecond),
-            contained(Direction::Either),
-            contained(Direction::Both),
-        ] {
-            for threshold in [0.0, 0.45, 0.8] {
-                for frequencies in [None, Some(Arc::clone(&table))] {
-                    let verifier = || Verifier::new(measure, threshold, frequencies.clone());
-                    let expected = verifier().compare(&texts, &pairs).unwrap();
-                    assert_eq!(verifier().verify(&texts, &pairs).unwrap(), expected);
-                    // One at a time, and with hardly any memory.
-                    let mut small = verifier().with_cache(1 << 12);
-                    for (&pair, &expected) in pairs.iter().zip(&expected) {
-                        assert_eq!(small.verify(&texts, &[pair]).unwrap(), [expected]);
-                    }
-                    let open = verifier().rule_out(&texts, &pairs).unwrap();
-                    ruled_out += open.iter().filter(|&&is_open| !is_open).count();
+        let mut decided = 0;
+        for entries in [1 << 20, 2000] {
+            let mut table = ShingleFrequencies::new(entries);
+            table.add(&sets);
+            let mut samples = Samples::default();
+            for (text, set) in all.iter().zip(&sets) {
+                let is_long = text.chars().count() >= 50;
+                samples.push(Some(Sample::of_distinct(set, table.level())), !is_long);
+            }
+            samples.fit(table.level(), 0, usize::MAX);
+            let table = Arc::new(table);
+            let contained = |direction| Measure::Containment { k: 2, direction };
+            let measures = [
+                Measure::Content { k: 2 },
+                contained(Direction::FirstInSecond),
+                contained(Direction::Either),
+                contained(Direction::Both),
+            ];
+            for (measure, threshold) in measures.map(|measure| (measure, 0.45)).into_iter().chain([
+                (Measure::Content { k: 2 }, 0.0),
+                (contained(Direction::Either), 0.8),
+            ]) {
+                let verifier = || Verifier::new(measure, threshold, Some(Arc::clone(&table)));
+                let expected = verifier().verify(&texts, None, &pairs).unwrap();
+                let got = verifier().verify(&texts, Some(&samples), &pairs).unwrap();
+                assert_eq!(got, expected);
+                // One at a time, and with hardly any memory.
+                let mut small = verifier().with_cache(1 << 12);
+                for (&pair, &expected) in pairs.iter().zip(&expected) {
+                    let got = small.verify(&texts, Some(&samples), &[pair]).unwrap();
+                    assert_eq!(got, [expected]);
                 }
+                let ratio = Ratio::of(measure).unwrap();
+                let by_samples = verifier().by_samples((&samples, &table), ratio, &pairs);
+                let all = by_samples.into_iter();
+                decided += all.filter(|&said| said != BySamples::Open).count();
             }
         }
-        assert!(ruled_out > 300, "{ruled_out}");
+        assert!(decided > 1000, "{decided}");
     }
 }

@@ -16,15 +16,13 @@ resemblance = s / (s + a + b)
 containment of the first text in the second = s / (s + a)
 ```
 
-Only shingles that are in the [samples](super::shingle_frequencies) of both texts and of the table
+Only shingles that are in the [samples](super::sample) of both texts and of the table
 are weighed. If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then
 all shingles of both texts count, each alike.
 
 Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
 costs one merge of two samples of about 200 hashes each.
 */
-
-use super::shingle_frequencies::is_of;
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
@@ -55,30 +53,27 @@ pub struct Weighed {
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// How many texts carry each shared shingle.
-    shared: Vec<u32>,
+    shared: Vec<u16>,
     /// How many texts carry each shingle of one text alone.
-    alone: [Vec<u32>; 2],
-}
-
-/// The leading hashes of a sorted set that are of a level.
-pub(super) fn sampled(hashes: &[u64], level: u32) -> &[u64] {
-    &hashes[..hashes.partition_point(|&hash| is_of(level, hash))]
+    alone: [Vec<u16>; 2],
+    /// The places of shared shingles.
+    places: Vec<u32>,
 }
 
 /// Sampled shingles of one text, each with the number of texts that carry it.
-pub(super) struct Sample<'a> {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled<'a> {
     pub(super) hashes: &'a [u64],
-    pub(super) counts: &'a [u32],
-    /// What each weighs.
-    pub(super) weights: &'a [u16],
+    pub(super) counts: &'a [u16],
     /// Texts that carry a shingle, at most, for it to be rare.
     pub(super) rare: u32,
 }
 
 /// What weighing says.
 pub(super) enum Weighing {
-    /// No shared shingle is common, or there are too few to say anything: all count alike.
-    AllAlike,
+    /// No shared shingle is common, or there are too few to say anything: all count alike. So many
+    /// are shared.
+    AllAlike(usize),
     /// The similarity is below the threshold.
     TooLow,
     Done(Weighed),
@@ -90,18 +85,18 @@ impl Scratch {
     /// what either text has alone.
     pub(super) fn weigh(
         &mut self,
-        a: &Sample<'_>,
-        b: &Sample<'_>,
+        a: Sampled<'_>,
+        b: Sampled<'_>,
         level: u32,
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
         let rare = a.rare.min(b.rare);
-        let shared = self.find_shared(a, b);
+        let shared = self.find_shared(a, b, rare);
         let common = self.shared.len();
         let alone = [a, b].map(|text| text.hashes.len() - common);
         let Some(least) = self.at_least(shared, alone, rare, level) else {
-            return Weighing::AllAlike;
+            return Weighing::AllAlike(common);
         };
         if by(least) < threshold {
             return Weighing::TooLow;
@@ -120,26 +115,6 @@ impl Scratch {
         })
     }
 
-    /// Weighs `sample` beside a text of which only the hashes are known: the shingles at `places`
-    /// are shared, and it has `alone` others of the level. What either has alone weighs the least
-    /// that it can. `None` if all shingles count alike.
-    pub(super) fn bound(
-        &mut self,
-        sample: &Sample<'_>,
-        places: impl Iterator<Item = usize>,
-        alone: usize,
-        level: u32,
-    ) -> Option<Weighed> {
-        self.shared.clear();
-        let mut shared = 0;
-        for place in places {
-            shared += u64::from(sample.weights[place]);
-            self.shared.push(sample.counts[place]);
-        }
-        let own = sample.hashes.len() - self.shared.len();
-        self.at_least(shared, [own, alone], sample.rare, level)
-    }
-
     /// The weights of both texts if what each has alone, so many shingles, weighs the least that it
     /// can. `None` if no shared one is common, or there are too few to say anything.
     fn at_least(
@@ -150,12 +125,13 @@ impl Scratch {
         level: u32,
     ) -> Option<Weighed> {
         let all = self.shared.len() + alone[0] + alone[1];
-        self.shared.retain(|&count| count > rare);
+        self.shared.retain(|&count| u32::from(count) > rare);
         if self.shared.is_empty() || all < KNOWN {
             return None;
         }
         let middle = (self.shared.len() - 1) / 2;
         let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
+        let median = u32::from(median);
         // None of those alone weighs less.
         let usual = u64::from(weight(median, rare));
         Some(Weighed {
@@ -169,32 +145,29 @@ impl Scratch {
     }
 
     /// Lists the shingles that both have, and returns what they weigh.
-    fn find_shared(&mut self, a: &Sample<'_>, b: &Sample<'_>) -> u64 {
-        self.shared.clear();
+    fn find_shared(&mut self, a: Sampled<'_>, b: Sampled<'_>, rare: u32) -> u64 {
         let most = a.hashes.len().min(b.hashes.len());
-        self.shared.resize(most + 1, 0);
-        let (mut i, mut j, mut found) = (0, 0, 0);
+        self.places.clear();
+        self.places.resize(most + 1, 0);
+        let (mut i, mut j, mut shared) = (0, 0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {
             let (x, y) = (a.hashes[i], b.hashes[j]);
-            // The place of the shingle. Written in any case: whether it is shared, no processor
-            // could foresee.
-            self.shared[found] = i as u32;
-            found += usize::from(x == y);
+            // Written in any case: whether it is shared, no processor could foresee.
+            self.places[shared] = i as u32;
+            shared += usize::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
-        self.shared.truncate(found);
-        let mut weight = 0;
-        for place in &mut self.shared {
-            let at = *place as usize;
-            weight += u64::from(a.weights[at]);
-            *place = a.counts[at];
-        }
-        weight
+        let places = self.places[..shared].iter();
+        self.shared.clear();
+        self.shared
+            .extend(places.map(|&place| a.counts[place as usize]));
+        let weights = self.shared.iter().map(|&count| weight(count.into(), rare));
+        weights.map(u64::from).sum()
     }
 
     /// Lists the shingles that one text alone has.
-    fn find_alone(&mut self, a: &Sample<'_>, b: &Sample<'_>) {
+    fn find_alone(&mut self, a: Sampled<'_>, b: Sampled<'_>) {
         self.alone.iter_mut().for_each(Vec::clear);
         let (mut i, mut j) = (0, 0);
         while i < a.hashes.len() && j < b.hashes.len() {
@@ -221,13 +194,12 @@ struct Alone {
 }
 
 impl Alone {
-    fn of(counts: &[u32], median: u32, rare: u32) -> Self {
+    fn of(counts: &[u16], median: u32, rare: u32) -> Self {
         let usual = weight(median, rare);
-        let weights = counts
-            .iter()
-            .map(|&count| u64::from(weight(count, rare).max(usual)));
+        let counts = || counts.iter().copied().map(u32::from);
+        let weights = counts().map(|count| u64::from(weight(count, rare).max(usual)));
         let is_of_majority = |count: u32| count >= median - median / 5;
-        let number = |is: &dyn Fn(u32) -> bool| counts.iter().filter(|&&count| is(count)).count();
+        let number = |is: &dyn Fn(u32) -> bool| counts().filter(|&count| is(count)).count();
         Alone {
             weight: weights.sum(),
             rare: number(&|count| count <= rare && !is_of_majority(count)),
@@ -237,7 +209,7 @@ impl Alone {
 }
 
 /// What a shingle weighs that so many texts carry, in thousandths.
-pub(super) fn weight(count: u32, rare: u32) -> u16 {
+fn weight(count: u32, rare: u32) -> u16 {
     let more = count.saturating_sub(rare) as usize;
     WEIGHTS[more.min(WEIGHTS.len() - 1)]
 }
@@ -307,32 +279,26 @@ mod tests {
             for &(times, count) in counted {
                 for _ in 0..times {
                     hash += 1;
-                    a.extend(in_a.then_some((hash, count)));
-                    b.extend(in_b.then_some((hash, count)));
+                    a.extend(in_a.then_some((hash, count as u16)));
+                    b.extend(in_b.then_some((hash, count as u16)));
                 }
             }
         }
         let (a, b): ((Vec<_>, Vec<_>), (Vec<_>, Vec<_>)) =
             (a.into_iter().unzip(), b.into_iter().unzip());
-        let of_all = |counts: &[u32]| -> Vec<u16> {
-            counts.iter().map(|&count| weight(count, RARE)).collect()
-        };
-        let weights = [&a, &b].map(|(_, counts)| of_all(counts));
-        let [a, b] =
-            [(&a, &weights[0]), (&b, &weights[1])].map(|((hashes, counts), weights)| Sample {
-                hashes,
-                counts,
-                weights,
-                rare: RARE,
-            });
+        let [a, b] = [&a, &b].map(|(hashes, counts)| Sampled {
+            hashes,
+            counts,
+            rare: RARE,
+        });
         let mut scratch = Scratch::default();
         let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold, Weighed::resemblance)
         {
             Weighing::Done(found) => Some(found),
-            Weighing::AllAlike | Weighing::TooLow => None,
+            Weighing::AllAlike(_) | Weighing::TooLow => None,
         };
-        let found = at(&a, &b, 0.0);
-        let back = at(&b, &a, 0.0).map(|back| Weighed {
+        let found = at(a, b, 0.0);
+        let back = at(b, a, 0.0).map(|back| Weighed {
             alone_a: back.alone_b,
             alone_b: back.alone_a,
             ..back
@@ -340,7 +306,7 @@ mod tests {
         assert_eq!(found, back);
         // No threshold that is reached rules the pair out.
         if let Some(weighed) = found {
-            assert_eq!(at(&a, &b, weighed.resemblance()), found);
+            assert_eq!(at(a, b, weighed.resemblance()), found);
         }
         found
     }
@@ -451,23 +417,15 @@ mod tests {
     fn what_is_shared_rules_out_pairs_below_a_threshold() {
         let hashes: Vec<u64> = (0..100).collect();
         let counts = [100; 100];
-        let weights = [weight(100, RARE); 100];
-        let sample = |from: usize, to: usize| Sample {
+        let sample = |from: usize, to: usize| Sampled {
             hashes: &hashes[from..to],
             counts: &counts[from..to],
-            weights: &weights[from..to],
             rare: RARE,
         };
         let mut scratch = Scratch::default();
         let (a, b) = (sample(0, 60), sample(40, 100));
         let by = Weighed::resemblance;
-        assert!(matches!(
-            scratch.weigh(&a, &b, 0, 0.2, by),
-            Weighing::Done(_)
-        ));
-        assert!(matches!(
-            scratch.weigh(&a, &b, 0, 0.21, by),
-            Weighing::TooLow
-        ));
+        assert!(matches!(scratch.weigh(a, b, 0, 0.2, by), Weighing::Done(_)));
+        assert!(matches!(scratch.weigh(a, b, 0, 0.21, by), Weighing::TooLow));
     }
 }
