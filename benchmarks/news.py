@@ -17,6 +17,8 @@ from limits import Limits
 THRESHOLD = corpora.THRESHOLD
 LIMITS = Limits(seconds=180, megabytes=8_000)
 
+#: The command as it is typed: it decides by content, not by the resemblance of the truth.
+DEFAULT = "neardup dedup, the default"
 #: The truth is by resemblance, so resemblance must also decide here.
 POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
 SAVED = POSTINGS | {"saved": True}
@@ -66,7 +68,8 @@ def judge(answer, engine):
 def checked(row, engine, least=0.999):
     """Return a row; an answer of neardup must find nearly all and nothing else."""
     least = 0.99 if "bands" in engine.label else least
-    if engine.peer == PRODUCT and (row["recall"] < least or row["precision"] < 1.0):
+    precise = 0.0 if engine.label == DEFAULT else 1.0
+    if engine.peer == PRODUCT and (row["recall"] < least or row["precision"] < precise):
         raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
     return row
 
@@ -232,7 +235,7 @@ def recombined_work(documents):
         documents=documents,
         limits=LIMITS,
         engines=(
-            Engine("neardup, the default", PRODUCT, "dedup_file"),
+            Engine(DEFAULT, PRODUCT, "dedup_file"),
             Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
         ),
     )
@@ -250,8 +253,10 @@ WORKS = (
         notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
         "Pairs are compared with it. Removals: recall is the share of similar pairs of which not "
         "both were kept, precision the share of removed documents that resemble a kept one. "
-        "neardup runs as a command, so its seconds include starting Python.",
+        "neardup runs as a command, so its seconds include starting Python. By default it also "
+        "drops what repeats a text at a lower resemblance, which counts against its precision here.",
         engines=(
+            Engine(DEFAULT, PRODUCT, "dedup_file"),
             Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),
             Engine("neardup pairs, postings", PRODUCT, "pairs_file", POSTINGS),
             Engine("neardup dedup, bands", PRODUCT, "dedup_file", BANDS),
