@@ -100,10 +100,10 @@ impl Bounds {
     fn hold(&self, similarity: f64, distance: Option<u32>) -> bool {
         let is_near = self.is_within_distance(distance);
         let is_similar = self.threshold.is_none_or(|least| similarity >= least);
-        self.exist() && is_near && is_similar
+        self.are_set() && is_near && is_similar
     }
 
-    fn exist(&self) -> bool {
+    fn are_set(&self) -> bool {
         self.threshold.is_some() || self.max_distance.is_some()
     }
 
@@ -189,7 +189,7 @@ impl Bounds {
             Some(Measure::Aligned) => evidence.aligned.similarity(),
         };
         let is_within_bounds = !has_few_features && self.hold(similarity, distance);
-        let is_same = has_few_features || self.exist() && self.is_same(corpus, a, b);
+        let is_same = has_few_features || self.are_set() && self.is_same(corpus, a, b);
         Ok(Judgement {
             is_duplicate: is_within_bounds || is_identical && is_same,
             is_within_bounds,

@@ -191,7 +191,7 @@ impl Recipe {
 
     /// Whether sketching computes the hash of every shingle of `k` characters; if so,
     /// [`Scratch::hashes`] holds them.
-    pub(crate) fn meets_shingles(&self, k: usize) -> bool {
+    pub(crate) fn hashes_shingles(&self, k: usize) -> bool {
         matches!(self.sketcher, Sketcher::Sample { .. }) && self.shingle() == Some(k)
     }
 

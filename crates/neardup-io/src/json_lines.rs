@@ -96,7 +96,7 @@ pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Col
     let mut extra = vec![String::from("["); fields.extra.len()];
     let mut unclear = Vec::new();
     let mut has_title = false;
-    let mut found = Found::default();
+    let mut found = Values::default();
     for (at, record) in records::of(block).enumerate() {
         if at > 0 {
             extra.iter_mut().for_each(|values| values.push(','));
@@ -142,13 +142,13 @@ struct Known<'f> {
 
 /// The wanted fields of one record, by their places in [`Fields`].
 #[derive(Default)]
-struct Found<'a> {
+struct Values<'a> {
     values: Vec<Option<Value<'a>>>,
     /// The JSON of extra values.
     raw: Vec<Option<&'a str>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Values<'a> {
     /// Reads a record; returns `None` if it is unclear.
     fn read(&mut self, fields: &Fields, record: &'a [u8]) -> Option<Known<'_>> {
         let record = simdutf8::basic::from_utf8(record).ok()?;
@@ -215,7 +215,7 @@ enum Value<'a> {
 /// Puts the wanted fields of an object into their places.
 struct Wanted<'w, 'a> {
     fields: &'w Fields,
-    found: &'w mut Found<'a>,
+    found: &'w mut Values<'a>,
 }
 
 impl<'a> Visitor<'a> for Wanted<'_, 'a> {

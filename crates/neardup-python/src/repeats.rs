@@ -27,7 +27,7 @@ pub struct Repeats {
 
 enum State {
     Collecting(repeats::Repeats),
-    Found(repeats::Found),
+    RepeatedPlaces(repeats::RepeatedPlaces),
     /// After an error.
     Over,
 }
@@ -79,13 +79,13 @@ impl Repeats {
             return Err(out_of_order("units"));
         };
         let count = all.count();
-        self.state = State::Found(self.threads.run(py, || all.finish(documents))?);
+        self.state = State::RepeatedPlaces(self.threads.run(py, || all.finish(documents))?);
         Ok(count)
     }
 
     /// The next places, of documents before `document`.
     fn before<'py>(&mut self, py: Python<'py>, document: u32) -> PyResult<Columns<'py>> {
-        let State::Found(found) = &mut self.state else {
+        let State::RepeatedPlaces(found) = &mut self.state else {
             return Err(out_of_order("places"));
         };
         let places = self.threads.run(py, || found.before(document))?;

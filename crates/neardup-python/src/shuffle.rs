@@ -74,7 +74,7 @@ impl Shuffle {
         highest: u64,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let blobs = py.detach(|| self.inner.keys(&self.sketches(&sketches)?, highest));
-        told(py, blobs)
+        to_python(py, blobs)
     }
 
     /// For the keys of each batch in one bucket, the number of documents that have each key.
@@ -83,7 +83,7 @@ impl Shuffle {
         py: Python<'py>,
         blobs: Vec<PyBackedBytes>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        told(py, py.detach(|| self.inner.count(&blobs)))
+        to_python(py, py.detach(|| self.inner.count(&blobs)))
     }
 
     /// The entries of those documents of a batch that are indexed, as one blob per bucket.
@@ -102,7 +102,7 @@ impl Shuffle {
             self.inner
                 .file(&sketches, &numbers, |at| is_filed[at], &counts)
         });
-        told(py, blobs)
+        to_python(py, blobs)
     }
 
     /// The lists of one bucket for each batch in `asked`, the documents in full lists that leave
@@ -122,7 +122,7 @@ impl Shuffle {
             .map(|(key, number)| (i64::from(key), number as i64))
             .unzip();
         Ok((
-            told(py, Ok(found.of_batches))?,
+            to_python(py, Ok(found.of_batches))?,
             closed.collect::<Vec<_>>().into_pyarray(py),
             keys.into_pyarray(py),
             left_out.into_pyarray(py),
@@ -164,7 +164,7 @@ impl Shuffle {
     }
 }
 
-fn told<'py>(
+fn to_python<'py>(
     py: Python<'py>,
     blobs: neardup_core::Result<Vec<Vec<u8>>>,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {

@@ -116,7 +116,7 @@ impl<'a> Library<'a> {
         let mut found: Vec<(u32, u32)> = hits
             .chunk_by(|a, b| a.0 == b.0)
             .filter_map(|of_one| {
-                let count = together(paper, of_one, asked);
+                let count = shared_shingles(paper, of_one, asked);
                 (count > 0).then_some((of_one[0].0, count))
             })
             .collect();
@@ -174,7 +174,7 @@ fn asked(least: u32) -> u32 {
 }
 
 /// The number of hits that lie in a stretch with at least `asked` of them.
-fn together(paper: &Paper, hits: &[(u32, u32)], asked: u32) -> u32 {
+fn shared_shingles(paper: &Paper, hits: &[(u32, u32)], asked: u32) -> u32 {
     let letters = paper.letters();
     let asked = asked as usize;
     let (mut count, mut counted) = (0, 0);

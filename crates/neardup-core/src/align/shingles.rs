@@ -13,13 +13,13 @@ const WINDOW: usize = 8;
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The most letters in a shingle: each weighs one or more.
-const MOST: usize = SHINGLE as usize;
+const LENGTH: usize = SHINGLE as usize;
 
 /// The powers of the base.
-const POWERS: [u64; MOST] = {
-    let mut powers = [1_u64; MOST];
+const POWERS: [u64; LENGTH] = {
+    let mut powers = [1_u64; LENGTH];
     let mut at = 1;
-    while at < MOST {
+    while at < LENGTH {
         powers[at] = powers[at - 1].wrapping_mul(BASE);
         at += 1;
     }
@@ -66,7 +66,7 @@ pub(super) fn hashes(letters: &Letters) -> Vec<u64> {
 #[derive(Default)]
 struct Rolling {
     /// The letters of the shingle that is not complete, as a ring: hash and weight of each.
-    ring: [(u64, u32); MOST.next_power_of_two()],
+    ring: [(u64, u32); LENGTH.next_power_of_two()],
     begin: usize,
     end: usize,
     weight: u32,

@@ -11,7 +11,7 @@ one, among the documents added since the snapshot ([`near_since`](CandidateIndex
 
 use super::hamming::{Fingerprints, HammingIndex};
 use super::overlap::{InvertedIndex, PostingStore, Scratch, Scratches};
-use super::search::{Found, Search, SearchStatistics};
+use super::search::{Places, Search, SearchStatistics};
 use super::shuffle::external_join::JoinedKeys;
 use super::sketch_store::SketchStore;
 use super::sketches::Sketches;
@@ -160,14 +160,14 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Found> {
+    pub fn near(&self, sketches: &Sketches, documents: &[u32]) -> Result<Places> {
         if let Kind::Hamming(index) = &self.kind {
             let mut queries = Fingerprints::new(index.fingerprints().bits())?;
             for &document in documents {
                 queries.push(&row(sketches, document))?;
             }
             let near = index.near_many(&queries, index.max_distance())?;
-            return Ok(Found {
+            return Ok(Places {
                 offsets: near.offsets.iter().map(|&at| at as usize).collect(),
                 places: near.ids,
             });
@@ -188,7 +188,7 @@ impl CandidateIndex {
     /// # Errors
     ///
     /// If the sketches are of another kind than those filed.
-    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Found> {
+    pub fn near_since(&self, sketches: &Sketches, document: u32, since: u32) -> Result<Places> {
         let mut places = Vec::new();
         if let Kind::Hamming(index) = &self.kind {
             let mut near = Vec::new();
@@ -199,7 +199,7 @@ impl CandidateIndex {
                 self.near_by_keys(sketches, document, since, scratch, &mut places);
             });
         }
-        Ok(Found::of_one(places))
+        Ok(Places::of_one(places))
     }
 
     fn near_by_keys(

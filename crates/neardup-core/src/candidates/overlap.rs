@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::schemes::rare_keys::MinOverlap;
-use super::search::{Found, SearchStatistics};
+use super::search::{Places, SearchStatistics};
 use super::sketches::Sketches;
 
 /// The number of documents that one task looks up.
@@ -281,7 +281,7 @@ impl Scratches {
         &self,
         documents: &[u32],
         near: impl Fn(u32, &mut Scratch, &mut Vec<u32>) + Sync,
-    ) -> Found {
+    ) -> Places {
         let parts: Vec<(Vec<usize>, Vec<u32>)> = documents
             .par_chunks(TASK)
             .map(|documents| {
@@ -295,7 +295,7 @@ impl Scratches {
                 })
             })
             .collect();
-        let mut found = Found {
+        let mut found = Places {
             offsets: vec![0],
             places: Vec::new(),
         };

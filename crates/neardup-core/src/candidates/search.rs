@@ -99,17 +99,17 @@ impl Search {
 
 /// For each document looked up, the places of documents that may be similar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Places {
     /// Where each document's list begins, followed by the end of the last list.
     pub offsets: Vec<usize>,
     /// Places in the order of filing, ascending inside each list.
     pub places: Vec<u32>,
 }
 
-impl Found {
+impl Places {
     /// The result for one document.
     pub fn of_one(places: Vec<u32>) -> Self {
-        Found {
+        Places {
             offsets: vec![0, places.len()],
             places,
         }

@@ -6,7 +6,7 @@
 //! resolved one by one, so the result is that of a loop over single documents, for any chunk size.
 
 use crate::candidates::{
-    CandidateIndex, ExternalJoin, FetchedIndex, Found, JoinedKeys, NewEntry, SearchStatistics,
+    CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, Places, SearchStatistics,
     SketchStore,
 };
 use crate::corpus::{Corpus, FirstByText};
@@ -17,7 +17,7 @@ use crate::judge::{Judge, Rule};
 pub const CHUNK: usize = 1024;
 
 /// The target number of candidates of one look-up.
-const FOUND: usize = 1 << 18;
+const CANDIDATES: usize = 1 << 18;
 
 /// Why a document was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Clusterer {
     kept: Vec<u32>,
     identical: FirstByText,
     /// The number of documents that are looked up at once.
-    together: usize,
+    lookups: usize,
 }
 
 /// The best kept document found so far, by its place in [`Clusterer::kept`].
@@ -93,7 +93,7 @@ impl Clusterer {
             index,
             kept: Vec::new(),
             identical: FirstByText::default(),
-            together: CHUNK,
+            lookups: CHUNK,
         }
     }
 
@@ -372,17 +372,17 @@ impl Clusterer {
 
     /// For each document, the best document among those kept before this chunk.
     ///
-    /// Documents are looked up a few at a time: as many as should yield about [`FOUND`] candidates,
+    /// Documents are looked up a few at a time: as many as should yield about [`CANDIDATES`] candidates,
     /// judging by the previous look-up. A template that all documents share therefore costs time,
     /// but no memory.
     fn best_before(&mut self, corpus: &Corpus, searched: &[u32]) -> Result<Vec<Option<Best>>> {
         let mut best = Vec::with_capacity(searched.len());
         while best.len() < searched.len() {
             let some = &searched[best.len()..];
-            let some = &some[..self.together.min(some.len())];
+            let some = &some[..self.lookups.min(some.len())];
             let mut found = self.index.near(corpus.sketches(), some)?;
             let similarities = self.similarities(corpus, some, &mut found)?;
-            self.together = (some.len() * FOUND / found.places.len().max(1)).clamp(1, CHUNK);
+            self.lookups = (some.len() * CANDIDATES / found.places.len().max(1)).clamp(1, CHUNK);
             best.extend(found.offsets.windows(2).map(|bounds| {
                 let range = bounds[0]..bounds[1];
                 best_of(None, &found.places[range.clone()], &similarities[range])
@@ -414,7 +414,7 @@ impl Clusterer {
         &mut self,
         corpus: &Corpus,
         documents: &[u32],
-        found: &mut Found,
+        found: &mut Places,
     ) -> Result<Vec<Option<f64>>> {
         let kept = |place: u32| self.kept[place as usize];
         found.retain(documents, |document, place| {

@@ -60,7 +60,7 @@ enum Source {
         index: Box<CandidateIndex>,
         next: usize,
         /// The number of documents that are looked up at once.
-        together: usize,
+        lookups: usize,
     },
 }
 
@@ -118,7 +118,7 @@ impl PairSearch {
                 Source::LookedUp {
                     index: Box::new(index),
                     next: filed,
-                    together: CHUNK,
+                    lookups: CHUNK,
                 }
             }
         };
@@ -187,9 +187,9 @@ impl PairSearch {
             Source::LookedUp {
                 index,
                 next,
-                together,
+                lookups,
             } => {
-                let range = *next..(*next + *together).min(searched.len());
+                let range = *next..(*next + *lookups).min(searched.len());
                 if range.is_empty() {
                     return Ok(None);
                 }
@@ -200,7 +200,7 @@ impl PairSearch {
                 let judge = &self.judge;
                 // As many documents as should yield about one piece, judging by the last look-up.
                 let found_each = found.places.len() / range.len() + 1;
-                *together = (PIECE / found_each).clamp(1, CHUNK);
+                *lookups = (PIECE / found_each).clamp(1, CHUNK);
                 for (place, bounds) in range.zip(found.offsets.windows(2)) {
                     let document = searched[place];
                     let mut since = Vec::new();

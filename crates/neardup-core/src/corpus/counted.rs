@@ -29,7 +29,7 @@ pub(super) struct Counting<'a> {
     counted: &'a Counted,
     identities: &'a [u128],
     /// Whether sketching computes the shingles anyway.
-    are_met: bool,
+    are_hashed: bool,
 }
 
 /// Scratch space of a thread that samples the shingles of a text.
@@ -55,7 +55,7 @@ impl Counting<'_> {
         let Buffers { hashes, distinct } = buffers;
         Some(if is_long(&made.text) {
             Sample::of_long(&made.text, shingle_len(&made.text, *k), level, hashes)
-        } else if self.are_met && !is_spaced(&made.text) {
+        } else if self.are_hashed && !is_spaced(&made.text) {
             Sample::of_distinct(scratch.hashes(), level)
         } else {
             hashes.clear();
@@ -78,11 +78,11 @@ impl Counted {
     }
 
     /// What a thread needs to sample the next documents.
-    pub(super) fn counting<'a>(&'a self, identities: &'a [u128], are_met: bool) -> Counting<'a> {
+    pub(super) fn counting<'a>(&'a self, identities: &'a [u128], are_hashed: bool) -> Counting<'a> {
         Counting {
             counted: self,
             identities,
-            are_met,
+            are_hashed,
         }
     }
 

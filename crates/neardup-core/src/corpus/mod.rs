@@ -76,7 +76,7 @@ impl Default for Memory {
 
 impl Memory {
     /// Whether sketches of this kind may be moved out of memory.
-    fn lets_out(&self, sketches: &Sketches) -> bool {
+    fn may_spill(&self, sketches: &Sketches) -> bool {
         !matches!(sketches, Sketches::Fingerprints(_)) && self.sketches < usize::MAX
     }
 
@@ -151,7 +151,7 @@ impl Corpus {
     /// A corpus of these texts, without documents, that counts nothing.
     fn with_texts(recipe: Recipe, texts: TextStore, memory: Memory) -> Result<Self> {
         let sketches = Sketches::new(recipe.sketch_settings())?;
-        let is_outside = memory.folder.is_some() && memory.lets_out(&sketches);
+        let is_outside = memory.folder.is_some() && memory.may_spill(&sketches);
         let outside = is_outside.then(|| memory.sketch_store(&recipe));
         Ok(Corpus {
             texts,
@@ -302,8 +302,8 @@ impl Corpus {
         }
         let recipe = &self.recipe;
         let counting = self.counted.as_ref().map(|counted| {
-            let are_met = recipe.meets_shingles(counted.k);
-            counted.counting(&self.identity, are_met)
+            let are_hashed = recipe.hashes_shingles(counted.k);
+            counted.counting(&self.identity, are_hashed)
         });
         let mut made: Vec<Sketched> = match &mut self.frequencies {
             None => documents
@@ -377,7 +377,7 @@ impl Corpus {
             Some(_) => waiting,
             None => self.memory.sketches,
         };
-        if self.memory.lets_out(&self.sketches) && self.sketches.bytes() > most {
+        if self.memory.may_spill(&self.sketches) && self.sketches.bytes() > most {
             let empty = Sketches::new(self.recipe.sketch_settings())?;
             self.outside
                 .get_or_insert_with(|| self.memory.sketch_store(&self.recipe))

@@ -11,5 +11,5 @@ mod places;
 mod units;
 
 pub use cuts::cuts;
-pub use places::{Found, Place, Repeats};
+pub use places::{Place, RepeatedPlaces, Repeats};
 pub use units::{Kind, Unit, Units};

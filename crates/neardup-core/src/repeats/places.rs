@@ -114,9 +114,9 @@ impl Repeats {
     /// # Errors
     ///
     /// If files cannot be written or read.
-    pub fn finish(self, least: u32) -> Result<Found> {
+    pub fn finish(self, least: u32) -> Result<RepeatedPlaces> {
         let width = self.documents.div_ceil(PARTS as u32).max(1);
-        let mut found = Found {
+        let mut found = RepeatedPlaces {
             parts: spills(self.each, &self.folder),
             width,
             next: 0,
@@ -124,10 +124,10 @@ impl Repeats {
             taken: 0,
         };
         // As many parts at a time as there are threads.
-        let together = rayon::current_num_threads().max(1);
+        let at_once = rayon::current_num_threads().max(1);
         let mut parts = self.parts;
         while !parts.is_empty() {
-            let some: Vec<Spill> = parts.drain(..together.min(parts.len())).collect();
+            let some: Vec<Spill> = parts.drain(..at_once.min(parts.len())).collect();
             let places: Vec<Vec<Place>> = some
                 .into_par_iter()
                 .map(|part| places_of(&part, least))
@@ -142,7 +142,7 @@ impl Repeats {
 
 /// The places of repeats, in the order of the documents.
 #[derive(Debug)]
-pub struct Found {
+pub struct RepeatedPlaces {
     /// Places by document, `width` documents in each part.
     parts: Vec<Spill>,
     width: u32,
@@ -152,7 +152,7 @@ pub struct Found {
     taken: usize,
 }
 
-impl Found {
+impl RepeatedPlaces {
     /// The next places, of documents before `document`.
     ///
     /// # Errors

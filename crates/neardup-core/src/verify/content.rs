@@ -104,7 +104,7 @@ impl Profile {
         Profile::new(text, k, frequencies, false)
     }
 
-    /// Like [`of`](Self::of), for comparisons with texts of any length: every shingle is looked up,
+    /// Comparison [`of`](Self::of), for comparisons with texts of any length: every shingle is looked up,
     /// not only those of the text's sample. 14 bytes for each distinct shingle.
     pub fn whole(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
         Profile::new(text, k, frequencies, true)
@@ -145,7 +145,7 @@ impl Profile {
             match self.weigh(other, threshold, scratch) {
                 Weighing::TooLow => return None,
                 Weighing::Done(weighed) => weighed.resemblance(),
-                Weighing::AllAlike(_) => {
+                Weighing::Unweighed(_) => {
                     self.shingles.resemblance_from(&other.shingles, threshold)?
                 }
             }

@@ -56,7 +56,7 @@ impl fmt::Display for Measure {
 
 /// The result of the first comparison of two texts.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Like {
+pub(super) enum Comparison {
     Similar(f64),
     /// An upper bound of the similarity, which the alignment decides.
     AtMost(f64),
@@ -93,16 +93,16 @@ impl Measure {
 
     /// The most that two texts can be alike, whatever their alignment; `None` if that is less than
     /// `threshold`.
-    pub(super) fn like(
+    pub(super) fn compare(
         self,
         a: &Features,
         b: &Features,
         threshold: f64,
         scratch: &mut Scratch,
-    ) -> Option<Like> {
+    ) -> Option<Comparison> {
         match (a, b) {
             (Features::Shingles(a), Features::Shingles(b)) => {
-                a.resemblance_from(b, threshold).map(Like::Similar)
+                a.resemblance_from(b, threshold).map(Comparison::Similar)
             }
             (Features::Profile(a), Features::Profile(b)) => match self {
                 Measure::Containment { direction, .. } => {
@@ -110,8 +110,10 @@ impl Measure {
                 }
                 _ => a.most_from(b, threshold, scratch),
             }
-            .map(Like::AtMost),
-            (Features::Units(a), Features::Units(b)) => a.most_from(b, threshold).map(Like::AtMost),
+            .map(Comparison::AtMost),
+            (Features::Units(a), Features::Units(b)) => {
+                a.most_from(b, threshold).map(Comparison::AtMost)
+            }
             _ => None,
         }
     }

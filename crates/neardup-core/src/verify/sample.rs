@@ -41,7 +41,7 @@ impl Sample {
         Sample::new(hashes, level, shingles.len())
     }
 
-    /// Like [`of_distinct`](Self::of_distinct), of shingles that may repeat; repeats are dropped
+    /// Comparison [`of_distinct`](Self::of_distinct), of shingles that may repeat; repeats are dropped
     /// from `hashes`.
     pub(crate) fn of(hashes: &mut Vec<u64>, level: u32, distinct: &mut Distinct) -> Self {
         distinct.clear(hashes.len());
@@ -49,7 +49,7 @@ impl Sample {
         Sample::of_distinct(hashes, level)
     }
 
-    /// Like [`of_distinct`](Self::of_distinct), of the shingles of `k` characters of a long text.
+    /// Comparison [`of_distinct`](Self::of_distinct), of the shingles of `k` characters of a long text.
     /// Memory is a share of its hashes.
     pub(crate) fn of_long(text: &str, k: usize, level: u32, hashes: &mut Vec<u64>) -> Self {
         let (mut sample, mut own, mut count) = (Vec::new(), level, 0);

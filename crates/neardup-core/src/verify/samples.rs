@@ -177,7 +177,7 @@ impl Ratio {
         let most = match scratch.weigh(a, b, level, threshold, |least| self.weighed(least)) {
             Weighing::TooLow => return BySamples::TooLow,
             Weighing::Done(weighed) => self.weighed(weighed),
-            Weighing::AllAlike(common) => {
+            Weighing::Unweighed(common) => {
                 let sets = Overlap {
                     a: a.hashes.len(),
                     b: b.hashes.len(),

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::aligned::Aligned;
 use super::content::score;
-use super::measure::{Features, Like, Measure};
+use super::measure::{Comparison, Features, Measure};
 use super::samples::{BySamples, FewestShared, Ratio, Samples};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
@@ -104,12 +104,12 @@ impl Verifier {
         };
         let open = of(|sampled| matches!(sampled, BySamples::Open));
         let near = of(|sampled| matches!(sampled, BySamples::AtMost(_)));
-        let likes = sampled.iter().filter_map(|sampled| match sampled {
-            BySamples::AtMost(most) => Some(Some(Like::AtMost(*most))),
+        let comparisons = sampled.iter().filter_map(|sampled| match sampled {
+            BySamples::AtMost(most) => Some(Some(Comparison::AtMost(*most))),
             BySamples::TooLow | BySamples::Open => None,
         });
-        let likes: Vec<Option<Like>> = likes.collect();
-        let mut near = self.align(texts, &near, &likes)?.into_iter();
+        let comparisons: Vec<Option<Comparison>> = comparisons.collect();
+        let mut near = self.align(texts, &near, &comparisons)?.into_iter();
         let mut open = self.compare(texts, &open)?.into_iter();
         let all = sampled.into_iter().map(|sampled| match sampled {
             BySamples::TooLow => None,
@@ -154,14 +154,14 @@ impl Verifier {
             )?;
             let (now, later) = rest.split_at(count);
             let (features, threshold) = (&self.features.made, self.threshold);
-            let likes: Vec<Option<Like>> = now
+            let comparisons: Vec<Option<Comparison>> = now
                 .par_iter()
                 .with_min_len(16)
                 .map_init(Scratch::default, |scratch, (a, b)| {
-                    measure.like(features.get(a)?, features.get(b)?, threshold, scratch)
+                    measure.compare(features.get(a)?, features.get(b)?, threshold, scratch)
                 })
                 .collect();
-            similarities.extend(self.align(texts, now, &likes)?);
+            similarities.extend(self.align(texts, now, &comparisons)?);
             rest = later;
         }
         Ok(similarities)
@@ -172,16 +172,19 @@ impl Verifier {
         &mut self,
         texts: &TextStore,
         pairs: &[(u32, u32)],
-        likes: &[Option<Like>],
+        comparisons: &[Option<Comparison>],
     ) -> Result<Vec<Option<f64>>> {
         let mut similarities = Vec::with_capacity(pairs.len());
-        let (mut pairs, mut likes) = (pairs, likes);
+        let (mut pairs, mut comparisons) = (pairs, comparisons);
         while !pairs.is_empty() {
             // Most pairs have been ruled out by now.
-            let open = pairs.iter().zip(likes).map(|(&pair, like)| match like {
-                Some(Like::AtMost(_)) => Some(pair),
-                Some(Like::Similar(_)) | None => None,
-            });
+            let open = pairs
+                .iter()
+                .zip(comparisons)
+                .map(|(&pair, comparison)| match comparison {
+                    Some(Comparison::AtMost(_)) => Some(pair),
+                    Some(Comparison::Similar(_)) | None => None,
+                });
             let count = self.units.load(
                 texts,
                 open,
@@ -189,14 +192,14 @@ impl Verifier {
                 Units::of,
                 |units| 8 * units.len(),
             )?;
-            let ((now, later), (likes_now, likes_later)) =
-                (pairs.split_at(count), likes.split_at(count));
-            let both = now.par_iter().zip(likes_now);
-            similarities.par_extend(both.map(|(&pair, &like)| match like? {
-                Like::Similar(similarity) => Some(similarity),
-                Like::AtMost(most) => self.aligned(pair, most),
+            let ((now, later), (comparisons_now, comparisons_later)) =
+                (pairs.split_at(count), comparisons.split_at(count));
+            let both = now.par_iter().zip(comparisons_now);
+            similarities.par_extend(both.map(|(&pair, &comparison)| match comparison? {
+                Comparison::Similar(similarity) => Some(similarity),
+                Comparison::AtMost(most) => self.aligned(pair, most),
             }));
-            (pairs, likes) = (later, likes_later);
+            (pairs, comparisons) = (later, comparisons_later);
         }
         Ok(similarities)
     }

@@ -73,7 +73,7 @@ pub(super) struct Sampled<'a> {
 pub(super) enum Weighing {
     /// No shared shingle is common, or there are too few to say anything: all count alike. So many
     /// are shared.
-    AllAlike(usize),
+    Unweighed(usize),
     /// The similarity is below the threshold.
     TooLow,
     Done(Weighed),
@@ -96,7 +96,7 @@ impl Scratch {
         let common = self.shared.len();
         let alone = [a, b].map(|text| text.hashes.len() - common);
         let Some(least) = self.at_least(shared, alone, rare, level) else {
-            return Weighing::AllAlike(common);
+            return Weighing::Unweighed(common);
         };
         if by(least) < threshold {
             return Weighing::TooLow;
@@ -295,7 +295,7 @@ mod tests {
         let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold, Weighed::resemblance)
         {
             Weighing::Done(found) => Some(found),
-            Weighing::AllAlike(_) | Weighing::TooLow => None,
+            Weighing::Unweighed(_) | Weighing::TooLow => None,
         };
         let found = at(a, b, 0.0);
         let back = at(b, a, 0.0).map(|back| Weighed {

@@ -162,9 +162,9 @@ fn shuffled(
         .collect();
     let mut pairs = Vec::new();
     for (at, (begin, some)) in batches.iter().enumerate() {
-        let told = shuffle.key_counts(&column(&counts, at)).unwrap();
+        let key_counts = shuffle.key_counts(&column(&counts, at)).unwrap();
         let lists = column(&lists, at);
-        let found = shuffle.candidates(some, &numbers(at), |_| true, &told, &lists);
+        let found = shuffle.candidates(some, &numbers(at), |_| true, &key_counts, &lists);
         let found = found.unwrap();
         let later = found
             .documents

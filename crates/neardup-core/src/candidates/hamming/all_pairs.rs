@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use super::fingerprints::{Fingerprints, Rows, check_distance, length, with_words};
 use super::groups::collapse;
 use super::kernels::Kernel;
-use super::layout::{Layout, Piece, Table, all_bits, count_bits, telling_bits};
-use super::lists::{Collapsed, Found, Pairs};
+use super::layout::{Layout, Piece, Table, all_bits, count_bits, distinguishing_bits};
+use super::lists::{Collapsed, Pair, Pairs};
 use super::partition::{Partition, Source};
 use super::plan::{Purpose, Scheme, cheapest};
 use super::scan;
@@ -155,7 +155,7 @@ impl Join {
         scheme: Option<Scheme>,
         up: Option<&Step<'_>>,
         buffer: &mut Partition<W>,
-    ) -> Vec<Found> {
+    ) -> Vec<Pair> {
         let (scheme, keyed) = match scheme {
             Some(scheme) => (scheme, space.to_vec()),
             None => self.choose(source.rows(), space),
@@ -175,7 +175,7 @@ impl Join {
     /// The cheapest scheme for `rows`, and the bits of `space` that its keys
     /// are made of.
     fn choose<const W: usize>(&self, rows: Rows<'_, W>, space: &[Piece]) -> (Scheme, Vec<Piece>) {
-        let keyed = telling_bits(space, rows);
+        let keyed = distinguishing_bits(space, rows);
         let (count, free) = (length(rows) as u64, count_bits(&keyed));
         let plan = cheapest(count, self.bits, free, self.max_distance, Purpose::AllPairs);
         match plan.scheme {
@@ -196,7 +196,7 @@ impl Join {
         layout: &Layout,
         up: Option<&Step<'_>>,
         buffer: &mut Partition<W>,
-    ) -> Vec<Found> {
+    ) -> Vec<Pair> {
         let mut found = Vec::new();
         for table in layout.tables(source.len()) {
             let step = Step {
@@ -210,7 +210,7 @@ impl Join {
             let low = table.bits / 2;
             buffer.fill_parallel(source, 1 << (table.bits - low), |row| table.key(row) >> low);
             let groups = &*buffer;
-            let parts: Vec<Vec<Found>> = (0..groups.len())
+            let parts: Vec<Vec<Pair>> = (0..groups.len())
                 .into_par_iter()
                 .map_init(Partition::default, |scratch, digit| {
                     let (rows, ids) = groups.group(digit);
@@ -242,13 +242,13 @@ impl Join {
         ids: &[u32],
         space: &[Piece],
         step: &Step<'_>,
-        found: &mut Vec<Found>,
+        found: &mut Vec<Pair>,
     ) {
         if ids.len() < HOT_ROWS {
             self.kernel
                 .triangle(rows, self.max_distance, |one, other, distance| {
                     if step.owns(&scan::differing(rows, one, other)) {
-                        found.push(Found::new(ids[one], ids[other], distance));
+                        found.push(Pair::new(ids[one], ids[other], distance));
                     }
                 });
             return;

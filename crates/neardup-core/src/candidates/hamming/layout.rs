@@ -78,7 +78,10 @@ fn take(pieces: &mut Vec<Piece>, mut bits: u32) -> Vec<Piece> {
 /// The bits of `space` that distinguish rows: in each, at least a 32nd of a sample differs from
 /// the rest. A pair within the radius is also within it on every subset of the bits. So a search
 /// may leave the other bits out of its keys.
-pub(super) fn telling_bits<const W: usize>(space: &[Piece], rows: Rows<'_, W>) -> Vec<Piece> {
+pub(super) fn distinguishing_bits<const W: usize>(
+    space: &[Piece],
+    rows: Rows<'_, W>,
+) -> Vec<Piece> {
     const SAMPLE_ROWS: usize = 1 << 12;
     const SHARE: usize = 32;
     let stride = rows[0].len().div_ceil(SAMPLE_ROWS).max(1);

@@ -12,16 +12,16 @@ pub(super) type NearOfSome = (Vec<u64>, Vec<Near>);
 
 /// One found pair, before sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct Pair {
     /// The first number in the high half, the second in the low half.
     key: u64,
     distance: u16,
 }
 
-impl Found {
+impl Pair {
     #[inline]
     pub(super) fn new(first: u32, second: u32, distance: u32) -> Self {
-        Found {
+        Pair {
             key: u64::from(first) << 32 | u64::from(second),
             distance: distance as u16,
         }
@@ -68,7 +68,7 @@ impl Pairs {
     }
 
     /// Sorts pairs. Each must be given once, in any order and direction.
-    pub(super) fn from_found(mut found: Vec<Found>) -> Self {
+    pub(super) fn from_found(mut found: Vec<Pair>) -> Self {
         for pair in &mut found {
             if pair.first() > pair.second() {
                 pair.key = pair.key.rotate_left(32);
@@ -122,11 +122,11 @@ impl Collapsed {
         let mut found = Vec::with_capacity(usize::try_from(self.count()).unwrap_or(0));
         for (representative, repeats) in self.groups.iter() {
             for (at, &later) in repeats.iter().enumerate() {
-                found.push(Found::new(representative, later, 0));
+                found.push(Pair::new(representative, later, 0));
                 found.extend(
                     repeats[..at]
                         .iter()
-                        .map(|&earlier| Found::new(earlier, later, 0)),
+                        .map(|&earlier| Pair::new(earlier, later, 0)),
                 );
             }
         }
@@ -134,7 +134,7 @@ impl Collapsed {
             let others = self.groups.repeats(b);
             for a in std::iter::once(&a).chain(self.groups.repeats(a)) {
                 for b in std::iter::once(&b).chain(others) {
-                    found.push(Found::new(*a, *b, u32::from(distance)));
+                    found.push(Pair::new(*a, *b, u32::from(distance)));
                 }
             }
         }
@@ -208,7 +208,7 @@ impl Neighbours {
     }
 
     /// Sorts `(query, document)` pairs into lists.
-    pub(super) fn from_found(queries: usize, mut found: Vec<Found>) -> Self {
+    pub(super) fn from_found(queries: usize, mut found: Vec<Pair>) -> Self {
         found.par_sort_unstable();
         let mut offsets = vec![0; queries + 1];
         for pair in &found {

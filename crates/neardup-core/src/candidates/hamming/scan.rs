@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::fingerprints::{Fingerprints, Rows, check_distance, cut, gather, length, with_words};
 use super::kernels::Kernel;
-use super::lists::{Found, Neighbours, Pairs};
+use super::lists::{Neighbours, Pair, Pairs};
 use crate::error::Result;
 
 /// Words in a tile of rows: half of a small first-level cache.
@@ -83,11 +83,11 @@ pub(super) fn tiles<const W: usize>(
     queries: Rows<'_, W>,
     rows: Rows<'_, W>,
     max_distance: u32,
-) -> Vec<Found> {
+) -> Vec<Pair> {
     let tile = TILE_WORDS / W;
     let across = length(rows).div_ceil(TASK_TILES * tile);
     let tasks = length(queries).div_ceil(TASK_QUERIES) * across;
-    let found: Vec<Vec<Found>> = (0..tasks)
+    let found: Vec<Vec<Pair>> = (0..tasks)
         .into_par_iter()
         .map(|task| {
             let first_query = task / across * TASK_QUERIES;
@@ -104,7 +104,7 @@ pub(super) fn tiles<const W: usize>(
                     max_distance,
                     |query, row, distance| {
                         let query = (first_query + query) as u32;
-                        found.push(Found::new(query, (begin + row) as u32, distance));
+                        found.push(Pair::new(query, (begin + row) as u32, distance));
                     },
                 );
             }
@@ -122,10 +122,10 @@ pub(super) fn triangle<const W: usize>(
     ids: &[u32],
     max_distance: u32,
     keep: impl Fn(&[u64; W]) -> bool + Sync,
-) -> Vec<Found> {
+) -> Vec<Pair> {
     let tile = TILE_WORDS / W;
     let count = length(rows);
-    let found: Vec<Vec<Found>> = (0..count.div_ceil(tile))
+    let found: Vec<Vec<Pair>> = (0..count.div_ceil(tile))
         .into_par_iter()
         .map(|task| {
             let first = task * tile;
@@ -133,7 +133,7 @@ pub(super) fn triangle<const W: usize>(
             let mut found = Vec::new();
             let mut emit = |one: usize, other: usize, distance: u32| {
                 if keep(&differing(rows, one, other)) {
-                    found.push(Found::new(ids[one], ids[other], distance));
+                    found.push(Pair::new(ids[one], ids[other], distance));
                 }
             };
             let own = cut(rows, range.clone());

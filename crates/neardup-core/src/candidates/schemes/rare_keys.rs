@@ -46,7 +46,7 @@ pub const COMMON_KEYS: usize = 6;
 
 /// The largest minimum, which has five bits where it is stored. Documents filed under very many
 /// keys must share no more of them.
-const MOST: f64 = 31.0;
+const MAX_OVERLAP: f64 = 31.0;
 
 /// How many documents of a collection have a key, for keys that more than [`FEW`] documents have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,8 +129,10 @@ impl MinOverlap {
         let any = (rare + common) as f64 * threshold * 0.75;
         MinOverlap {
             is_common: false,
-            rare: (rare as f64 * threshold / 3.0).floor().clamp(1.0, MOST) as u8,
-            any: any.ceil().clamp(1.0, MOST) as u8,
+            rare: (rare as f64 * threshold / 3.0)
+                .floor()
+                .clamp(1.0, MAX_OVERLAP) as u8,
+            any: any.ceil().clamp(1.0, MAX_OVERLAP) as u8,
         }
     }
 

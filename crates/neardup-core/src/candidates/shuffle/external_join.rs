@@ -111,13 +111,13 @@ impl ExternalJoin {
     ///
     /// If files cannot be written or read.
     pub fn advance(&mut self, store: &SketchStore) -> Result<bool> {
-        let together = 2 * rayon::current_num_threads();
+        let at_once = 2 * rayon::current_num_threads();
         let all = match self.step {
             Step::Keys | Step::File => self.order.len().div_ceil(self.batch),
             Step::Count | Step::Split => self.shuffle.buckets(),
             Step::Done => return Ok(false),
         };
-        let range = self.done..(self.done + together).min(all);
+        let range = self.done..(self.done + at_once).min(all);
         let range = range.into_par_iter();
         match self.step {
             Step::Keys => {
@@ -148,7 +148,7 @@ impl ExternalJoin {
                 }
             }
         }
-        self.done = (self.done + together).min(all);
+        self.done = (self.done + at_once).min(all);
         if self.done == all {
             self.done = 0;
             self.step = match self.step {

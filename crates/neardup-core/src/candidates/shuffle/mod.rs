@@ -68,7 +68,7 @@ pub struct Lists {
 
 /// Candidates of the documents of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Earlier {
+pub struct BatchCandidates {
     /// The position of each document in the batch.
     pub documents: Vec<u32>,
     /// The number of an earlier document; ascending for each document of the batch.
@@ -297,7 +297,7 @@ impl Shuffle {
         is_asked: impl Fn(usize) -> bool,
         counts: &KeyCounts,
         lists: &[impl AsRef<[u8]>],
-    ) -> Result<Earlier> {
+    ) -> Result<BatchCandidates> {
         let scheme = self.key_scheme(sketches, counts.heavy_hitters())?;
         let (mut keys, mut filed, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for blob in lists {
@@ -312,7 +312,7 @@ impl Shuffle {
             .filter(|&document| is_asked(document))
             .map(|document| document as u32)
             .collect();
-        let mut found = Earlier::default();
+        let mut found = BatchCandidates::default();
         stored.each_near(sketches, &asked, |document, number| {
             if number < numbers[document as usize] {
                 found.documents.push(document);

@@ -19,7 +19,7 @@ use crate::candidates::overlap::{
     InvertedIndex, ListCap, Posting, PostingStore, Scratch, Scratches,
 };
 use crate::candidates::schemes::rare_keys::MinOverlap;
-use crate::candidates::search::{Found, SearchStatistics};
+use crate::candidates::search::{Places, SearchStatistics};
 use crate::candidates::sketches::Sketches;
 use crate::error::{Error, Result};
 
@@ -109,7 +109,7 @@ pub struct FetchedIndex {
     numbers: Vec<u64>,
     index: InvertedIndex<FetchedPostings>,
     /// Without keys: for each document of the batch, the places to compare.
-    listed: Option<Found>,
+    listed: Option<Places>,
 }
 
 impl FetchedIndex {
@@ -173,7 +173,7 @@ impl FetchedIndex {
         let places = distinct(numbers);
         let minima = vec![MinOverlap::ONE; places.len()];
         let of_each = numbers.iter().map(|&number| place_of(&places, number));
-        let listed = Found {
+        let listed = Places {
             offsets: offsets.to_vec(),
             places: of_each.collect(),
         };
@@ -192,7 +192,7 @@ impl FetchedIndex {
         numbers: Vec<u64>,
         lists: Lists,
         minima: Vec<MinOverlap>,
-        listed: Option<Found>,
+        listed: Option<Places>,
     ) -> Self {
         let cap = ListCap::new(scheme.max_list_len());
         let postings = FetchedPostings {
@@ -315,7 +315,7 @@ impl FetchedIndex {
         }
     }
 
-    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Found {
+    fn look_up(&self, sketches: &Sketches, documents: &[u32]) -> Places {
         Scratches::default().look_up(documents, |document, scratch, places| {
             self.near(sketches, document, 0, scratch, places);
         })
