@@ -66,9 +66,9 @@ class Marks:
 
     def add(self, spans: Iterable[tuple[int, int]]) -> int:
         """Add the spans of a source; return its number of counted characters."""
-        found = self.of(spans)
-        self.sources += found
-        return int(found.sum())
+        characters = self.of(spans)
+        self.sources += characters
+        return int(characters.sum())
 
     @property
     def copied(self) -> Mask:

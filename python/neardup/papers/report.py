@@ -116,8 +116,8 @@ class Report(ReprMixin):
             yield name, f"{getattr(self.rates, name):.1%}"
         yield "characters", self.characters
         yield "library", f"{self.library}, {self.library_documents:,} documents"
-        for at, source in enumerate(self.sources[:_SHOWN]):
-            yield "" if at else "sources", f"{source.rate:.1%} {source.title or source.id}"
+        for number, source in enumerate(self.sources[:_SHOWN]):
+            yield "" if number else "sources", f"{source.rate:.1%} {source.title or source.id}"
 
     def to_html(
         self,
@@ -313,7 +313,7 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
         sha256=sha256_of(report.text),
         marks=marks,
         gaps=_has_gaps(report, marks),
-        footnotes={at for at, part in enumerate(report.sections) if part.level and not part.title},
+        footnotes={number for number, part in enumerate(report.sections) if part.level and not part.title},
         evidence=evidence_of(
             report.text,
             report.passages,
