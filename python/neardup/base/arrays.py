@@ -46,8 +46,8 @@ def repeated_text(text: str, count: int) -> pa.StringArray:
     encoded = text.encode()
     offsets = np.array([0, len(encoded)], np.int32)
     buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(encoded)]
-    one: Any = pa.Array.from_buffers(pa.string(), 1, buffers)
-    array: pa.StringArray = pa.repeat(one[0], count)
+    single: Any = pa.Array.from_buffers(pa.string(), 1, buffers)
+    array: pa.StringArray = pa.repeat(single[0], count)
     return array
 
 

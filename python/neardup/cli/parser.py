@@ -442,8 +442,8 @@ def _aligned(header: re.Match[str]) -> str:
 
 def help_of(name: str) -> tuple[str, list[str]]:
     """Return what the help of a command or group says, and its examples."""
-    said = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
-    text, _, examples = said.partition("\n\nExamples:\n")
+    docstring = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
+    text, _, examples = docstring.partition("\n\nExamples:\n")
     return text, [line.strip() for line in examples.splitlines()]
 
 
@@ -482,7 +482,7 @@ def described(
     if examples:
         parser.epilog = "\n  ".join((say(Message("Examples:")), *examples)).replace("%", "%%")
     parameters = parameters_of(command(name))
-    arguments = [say(Message(one.metavar)) for one in parameters if not one.flags]
+    arguments = [say(Message(parameter.metavar)) for parameter in parameters if not parameter.flags]
     below = [say(Message("COMMAND")), say(Message("[ARGS]..."))] if children(name) else []
     parser.usage = " ".join(("%(prog)s", say(Message("[OPTIONS]")), *arguments, *below))
     arguments_title, options_title = say(Message("Arguments")), say(Message("Options"))

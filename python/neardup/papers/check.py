@@ -314,7 +314,8 @@ class Checking:
                 largest_source=max((source.rate for source in sources), default=0.0),
             ),
             similarity=max(
-                (source.similarity for source in sources if source.similarity is not None), default=None
+                (source.similarity for source in sources if source.similarity is not None),
+                default=None,
             ),
             sources=sources,
             sections=_sections(paper, marks),
@@ -362,7 +363,9 @@ class Checking:
         shared: list[Shared] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
-            texts = pa.array([self._compared(document.text) for document in documents], pa.large_string())
+            texts = pa.array(
+                [self._compared(document.text) for document in documents], pa.large_string()
+            )
             of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
             for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(document, *shared_passage, marks) for shared_passage in of_one]
@@ -407,7 +410,9 @@ class Checking:
         # An index has lost a document that was removed meanwhile.
         for document in self.library.documents(list(passages_of)):
             whole = Marks(document.text, ())
-            pieces = [piece for passage in passages_of[document.position] for piece in passage.pieces]
+            pieces = [
+                piece for passage in passages_of[document.position] for piece in passage.pieces
+            ]
             copied = whole.of((piece.source_begin, piece.source_end) for piece in pieces)
             covers[document.position] = whole.rate(int(copied.sum()))
             if len(similarities) < COMPARED:
@@ -518,10 +523,16 @@ def _sections(paper: FileText, marks: Marks) -> tuple[Section, ...]:
     counted_sections = []
     for number, part in enumerate(parts):
         # The part before the first heading has no subsections.
-        ends = (later.begin for later in parts[number + 1 :] if later.level <= part.level or not part.level)
+        ends = (
+            later.begin
+            for later in parts[number + 1 :]
+            if later.level <= part.level or not part.level
+        )
         begin, end = part.begin, next(ends, len(paper.text))
         characters = int(marks.counts[begin:end].sum())
         copied = int(marks.copied[begin:end].sum())
         rate = copied / characters if characters else 0.0
-        counted_sections.append(Section(part.title, part.level, begin, end, characters, copied, rate))
+        counted_sections.append(
+            Section(part.title, part.level, begin, end, characters, copied, rate)
+        )
     return tuple(counted_sections)

@@ -91,7 +91,9 @@ def folding(*, with_variants: bool) -> Callable[[str], str]:
     return fold
 
 
-def replacements(text: str, other_text: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
+def replacements(
+    text: str, other_text: str, fold: Callable[[str], str]
+) -> Iterator[tuple[Span, Span]]:
     """Yield the places where two texts differ, each with its place in the other text, in order.
 
     Only words are compared, so a place begins and ends with a word. It is empty where the other
@@ -156,7 +158,9 @@ def _between(
     if (high - low) * (other_high - other_low) > _PAIRS:
         yield low, high, other_low, other_high
         return
-    matcher = SequenceMatcher(None, words[low:high], other_words[other_low:other_high], autojunk=False)
+    matcher = SequenceMatcher(
+        None, words[low:high], other_words[other_low:other_high], autojunk=False
+    )
     for kind, begin, end, other_begin, other_end in matcher.get_opcodes():
         if kind != "equal":
             yield low + begin, low + end, other_low + other_begin, other_low + other_end

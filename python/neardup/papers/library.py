@@ -307,7 +307,9 @@ class _Several(Library):
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         fetched: dict[int, LibraryDocument] = {}
         for begin, library in zip(self._begins, self._libraries, strict=False):
-            mine = [position - begin for position in positions if 0 <= position - begin < len(library)]
+            mine = [
+                position - begin for position in positions if 0 <= position - begin < len(library)
+            ]
             for document in library.documents(mine):
                 position = begin + document.position
                 fetched[position] = replace(document, position=position)

@@ -73,7 +73,9 @@ def shown_passages(
     covered = np.zeros(len(counts), np.bool_)
     ranked: list[tuple[bool, int, int, int]] = []
     for source, passages in enumerate(sources):
-        largest = sorted(range(len(passages)), key=lambda number: (-passages[number].characters, number))
+        largest = sorted(
+            range(len(passages)), key=lambda number: (-passages[number].characters, number)
+        )
         for rank, number in enumerate(largest[: limits.max_source_passages]):
             repeats = True
             for piece in passages[number].pieces:
@@ -89,7 +91,10 @@ def shown_passages(
             break
         text += len(sources[source][number].source_text)
         shown[source].append(number)
-    return [[sources[source][number] for number in sorted(chosen)] for source, chosen in enumerate(shown)]
+    return [
+        [sources[source][number] for number in sorted(chosen)]
+        for source, chosen in enumerate(shown)
+    ]
 
 
 def _fits(sources: Sequence[Sequence[Passage]], limits: ReportLimits) -> bool:

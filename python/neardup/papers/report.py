@@ -313,7 +313,9 @@ def html_report(report: Report, *, language: str = "zh", date: datetime.date | N
         sha256=sha256_of(report.text),
         marks=marks,
         gaps=_has_gaps(report, marks),
-        footnotes={number for number, part in enumerate(report.sections) if part.level and not part.title},
+        footnotes={
+            number for number, part in enumerate(report.sections) if part.level and not part.title
+        },
         evidence=evidence_of(
             report.text,
             report.passages,

@@ -136,7 +136,9 @@ class Wording:
         is_dense |= codes >= 0x20000
         self._weights = np.where(is_dense, 2, 1) * counts
         #: How many passages each character is in.
-        self._depths = depths(len(text), [passage.begin for passage in shared], [passage.end for passage in shared])
+        self._depths = depths(
+            len(text), [passage.begin for passage in shared], [passage.end for passage in shared]
+        )
         self._furniture = marked(len(text), furniture(text, self._depths > 0))
         names = [match.span() for match in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
@@ -152,11 +154,16 @@ class Wording:
         both = list(zip(self._shared, is_common, strict=True))
         common = (piece for passage, is_wording in both if is_wording for piece in passage.pieces)
         apart = self._furniture | self._names | marked(len(self._text), common)
-        text_weight, furniture_weight = _weigh(self._weights * ~apart), _weigh(self._weights * self._furniture)
+        text_weight, furniture_weight = (
+            _weigh(self._weights * ~apart),
+            _weigh(self._weights * self._furniture),
+        )
         kinds: list[str | None] = []
         for (passage, is_wording), total in zip(both, totals, strict=True):
             if text_weight(passage.pieces) < 2 * _OWN * self._least:
-                kinds.append("furniture" if 2 * furniture_weight(passage.pieces) >= total else "common")
+                kinds.append(
+                    "furniture" if 2 * furniture_weight(passage.pieces) >= total else "common"
+                )
             else:
                 kinds.append("common" if is_wording or self._is_name(passage, total) else None)
         return kinds

@@ -127,10 +127,10 @@ class UnreadableFileError(InputError):
         return type(self), (self.problem, self.args[0])
 
 
-def refuse(name: str, reason: str, found: str | None, remedy: str = "") -> NoReturn:
+def refuse(name: str, reason: str, content: str | None, remedy: str = "") -> NoReturn:
     """Raise UnreadableFileError; for the message see `refusal`."""
-    message = refusal(name, reason, found, remedy)
-    raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
+    message = refusal(name, reason, content, remedy)
+    raise UnreadableFileError(Problem(name, None, None, reason, content, remedy), message) from None
 
 
 def plain(text: str) -> str:

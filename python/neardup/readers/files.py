@@ -146,13 +146,13 @@ def contents(
     return b"".join(chunks)
 
 
-def _refuse_size(name: str, most: int, found: str | None = None, packed: bool = False) -> NoReturn:
+def _refuse_size(name: str, most: int, size: str | None = None, packed: bool = False) -> NoReturn:
     if packed:
         reason = Message("must unpack to at most {most} bytes", code="too_large", most=most)
     else:
         reason = Message("must have at most {most} bytes", code="too_large", most=most)
     remedy = Message("Raise {limit}.", limit="max_unpacked_bytes" if packed else "max_bytes")
-    refuse(name, reason, found or Message("more"), remedy)
+    refuse(name, reason, size or Message("more"), remedy)
 
 
 def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
@@ -249,11 +249,11 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
                 code="damaged_file",
                 where=Message(" (.docx)"),
             )
-            found, remedy = (
+            content, remedy = (
                 Message("a damaged file"),
                 Message("Download or copy it again; or let Word repair it."),
             )
-            refuse(name, reason, found, remedy)
+            refuse(name, reason, content, remedy)
         _refuse_other(name, N_("a damaged archive (zip)"))
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx

@@ -185,7 +185,7 @@ class SavedSketches:
         """Return what a resumed run needs to know; nothing."""
         return {}
 
-    def recall(self, found: dict[str, Any]) -> None:
+    def recall(self, results: dict[str, Any]) -> None:
         """Take what an earlier run `found`."""
 
     def report_to(self, progress: Progress) -> int:

@@ -197,7 +197,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> list[str]:
     """Return all methods of an address; the route that was found has but its own."""
     asked = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
-    found = [
+    methods = [
         method
         for method in _METHODS
         if any(
@@ -205,7 +205,7 @@ def _methods(request: Request) -> list[str]:
             for route in request.app.router.routes
         )
     ]
-    return found + (["HEAD"] if "GET" in found and "HEAD" not in found else [])
+    return methods + (["HEAD"] if "GET" in methods and "HEAD" not in methods else [])
 
 
 async def _of_input(_: Request, error: Exception) -> Response:

@@ -116,7 +116,7 @@ class Writer:
         while self._queue and count + len(self._queue[0][0]) <= _TOGETHER:
             requests.append(self._queue.popleft())
             count += len(requests[-1][0])
-        documents = [one for some, _ in requests for one in some]
+        documents = [document for added, _ in requests for document in added]
         try:
             decisions = await self._store.write(self._add, documents)
         except Exception as error:
@@ -124,9 +124,9 @@ class Writer:
                 _settle(answer, error)
         else:
             done = 0
-            for some, answer in requests:
-                _settle(answer, decisions[done : done + len(some)])
-                done += len(some)
+            for added, answer in requests:
+                _settle(answer, decisions[done : done + len(added)])
+                done += len(added)
         finally:
             self.waiting -= count
 

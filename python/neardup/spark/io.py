@@ -221,7 +221,7 @@ def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
     kinds = [field.dataType for field in source.schema]
     if source.lines:
         kinds = [T.BinaryType()]
-    record = T.StructType([T.StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
+    record = T.StructType([T.StructField(f"c{number}", kind) for number, kind in enumerate(kinds)])
     schema = from_arrow_schema(sketching.BATCHES).add("records", T.ArrayType(record))
     return source.frame.mapInArrow(work, schema)
 
@@ -389,7 +389,7 @@ def kept_records(
         # Bytes that are not valid UTF-8 are kept as they are.
         return rows.select(F.col("records.c0").cast("string").alias("value"))
     columns = [
-        F.col(f"records.c{at}").alias(field.name, metadata=field.metadata)
-        for at, field in enumerate(source.schema)
+        F.col(f"records.c{number}").alias(field.name, metadata=field.metadata)
+        for number, field in enumerate(source.schema)
     ]
     return rows.select(*columns)

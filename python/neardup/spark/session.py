@@ -154,7 +154,7 @@ def shuffled_bytes(spark: SparkSession) -> int:
     """Return the bytes that a session's executors have written for shuffles so far."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
-    return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
+    return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
 def peak_memory(spark: SparkSession) -> int:
@@ -162,8 +162,8 @@ def peak_memory(spark: SparkSession) -> int:
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     total = 0
-    for at in range(executors.size()):
-        peak = executors.apply(at).peakMemoryMetrics()
+    for number in range(executors.size()):
+        peak = executors.apply(number).peakMemoryMetrics()
         if peak.isDefined():
             value = peak.get().getMetricValue
             trees = value("ProcessTreeJVMRSSMemory") + value("ProcessTreePythonRSSMemory")

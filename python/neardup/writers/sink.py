@@ -250,12 +250,12 @@ class AddressSink:
         except NeardupError:
             raise
         except Exception as error:
-            said = said_of(error)
+            reason = said_of(error)
             message = Message(
                 "{file}: cannot be written: {said}. No output was changed.",
                 code="cannot_be_written",
                 file=self.name,
-                said=said,
+                said=reason,
             )
             raise OutputError(message) from error
 
@@ -282,13 +282,13 @@ def _output_errors(name: str) -> Iterator[None]:
     except (OutputError, BrokenPipeError):
         raise
     except OSError as error:
-        said = system_words(error)
+        reason = system_words(error)
         raise OutputError(
             Message(
                 "{file}: cannot be written: {said}. No output was changed.",
                 code="cannot_be_written",
                 file=name,
-                said=said,
+                said=reason,
             )
         ) from error
 

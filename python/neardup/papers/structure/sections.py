@@ -105,7 +105,9 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
 
 def footnotes_begin(headings: Sequence[Marked]) -> int | None:
     """Return where the footnotes begin; None without an empty heading."""
-    return min((heading.begin for heading in headings if heading.begin == heading.end), default=None)
+    return min(
+        (heading.begin for heading in headings if heading.begin == heading.end), default=None
+    )
 
 
 def _with_contents(text: str, parts: list[Part]) -> list[Part]:
@@ -148,7 +150,12 @@ def _by_form(text: str) -> list[Part]:
 
     forms = [form(line.text) if is_open(line.begin) else None for line in all_lines]
     return [
-        Part(_title(all_lines[number].text, kind.title, kind.style), level, all_lines[number].begin, all_lines[number].end)
+        Part(
+            _title(all_lines[number].text, kind.title, kind.style),
+            level,
+            all_lines[number].begin,
+            all_lines[number].end,
+        )
         for number, kind, level in _outline(all_lines, forms)
     ]
 
@@ -191,7 +198,11 @@ def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Headin
     ]
     if sum(kind.style == "markdown" for _, kind in candidates) > 1:
         return _compressed(
-            [(number, kind, kind.numbers[0]) for number, kind in candidates if kind.style == "markdown"]
+            [
+                (number, kind, kind.numbers[0])
+                for number, kind in candidates
+                if kind.style == "markdown"
+            ]
         )
     return _compressed(_numbered(_with_text(candidates)))
 

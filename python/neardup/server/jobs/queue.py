@@ -160,7 +160,7 @@ class Jobs:
         """Return the state of a job, None if no job has this id."""
         state = self._table.get(job)
         with self._changed:
-            libraries = [one.library for one in self._waiting if one.state.job == job]
+            libraries = [waiting.library for waiting in self._waiting if waiting.state.job == job]
         if state is None or not libraries or self.libraries.is_ready(libraries[0]):
             return state
         opened = self.libraries.progress(libraries[0])
