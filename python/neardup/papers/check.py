@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
     from neardup.papers.rates import Marks
-    from neardup.papers.wording import Shared
     from neardup.readers.files import FileText
 
 __all__ = ["check"]
@@ -360,7 +359,8 @@ class Checking:
         candidates = self.library.candidates(paper, least=self.least, limit=limit)
         positions = [position for position, _ in candidates if position not in skip][:CANDIDATES]
         aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
-        shared: list[Shared] = []
+        shared: list[Passage] = []
+        contexts: list[str | None] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
             texts = pa.array(
@@ -371,11 +371,12 @@ class Checking:
                 passages = [_passage(document, *shared_passage, marks) for shared_passage in of_one]
                 passages = [passage for passage in passages if passage.characters]
                 if passages:
-                    shared += [_shared(document.text, passage) for passage in passages]
+                    shared += passages
+                    contexts += [_context(document.text, passage) for passage in passages]
                     aligned.append((replace(document, text=""), len(document.text), passages))
         if not aligned:
             return [], []
-        wording = Wording(text, marks.counts, self.least, shared)
+        wording = Wording(text, marks.counts, self.least, shared, contexts)
         kinds = iter(wording.kinds(core, self.library.readable - len(skip)))
         matches, apart = [], []
         for document, length, passages in aligned:
@@ -438,19 +439,14 @@ class Checking:
         return tuple(sources), tuple(passages)
 
 
-def _shared(text: str, passage: Passage) -> Shared:
-    """Return a passage as wording is judged; `text` is that of its source."""
-    from neardup.papers.wording import CONTEXT, Shared
+def _context(text: str, passage: Passage) -> str | None:
+    """Return what is beside a passage in the text of its source; None if it is half of it."""
+    from neardup.papers.wording import CONTEXT
 
     begin, end = passage.source_begin, passage.source_end
-    before, after = text[max(begin - CONTEXT, 0) : begin], text[end : end + CONTEXT]
-    return Shared(
-        begin=passage.begin,
-        end=passage.end,
-        pieces=[(piece.begin, piece.end) for piece in passage.pieces],
-        context=f"{before}\n{after}",
-        is_most=2 * (end - begin) >= len(text),
-    )
+    if 2 * (end - begin) >= len(text):
+        return None
+    return f"{text[max(begin - CONTEXT, 0) : begin]}\n{text[end : end + CONTEXT]}"
 
 
 def _uncopied(apart: list[Aside], marks: Marks) -> list[Aside]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +22,9 @@ from neardup.papers.rates import depths, marked
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.papers.results import Passage, Piece
 
-__all__ = ["CONTEXT", "LONGEST", "Shared", "Wording", "many"]
+__all__ = ["CONTEXT", "LONGEST", "Wording", "many"]
 
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
@@ -104,41 +104,34 @@ def many(documents: int) -> int:
     return min(max(-(-documents // _ONE_IN), _FEWEST), _MOST)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """A passage as wording is judged: its place in the paper, and what is beside it in its source.
-
-    `is_most` tells whether it is half of its source or more.
-    """
-
-    begin: int
-    end: int
-    pieces: list[tuple[int, int]]
-    context: str
-    is_most: bool
-
-
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
     `counts` are its counted characters, `least` the smallest number of Chinese characters of a
-    passage, and `shared` all passages.
+    passage, `passages` all passages, and `contexts` the texts beside them in their sources; None
+    beside a passage that is half of its source or more.
     """
 
     def __init__(
-        self, text: str, counts: NDArray[np.bool_], least: int, shared: Sequence[Shared]
+        self,
+        text: str,
+        counts: NDArray[np.bool_],
+        least: int,
+        passages: Sequence[Passage],
+        contexts: Sequence[str | None],
     ) -> None:
         self._text = text
         self._least = least
-        self._shared = shared
+        self._passages = passages
+        self._contexts = contexts
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
         is_dense |= codes >= 0x20000
         self._weights = np.where(is_dense, 2, 1) * counts
+        self._begins = np.array([passage.begin for passage in passages])
+        self._ends = np.array([passage.end for passage in passages])
         #: How many passages each character is in.
-        self._depths = depths(
-            len(text), [passage.begin for passage in shared], [passage.end for passage in shared]
-        )
+        self._depths = depths(len(text), self._begins, self._ends)
         self._furniture = marked(len(text), furniture(text, self._depths > 0))
         names = [match.span() for match in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
@@ -149,26 +142,27 @@ class Wording:
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
         """Return for each passage 'furniture' or 'common' if it is no copied text, else None."""
         whole = _weigh(self._weights)
-        totals = [whole(passage.pieces) for passage in self._shared]
+        totals = [whole(passage.pieces) for passage in self._passages]
         is_common = self._common(totals, core, documents)
-        both = list(zip(self._shared, is_common, strict=True))
-        common = (piece for passage, is_wording in both if is_wording for piece in passage.pieces)
-        apart = self._furniture | self._names | marked(len(self._text), common)
-        text_weight, furniture_weight = (
-            _weigh(self._weights * ~apart),
-            _weigh(self._weights * self._furniture),
+        both = list(zip(self._passages, is_common, strict=True))
+        common = (
+            (piece.begin, piece.end)
+            for passage, is_wording in both
+            if is_wording
+            for piece in passage.pieces
         )
+        apart = self._furniture | self._names | marked(len(self._text), common)
+        of_text = _weigh(self._weights * ~apart)
+        of_furniture = _weigh(self._weights * self._furniture)
         kinds: list[str | None] = []
         for (passage, is_wording), total in zip(both, totals, strict=True):
-            if text_weight(passage.pieces) < 2 * _OWN * self._least:
-                kinds.append(
-                    "furniture" if 2 * furniture_weight(passage.pieces) >= total else "common"
-                )
+            if of_text(passage.pieces) < 2 * _OWN * self._least:
+                kinds.append("furniture" if 2 * of_furniture(passage.pieces) >= total else "common")
             else:
                 kinds.append("common" if is_wording or self._is_name(passage, total) else None)
         return kinds
 
-    def _is_name(self, passage: Shared, total: int) -> bool:
+    def _is_name(self, passage: Passage, total: int) -> bool:
         """Return whether a short passage is a name or a title in Chinese."""
         if total >= 2 * _SHORT_NAME * self._least:
             return False
@@ -188,14 +182,13 @@ class Wording:
         if not deep[-1]:
             return is_common
         half = int(self._weights.sum()) / 2
-        begins = np.array([passage.begin for passage in self._shared])
-        ends = np.array([passage.end for passage in self._shared])
+        begins, ends = self._begins, self._ends
         is_short = np.array(totals) <= LONGEST
         is_short &= (np.array(totals) < half) & (deep[ends] > deep[begins])
-        origins = np.array(_origins(self._shared, is_short, core))
+        origins = np.array(_origins(self._contexts, is_short, core))
         known: dict[tuple[int, int], bool] = {}
         for number in np.flatnonzero(is_short).tolist():
-            begin, end = span = self._shared[number].begin, self._shared[number].end
+            begin, end = span = self._passages[number].begin, self._passages[number].end
             if span not in known:
                 common = np.minimum(ends, end) - np.maximum(begins, begin)
                 having = origins[4 * common >= 3 * (end - begin)]
@@ -204,24 +197,26 @@ class Wording:
         return is_common
 
 
-def _weigh(weights: NDArray[np.int64]) -> Callable[[Sequence[tuple[int, int]]], int]:
-    """Return a function that adds up the weights within spans."""
+def _weigh(weights: NDArray[np.int64]) -> Callable[[Sequence[Piece]], int]:
+    """Return a function that adds up the weights within pieces."""
     sums = np.concatenate([[0], np.cumsum(weights)]).tolist()
-    return lambda spans: sum(sums[end] - sums[begin] for begin, end in spans)
+    return lambda pieces: sum(sums[piece.end] - sums[piece.begin] for piece in pieces)
 
 
 def _origins(
-    shared: Sequence[Shared], is_short: NDArray[np.bool_], core: _core.Aligner
+    contexts: Sequence[str | None], is_short: NDArray[np.bool_], core: _core.Aligner
 ) -> list[int]:
     """Return a number for the origin of each passage; -1 for those that are text."""
     import pyarrow as pa
 
-    chosen = [number for number in np.flatnonzero(is_short).tolist() if not shared[number].is_most]
-    contexts = pa.array([shared[number].context for number in chosen], pa.large_string())
-    origins = [-1] * len(shared)
+    chosen = [
+        number for number in np.flatnonzero(is_short).tolist() if contexts[number] is not None
+    ]
+    beside = pa.array([contexts[number] for number in chosen], pa.large_string())
+    origins = [-1] * len(contexts)
     holders: dict[int, list[int]] = {}
     sizes: list[int] = []
-    for number, packed in zip(chosen, core.sketches(contexts, workers=1), strict=True):
+    for number, packed in zip(chosen, core.sketches(beside, workers=1), strict=True):
         shingles = np.frombuffer(packed, "<u4").tolist()
         if not shingles:
             continue

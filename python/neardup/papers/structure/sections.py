@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
 from neardup.papers.structure.headings import (
@@ -21,12 +21,16 @@ from neardup.papers.structure.headings import (
 )
 from neardup.papers.structure.lists import contents, is_contents_heading, lists
 
-__all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
+if TYPE_CHECKING:
+    from neardup.readers.extracted import Heading
+
+__all__ = ["MOST_PARTS", "Part", "footnotes_begin", "sections"]
 
 #: Largest number of parts.
 MOST_PARTS = 60
 
-Heading = tuple[int, Form, int]
+#: Position of a line, its form, and its level.
+Placed = tuple[int, Form, int]
 
 #: Numbers that may be missing between two headings, since some are not recognized.
 _MISSING = 1
@@ -40,17 +44,6 @@ _NUMBERED_HAN = ("part", "chapter", "section", "han", "brackets", "roman")
 
 #: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
-
-
-class Marked(Protocol):
-    """A heading that the file marks: half-open span in code points, and depth."""
-
-    @property
-    def begin(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def level(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Part:
     end: int
 
 
-def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
+def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     """Return the parts of a paper, cut at its headings: consecutive, and covering the whole text.
 
     `headings` are those that the file marks; an empty one begins the footnotes. With
@@ -103,7 +96,7 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
     return _at_most(text, [*parts, Part("", 1, notes, notes)])
 
 
-def footnotes_begin(headings: Sequence[Marked]) -> int | None:
+def footnotes_begin(headings: Sequence[Heading]) -> int | None:
     """Return where the footnotes begin; None without an empty heading."""
     return min(
         (heading.begin for heading in headings if heading.begin == heading.end), default=None
@@ -122,7 +115,7 @@ def _with_contents(text: str, parts: list[Part]) -> list[Part]:
     return sorted([*parts, *tables], key=lambda part: part.begin)
 
 
-def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:
+def _marked(text: str, headings: Sequence[Heading]) -> list[Part]:
     """Return the marked headings as parts that end with their headings."""
     parts: list[Part] = []
     last = 0
@@ -188,7 +181,7 @@ def _parts(text: str, headings: list[Part]) -> list[Part]:
     return parts
 
 
-def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Heading]:
+def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
     """Return position, form and level of the headings among the lines that look like headings."""
     laid_out = layout(all_lines)
     candidates = [
@@ -354,7 +347,7 @@ def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
     return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
 
 
-def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
+def _numbered(candidates: list[tuple[int, Form]]) -> list[Placed]:
     """Return the headings that are numbered in sequence."""
     so_far = _Sequence(any(kind.style == "part" for _, kind in candidates))
     kept = []
@@ -371,7 +364,7 @@ def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
     return kept
 
 
-def _compressed(headings: list[Heading]) -> list[Heading]:
+def _compressed(headings: list[Placed]) -> list[Placed]:
     """Return the headings with levels renumbered from 1 without gaps."""
     depth = {level: n for n, level in enumerate(sorted({level for *_, level in headings}), 1)}
     return [(number, kind, depth[level]) for number, kind, level in headings]

@@ -15,7 +15,7 @@ import pickle
 import orjson
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.report import Report, html_report
+from neardup.papers.report import Report
 
 
 def main() -> None:
@@ -27,8 +27,7 @@ def main() -> None:
     today = datetime.datetime.now().astimezone().date()
     # All languages are rendered now, because the report itself is not kept.
     made = {
-        f"{language}.html": html_report(report, language=language, date=today)
-        for language in LANGUAGES
+        f"{language}.html": report.to_html(language=language, date=today) for language in LANGUAGES
     }
 
     with os.fdopen(1, "wb", closefd=False) as output:
