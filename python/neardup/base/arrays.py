@@ -1,7 +1,6 @@
 """Arrow arrays from Python values and NumPy arrays, made from their buffers.
 
-``pyarrow.array`` imports pandas, if it is installed, and most methods of arrays import
-``pyarrow.compute``. Each import takes longer than a small run.
+``pyarrow.array`` and most methods of arrays import pandas or ``pyarrow.compute``, which take long.
 """
 
 from __future__ import annotations

@@ -108,7 +108,8 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 def _sort_keys(values: list[Any], name: str) -> list[Any]:
     """Return a natural sort key for each value; None for no value."""
-    values = [None if _is_missing(v) else v for v in values]
+    # Neither None nor NaN nor blank text is a value.
+    values = [None if v != v or (isinstance(v, str) and not v.strip()) else v for v in values]
     present = [v for v in values if v is not None]
     if all(isinstance(v, str) for v in present):
         for number in (int, Decimal):
@@ -133,11 +134,6 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
             )
         ) from None
     return values
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or blank text."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

@@ -255,7 +255,8 @@ def _check_outputs(
                     file=path,
                 )
             )
-        if several and any(os.path.isdir(paper) and _is_same(paper, path) for paper in papers):
+        folders = map(os.path.realpath, filter(os.path.isdir, papers))
+        if several and os.path.realpath(path) in folders:
             raise ParameterError(
                 Message(
                     "{option} must not be the folder of the papers, or the next run "
@@ -264,10 +265,6 @@ def _check_outputs(
                     file=path,
                 )
             )
-
-
-def _is_same(path: str, other_path: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other_path)
 
 
 def _is_folder(path: str | None) -> bool:

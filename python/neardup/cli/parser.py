@@ -107,7 +107,7 @@ class Parameter:
     def metavar(self) -> str:
         """What the help calls its value."""
         words = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
-        return self.option.metavar or words.get(self._word_type, "TEXT")
+        return self.option.metavar or words.get(self.word_type, "TEXT")
 
     @property
     def is_flag(self) -> bool:
@@ -126,14 +126,10 @@ class Parameter:
         return self.option.default is None and not {NoneType, Any} & set(leaves(self.kind))
 
     @property
-    def _word_type(self) -> Any:
+    def word_type(self) -> Any:
         kinds = leaves(self.kind)
         numeric = [kind for kind in (int, float, Path) if kind in kinds and str not in kinds]
         return numeric[0] if numeric else str
-
-    def value_of(self, word: str) -> Any:
-        """Return the value that a word means; raise ValueError if it is no number."""
-        return self._word_type(word)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -248,7 +244,7 @@ def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
         value = given.get(parameter.name, parameter.option.default)
         if isinstance(value, str) and parameter.name in given:
             try:
-                value = parameter.value_of(value)
+                value = parameter.word_type(value)
             except ValueError:
                 if int in leaves(parameter.kind):
                     problem = Message("{name} must be a whole number.", name=parameter.title)

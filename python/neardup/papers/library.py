@@ -1,8 +1,7 @@
 """Libraries: the documents that a paper is compared with.
 
-The winnowed shingles of files are in memory, about two bytes per Chinese character; those of
-an index are in files beside it, of which a check reads what it looks up. Texts are stored on
-disk, and only those of candidates are fetched.
+Winnowed shingles of files are in memory, about two bytes per Chinese character, those of an index
+in files beside it. Texts are on disk, and only those of candidates are fetched.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Limits on the evidence that a report shows.
-
-A paper of common sentences shares each of them with hundreds of documents. Rates and
-counts include all passages; the passages shown are limited, so that the size of a report
-depends only on these limits and the paper's length.
-"""
+"""Limits on the evidence that a report shows: they and the paper bound its size."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The counted characters of a paper, and those of them that are copied.
-
-Each character is marked or not, so overlapping spans count once. All rates are computed
-from the same marks, so the rates of a report are consistent.
-"""
+"""The counted characters of a paper, and those of them that are copied: the base of all rates."""
 
 from __future__ import annotations
 

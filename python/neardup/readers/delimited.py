@@ -1,10 +1,7 @@
-r"""CSV and TSV: a header row, then one record per row.
+r"""CSV and TSV, which is CSV with tabs: a header row, then one record per row.
 
-A row may span lines, since a quoted field may contain line breaks. The csv module
-pulls lines as it needs them; the lines pulled since the last row are the raw bytes
-of the row, from which kept rows are written.
-
-TSV is CSV with tabs: quotes mean the same in both.
+A quoted field may contain line breaks. The csv module pulls lines as it needs them; those pulled
+since the last row are its raw bytes, from which kept rows are written.
 """
 
 import csv

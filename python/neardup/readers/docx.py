@@ -1,11 +1,8 @@
 """Word documents (.docx), as a reader of the printed document sees them.
 
-Paragraphs, tables and text boxes in document order, then an empty heading, then
-footnotes and endnotes. Text inserted by a tracked change is read. Text deleted by
-one, hidden text, comments, page headers and page footers are left out.
-
-A .docx is a zip archive of XML. Its directory is checked for the unpacked size
-before anything is unpacked, and the XML is parsed without entities.
+In document order, footnotes and endnotes last. Text deleted by a tracked change, hidden text,
+comments, page headers and footers are left out. The unpacked size is checked before anything is
+unpacked, and the XML is parsed without entities.
 """
 
 from __future__ import annotations

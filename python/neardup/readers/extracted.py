@@ -1,8 +1,4 @@
-"""The text of a file of any format, with its headings, pages and notes.
-
-The readers of the formats build a text with `Paragraphs`, which records where
-headings and pages begin, and refuse a file with `refuse`.
-"""
+"""The text of a file of any format, with its headings, pages and notes, as the readers build it."""
 
 from __future__ import annotations
 

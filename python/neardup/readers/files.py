@@ -1,8 +1,7 @@
 """The text of one file: plain text, Markdown, HTML, Word or PDF.
 
-A file's first bytes decide its format, and its extension if they do not. A file
-without readable text is refused in one line that says what it is and what to do.
-No file raises any other error, and no file is read partly without a note.
+A file's first bytes decide its format, then its extension. A file is refused in one line, and none
+is read partly without a note.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The files of an input: the files of a folder, or those that match a pattern.
+"""The files of an input, in code point order: those of a folder, or those that match a pattern.
 
-Files are in the code point order of their paths. Symbolic links to folders are not
-followed, since they may form cycles.
+Symbolic links to folders are not followed, since they may form cycles.
 """
 
 from __future__ import annotations

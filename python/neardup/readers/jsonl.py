@@ -1,14 +1,8 @@
 r"""JSON Lines: one object per line; blank lines are skipped.
 
-The core reads the records of a block of lines into Arrow columns. It leaves a record that
-is damaged or unusual to this module, which reads it with a parser for Python objects, and
-finds the error if there is one. Both ways give the same result for a good record. Lines
-end in ``\n``; a record is its line without the line break.
-
-The parser turns whole numbers beyond 64 bits into floats. If an id or a sort value
-is such a number, its line is parsed again with these numbers as text. A record to
-convert is parsed by the standard library, which keeps all digits but recurses: it
-never gets a deeply nested record.
+The core reads blocks of lines into Arrow columns, and leaves what is damaged or unusual to this
+module; both give the same for a good record. Lines end in ``\n``. Whole numbers beyond 64 bits
+would become floats, so a line with such an id or sort value is parsed again with them as text.
 """
 
 import json

@@ -142,7 +142,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
             if fresh:
                 begins.append(sum(map(len, parts)))
             fresh = False
-            parts.append(_SPACED.sub(_unspaced, line.text))
+            parts.append(_SPACED.sub(lambda match: match[0].replace(" ", ""), line.text))
             last, last_is_entry = (line, column), is_entry
         if fresh:
             begins.append(sum(map(len, parts)))
@@ -208,10 +208,6 @@ def _entries(page: list[Line]) -> list[bool]:
         here and (is_sure or before or after)
         for here, is_sure, before, after in zip(likely, sure, around, around[2:], strict=False)
     ]
-
-
-def _unspaced(match: re.Match[str]) -> str:
-    return match[0].replace(" ", "")
 
 
 def _body(pages: list[list[Line]]) -> tuple[float, float]:

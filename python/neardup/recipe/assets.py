@@ -1,8 +1,4 @@
-"""Files that a recipe refers to: word lists, dictionaries, tables.
-
-Their contents affect a recipe's results, so they are part of its id, and a changed
-file is read again.
-"""
+"""Files that a recipe refers to: word lists, dictionaries, tables. Their contents are in its id."""
 
 from __future__ import annotations
 

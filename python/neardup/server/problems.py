@@ -1,9 +1,6 @@
-"""Errors as clients see them, in the format of RFC 9457.
+"""Errors as clients see them, in the format of RFC 9457, with the ``code`` and ``field`` at fault.
 
-``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and,
-where one field of the request is at fault, ``field``. No response reveals internals of the
-service: errors that the client did not cause are logged, without values, since these may be
-texts.
+No response reveals internals: errors that the client did not cause are logged, without values.
 """
 
 from __future__ import annotations

@@ -116,7 +116,8 @@ def open_files(
                 choices=", ".join(FORMATS),
             )
         )
-    escaped = [_escaped(path) for path in paths]
+    # The characters of patterns are escaped.
+    escaped = ["".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path) for path in paths]
     listed = (
         spark.read.format("binaryFile")
         .load(escaped)
@@ -186,11 +187,6 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
                 )
             )
     sketching.choose_columns(schema, fields)
-
-
-def _escaped(path: str) -> str:
-    """Return a path with the characters of patterns escaped."""
-    return "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path)
 
 
 def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:

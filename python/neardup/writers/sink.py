@@ -1,7 +1,6 @@
 """Sinks: bytes are written to a hidden file next to the final path, which is then renamed.
 
-A reader of the final path sees the old file or the complete new one, even after a
-power failure. All files that neardup replaces are replaced here.
+A reader sees the old file or the complete new one, even after a power failure.
 """
 
 import contextlib

@@ -133,11 +133,7 @@ _SHOWN = 60
 def as_json(answer: Any) -> None:
     """Print a result as one line."""
     table = answer if isinstance(answer, dict) else dataclasses.asdict(answer)
-    print(json.dumps(table, ensure_ascii=False, default=_iso))
-
-
-def _iso(value: datetime) -> str:
-    return value.isoformat()
+    print(json.dumps(table, ensure_ascii=False, default=datetime.isoformat))
 
 
 def plain(text: str) -> str:

@@ -1,12 +1,7 @@
-"""The libraries that papers are checked against, each opened once in its own thread.
+"""The libraries that papers are checked against, each opened once in its own thread when needed.
 
-A library is opened when a check first needs it, and stays open. Each is opened in its own
-thread, so that a large library delays only the checks that use it.
-
-Before each check, the service tests whether the library has changed: by the counters of an
-index, which are one row, or by the sizes and times of files. A changed library is reopened,
-unless the last opening was long and recent: opening takes at most a tenth of the time. Checks
-in progress keep the library that they started with.
+A library that has changed is opened again before a check, unless that took long not long ago:
+opening takes at most a tenth of the time. Checks in progress keep the library they started with.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The program that renders the pages of a report in a separate process.
 
-The reason is not safety but the interpreter lock: in a thread of the service, rendering a long
-paper would delay requests by a second or more. It reads a report, pickled by the service
-itself, from standard input, and writes one JSON object of names and contents to standard
-output.
+In a thread, a long paper would delay requests by a second or more. It reads a pickled report from
+standard input and writes one JSON object of names and contents.
 """
 
 from __future__ import annotations

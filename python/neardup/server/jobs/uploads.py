@@ -1,8 +1,6 @@
 """Receives papers from clients within limits, under a label instead of a path.
 
-A file has no name on disk: the first megabyte stays in memory, more goes to an unnamed
-temporary file. The client's name for it is only shown to people; its extension is only a hint
-to the reader, which examines the bytes.
+A file has no name on disk. The client's name is only shown to people; its extension is a hint.
 """
 
 from __future__ import annotations

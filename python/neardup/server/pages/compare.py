@@ -87,15 +87,11 @@ def _verdict(comparison: Comparison, same: bool) -> str:
 
 def _numbers_decide(comparison: Comparison) -> bool:
     """Return whether the texts would be duplicates if their numbers agreed."""
-    if comparison.threshold is None or not _is_by_content(comparison):
+    if comparison.threshold is None or not comparison.measure.startswith("content("):
         return False
     if comparison.short:
         return comparison.numbers_differ > 0 and comparison.aligned >= comparison.threshold
     return comparison.similarity < comparison.threshold <= comparison.weighted_resemblance
-
-
-def _is_by_content(comparison: Comparison) -> bool:
-    return comparison.measure.startswith("content(")
 
 
 def _rules(words: Words, recipe: str) -> list[str]:
