@@ -45,7 +45,6 @@ from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from neardup.base.progress import Progress
     from neardup.index.engine import Engine
     from neardup.index.store.session import Session
 
@@ -267,15 +266,3 @@ class StoredTexts:
                     titles=named if titles else None,
                     bytes_read=texts.nbytes,
                 )
-
-    def found(self) -> dict[str, Any]:
-        """Return what a resumed run needs to know; nothing."""
-        return {}
-
-    def recall(self, found: dict[str, Any]) -> None:
-        """Take what an earlier run `found`."""
-
-    def report_to(self, progress: Progress) -> int:
-        """Report no problems: a damaged document ends the run."""
-        del progress
-        return 0

@@ -177,18 +177,6 @@ class SavedSketches:
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
                 raise _damaged(source.name, error) from error
 
-    def found(self) -> dict[str, Any]:
-        """Return what a resumed run needs to know; nothing."""
-        return {}
-
-    def recall(self, results: dict[str, Any]) -> None:
-        """Take what an earlier run `found`."""
-
-    def report_to(self, progress: Progress) -> int:
-        """Report no problems: those of the texts were reported when they were sketched."""
-        del progress
-        return 0
-
 
 def _damaged(path: str, error: Exception) -> InputError:
     return InputError(

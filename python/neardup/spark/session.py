@@ -91,12 +91,12 @@ def partitions_of(frame: DataFrame) -> int:
     return planned or max(frame.rdd.getNumPartitions(), 1)
 
 
-def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
+def start(master: str | None) -> SparkSession:
     """Return a session on a cluster; the existing session if there is one."""
     require_spark()
     from pyspark.sql import SparkSession
 
-    builder: Any = SparkSession.builder.appName(name)
+    builder: Any = SparkSession.builder.appName("neardup dedup")
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
