@@ -237,12 +237,12 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
         counted=[],
         entries=1,
     )
-    found = compare_documents(corpus, 0, 1, chosen, evidence, _core.edit_similarity(a, b))
+    comparison = compare_documents(corpus, 0, 1, chosen, evidence, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
-        same = float(found.duplicate)
-        found = replace(
-            found,
+        same = float(comparison.duplicate)
+        comparison = replace(
+            comparison,
             similarity=same,
             resemblance=same,
             containment_a=same,
@@ -255,8 +255,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     if given["passages"]:
         passages = align_pair(a, b)
         places = tuple(differences(a, b, passages))
-        found = replace(found, passages=tuple(passages), differences=places)
-    return found
+        comparison = replace(comparison, passages=tuple(passages), differences=places)
+    return comparison
 
 
 def compare_documents(
@@ -287,7 +287,7 @@ def compare_documents(
     decide, sketch = recipe.decide, recipe.sketch
     by_distance = decide.threshold is None and decide.max_distance is not None
     measured = "sketch" if by_distance else decide.measure
-    found = _core.judge(
+    judged = _core.judge(
         corpus,
         a,
         b,
@@ -298,20 +298,20 @@ def compare_documents(
         min_features=decide.min_features,
     )
     measure = "identical"
-    if found["features"]:
+    if judged["features"]:
         measure = measure_name(measured, decide.shingle, sketch.kind)
-    duplicate: bool = found["duplicate"]
+    duplicate: bool = judged["duplicate"]
     aligned, short = evidence["aligned"], evidence["short"]
     comparison = Comparison(
-        similarity=found["similarity"],
+        similarity=judged["similarity"],
         measure=measure,
         duplicate=duplicate,
         verdict="",
         threshold=decide.threshold,
         max_distance=decide.max_distance,
-        resemblance=found["resemblance"],
-        containment_a=found["containment_a"],
-        containment_b=found["containment_b"],
+        resemblance=judged["resemblance"],
+        containment_a=judged["containment_a"],
+        containment_b=judged["containment_b"],
         weighted_resemblance=evidence["resemblance"],
         aligned=_aligned_share(aligned),
         aligned_similarity=aligned["similarity"],
@@ -321,12 +321,12 @@ def compare_documents(
         number_penalty=_number_penalty(measured, evidence),
         short=short,
         edit_similarity=edit_similarity,
-        distance=found["distance"],
+        distance=judged["distance"],
         bits=sketch.bits if sketch.kind == "simhash" else None,
         shingle=decide.shingle,
         recipe_id=recipe.id,
     )
-    reason = _reason(recipe, found, comparison)
+    reason = _reason(recipe, judged, comparison)
     verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")
     return replace(comparison, verdict=Message(verdict, reason=reason))
 
@@ -334,8 +334,8 @@ def compare_documents(
 def _number_penalty(measured: str, evidence: dict[str, Any]) -> float:
     """Return what replaced numbers take from the similarity."""
     if measured == "containment":
-        found = evidence["containment"]
-        return float(max(found["a_in_b"], found["b_in_a"]) - found["similarity"])
+        containment = evidence["containment"]
+        return float(max(containment["a_in_b"], containment["b_in_a"]) - containment["similarity"])
     return 0.0 if evidence["short"] else float(evidence["resemblance"] - evidence["similarity"])
 
 
@@ -347,24 +347,24 @@ def _aligned_share(aligned: dict[str, int]) -> float:
     return float(aligned["units_a"] == aligned["units_b"])
 
 
-def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Message:
+def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> Message:
     """Return on what the verdict about two texts rests."""
     decide = recipe.decide
-    if found["few_features"]:
-        if found["identical"]:
+    if judged["few_features"]:
+        if judged["identical"]:
             return Message("the normalized texts are identical")
         return Message(
             "a text of fewer than {least} features duplicates only an identical text",
             least=max(decide.min_features, 1),
         )
     reasons = []
-    if decide.max_distance is not None and found["distance"] is not None:
+    if decide.max_distance is not None and judged["distance"] is not None:
         bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
         reasons.append(
             Message.counted(
                 "{count} of {bits} bits differs, at most {most} allowed",
                 "{count} of {bits} bits differ, at most {most} allowed",
-                count=found["distance"],
+                count=judged["distance"],
                 **bounds,
             )
         )
@@ -372,7 +372,7 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
         reasons.append(
             Message(
                 "similarity {similarity} by {measure}, at least {threshold} needed",
-                similarity=_shown(found["similarity"], decide.threshold),
+                similarity=_shown(judged["similarity"], decide.threshold),
                 measure=measure_words(comparison.measure),
                 threshold=decide.threshold,
             )
@@ -380,12 +380,12 @@ def _reason(recipe: Recipe, found: dict[str, Any], comparison: Comparison) -> Me
         if decide.measure == "content":
             reasons += _reasons_of_content(comparison)
         if decide.measure == "containment":
-            reasons += _reasons_of_containment(found["containment"], comparison)
+            reasons += _reasons_of_containment(judged["containment"], comparison)
     if not reasons:
         return Message(
             "the recipe '{recipe}' has neither a threshold nor a max_distance", recipe=recipe.name
         )
-    if found["duplicate"] and not found["within_bounds"]:
+    if judged["duplicate"] and not judged["within_bounds"]:
         return Message("the normalized texts are identical")
     return reduce(
         lambda first, then: Message("{first}; {second}", first=first, second=then), reasons
@@ -408,10 +408,10 @@ def _reasons_of_content(comparison: Comparison) -> list[Message]:
     return _replaced(comparison)
 
 
-def _reasons_of_containment(found: dict[str, float], comparison: Comparison) -> list[Message]:
+def _reasons_of_containment(containment: dict[str, float], comparison: Comparison) -> list[Message]:
     """Return which text lies in the other, and what numbers take, by ``containment(k)``."""
     threshold = comparison.threshold or 0.0
-    first, second = found["a_in_b"] >= threshold, found["b_in_a"] >= threshold
+    first, second = containment["a_in_b"] >= threshold, containment["b_in_a"] >= threshold
     reasons = []
     if first or second:
         if first and second:

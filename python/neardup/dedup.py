@@ -117,7 +117,7 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         near = np.flatnonzero(similarity < 1)
         # A stable sort, so that ties are in input order.
         order = near[np.argsort(similarity[near], kind="stable")][:count]
-        return [self.removed.slice(at, 1).to_pylist()[0] for at in order.tolist()]
+        return [self.removed.slice(row, 1).to_pylist()[0] for row in order.tolist()]
 
     def review(self) -> Review:
         """Return what was dropped as a page to look at; a notebook shows it.
@@ -374,10 +374,10 @@ def _decided(
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
     decided = pipeline.decide(collected)
-    own = slice(collected.against, None)
-    keep = decided.kept_for[own] < 0
+    own_rows = slice(collected.against, None)
+    keep = decided.kept_for[own_rows] < 0
     if options.on_error == "drop":
-        keep &= collected.corpus.features()[own] >= 0
+        keep &= collected.corpus.features()[own_rows] >= 0
     dropped = np.flatnonzero(decided.kept_for >= 0)
     exact = int(decided.identical[dropped].sum())
     repeats = np.unique(decided.kept_for[dropped], return_counts=True)[1]

@@ -110,20 +110,23 @@ class ExplainedText(ReprMixin):
         digits = max((feature.hash.bit_length() for feature in self.features), default=4)
         if self.fingerprint is not None:
             digits = self.fingerprint.bits
-        rows = [vars(one) | {"hash": f"{one.hash:0{-(-digits // 4)}x}"} for one in self.features]
+        rows = [
+            vars(feature) | {"hash": f"{feature.hash:0{-(-digits // 4)}x}"}
+            for feature in self.features
+        ]
         return pa.Table.from_pylist(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "words": [list(pair) for pair in self.words],
             "features": self.to_table().to_pylist(),
         }
         if self.fingerprint is None:
-            return found | ({"values": list(self.values)} if self.values else {})
+            return values | ({"values": list(self.values)} if self.values else {})
         forms = {form: self.fingerprint.written(form) for form in ("hex", "unsigned", "signed")}
         bits = str(self.fingerprint.written("bits"))
-        return found | {
+        return values | {
             "sums": list(self.sums),
             "fingerprint": forms | {"bits": bits, "bits_lowest_first": bits[::-1]},
             "max_distance": self.max_distance,
@@ -187,12 +190,12 @@ class Explanation(ReprMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        found = {"recipe_id": self.recipe_id, "a": self.a.to_dict()}
+        values = {"recipe_id": self.recipe_id, "a": self.a.to_dict()}
         if self.b is None:
-            return found
-        bits = [vars(one) | {"decisive": dict(one.decisive)} for one in self.differing]
+            return values
+        bits = [vars(bit) | {"decisive": dict(bit.decisive)} for bit in self.differing]
         shared = list(self.shared)
-        return found | {
+        return values | {
             "b": self.b.to_dict(),
             "shared": shared,
             "differing": bits,
@@ -286,7 +289,7 @@ def _explained(
         tags.setdefault(word.lower() if recipe.weigh.lowercase_units else word, tag)
     raw = core.features(units, title)
     total = sum(occurrences for _, occurrences, *_ in raw)
-    features = tuple(_feature(one, tags, total, recipe.weigh.scheme) for one in raw)
+    features = tuple(_feature(item, tags, total, recipe.weigh.scheme) for item in raw)
     count, words, values = core.sketch(units, title)
     bits = recipe.sketch.bits
     if recipe.sketch.kind != "simhash":
@@ -342,22 +345,22 @@ def _differing(a: ExplainedText, b: ExplainedText) -> tuple[DifferingBit, ...]:
     """Return the bits in which two fingerprints differ, with the features that decided them."""
     if a.fingerprint is None or b.fingerprint is None:
         return ()
-    own = {feature.word: feature for feature in a.features}
-    others = {feature.word: feature for feature in b.features}
-    words = own.keys() | others.keys()
-    found = []
+    of_a = {feature.word: feature for feature in a.features}
+    of_b = {feature.word: feature for feature in b.features}
+    words = of_a.keys() | of_b.keys()
+    bits = []
     for bit in range(a.fingerprint.bits):
         if (a.fingerprint.value ^ b.fingerprint.value) >> bit & 1 == 0:
             continue
         rises = b.fingerprint.value >> bit & 1
         changes = {
             word: sum(
-                sign * of[word].votes(bit) for of, sign in ((own, -1), (others, 1)) if word in of
+                sign * of[word].votes(bit) for of, sign in ((of_a, -1), (of_b, 1)) if word in of
             )
             for word in words
         }
         sign = -1 if rises else 1
         by_change = sorted(changes.items(), key=lambda item: (sign * item[1], item[0]))
         decisive = [item for item in by_change[:_DECISIVE] if sign * item[1] < 0]
-        found.append(DifferingBit(bit, a.sums[bit], b.sums[bit], tuple(decisive)))
-    return tuple(found)
+        bits.append(DifferingBit(bit, a.sums[bit], b.sums[bit], tuple(decisive)))
+    return tuple(bits)

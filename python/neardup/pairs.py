@@ -53,9 +53,9 @@ class PairsResult(ReprMixin):
         yield "read", self.summary.read
         yield "pairs", self.table.num_rows
         yield "rule", rule_of(plan.measure, plan.threshold, plan.max_distance)
-        for at, row in enumerate(self.table.slice(0, _SHOWN).to_pylist()):
+        for number, row in enumerate(self.table.slice(0, _SHOWN).to_pylist()):
             told = f"{row['similarity']:.3f} {row['id_a']} and {row['id_b']}"
-            yield "" if at else "first pairs", told
+            yield "" if number else "first pairs", told
 
 
 @takes_options

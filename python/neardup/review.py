@@ -141,12 +141,14 @@ class Picks:
     ids: dict[int, str]
     first: int
 
-    def with_texts(self, own: Texts, others: Texts) -> Evidence:
+    def with_texts(self, own_texts: Texts, other_texts: Texts) -> Evidence:
         """Return the evidence, with texts of the input and of the other collection."""
         wanted = {number for pair in self.removals for number in pair[:2]}
         wanted |= {group[0] for group in self.groups}
-        texts = others(sorted(number for number in wanted if number < self.first))
-        of_input = own(sorted(number - self.first for number in wanted if number >= self.first))
+        texts = other_texts(sorted(number for number in wanted if number < self.first))
+        of_input = own_texts(
+            sorted(number - self.first for number in wanted if number >= self.first)
+        )
         texts |= {self.first + number: text for number, text in of_input.items()}
         shown = {
             number: Shown(self.ids[number], texts.get(number, "")[:LONGEST], len(texts[number]))

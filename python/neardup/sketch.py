@@ -160,7 +160,9 @@ class Fingerprint:
         width = self.bits // (max_distance + 1)
         lowest_first = f"{self.value:b}"[::-1] if self.value else ""
         whole = len(lowest_first) // width * width
-        return tuple(int(lowest_first[at : at + width], 2) for at in range(0, whole, width))
+        return tuple(
+            int(lowest_first[begin : begin + width], 2) for begin in range(0, whole, width)
+        )
 
     def written(self, form: Form = "hex") -> str | int | None:
         """Return the fingerprint in a form for files and databases.
@@ -553,14 +555,14 @@ def _rows(
     for name, words, count in rows:
         if count < 0 and options.on_error == "drop":
             continue
-        found = Fingerprint(number_of(words), bits, recipe_id) if count > 0 else None
+        fingerprint = Fingerprint(number_of(words), bits, recipe_id) if count > 0 else None
         row = {
             "id": name,
-            "fingerprint": None if found is None else found.written(form),
+            "fingerprint": None if fingerprint is None else fingerprint.written(form),
             "features": count if count >= 0 else None,
             "recipe": recipe_id,
         }
-        cut = found.blocks(len(names) - 1) if found and names else [None] * len(names)
+        cut = fingerprint.blocks(len(names) - 1) if fingerprint and names else [None] * len(names)
         yield row | dict(zip(names, cut, strict=True))
 
 
@@ -597,7 +599,7 @@ def block_widths(
 
 def number_of(words: Sequence[int]) -> int:
     """Return the number that words of 64 bits make, the lowest first."""
-    return sum(word << (64 * at) for at, word in enumerate(words))
+    return sum(word << (64 * position) for position, word in enumerate(words))
 
 
 def fingerprinting(recipe: AnyRecipe) -> Recipe:

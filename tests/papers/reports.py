@@ -3,6 +3,7 @@
 import random
 
 from neardup.papers.evidence import evidence_of
+from neardup.papers.rates import Marks
 from neardup.papers.report import Report, marks_of
 from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
 
@@ -14,20 +15,6 @@ HOSTILE = (
 )
 
 
-def counted(text):
-    return sum(map(str.isalnum, text))
-
-
-def union(spans):
-    merged = []
-    for begin, end in sorted(spans):
-        if merged and begin <= merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
-        else:
-            merged.append([begin, end])
-    return merged
-
-
 def evidence(report):
     lengths = [source.length for source in report.sources]
     marks = marks_of(report)
@@ -36,94 +23,72 @@ def evidence(report):
     )
 
 
-def report(text, sources, found, *, asides=(), headings=(), **fields):
-    """A report with counts that agree, from what was found.
+def report(text, sources, matches, *, asides=(), headings=(), **fields):
+    """A report with counts that agree, from the passages of each source.
 
-    `sources` are (id, title, text); `found` are (source, pieces), the pieces as
+    `sources` are (id, title, text); `matches` are (source, pieces), the pieces as
     (begin, end, source_begin, source_end); `headings` are (title, level).
     """
-    found = sorted(found, key=lambda one: (one[1][0][0], one[0]))
-    number_of = [[] for _ in sources]
-    for source, pieces in found:
-        number_of[source].extend((piece[0], piece[1]) for piece in pieces)
-
-    def characters(spans):
-        return sum(counted(text[begin:end]) for begin, end in union(spans))
-
-    order = sorted(range(len(sources)), key=lambda at: -characters(number_of[at]))
-    place = {at: position for position, at in enumerate(order)}
-    total = counted(text)
-    everywhere = [span for spans in number_of for span in spans]
-    copied = characters(everywhere)
-
-    def only_here(at):
-        rest = [span for other, spans in enumerate(number_of) if other != at for span in spans]
-        return copied - characters(rest)
-
+    matches = sorted(matches, key=lambda match: (match[1][0][0], match[0]))
+    marks = Marks(text, asides)
+    spans = [
+        [piece[:2] for source, pieces in matches if source == number for piece in pieces]
+        for number in range(len(sources))
+    ]
+    characters = [marks.add(of_source) for of_source in spans]
+    order = sorted(range(len(sources)), key=lambda number: -characters[number])
     passages = []
-    for at, pieces in found:
-        source_text = sources[at][2]
+    for number, pieces in matches:
         begin, end = pieces[0][0], pieces[-1][1]
         source_begin = min(piece[2] for piece in pieces)
         source_end = max(piece[3] for piece in pieces)
-        around = max(source_begin - 50, 0)
+        shown = max(source_begin - 50, 0)
         passages.append(
             Passage(
                 begin,
                 end,
-                place[at],
+                order.index(number),
                 source_begin,
                 source_end,
                 0.93,
-                counted(text[begin:end]),
+                int(marks.counts[begin:end].sum()),
                 tuple(Piece(*piece) for piece in pieces),
-                source_text[around : source_end + 50],
-                around,
+                sources[number][2][shown : source_end + 50],
+                shown,
             )
         )
     begins = [(0, "", 0)]
     for title, level in headings:
         begins.append((text.index(f"\n{title}\n", begins[-1][0]) + 1, title, level))
-    ends = [begin for begin, _, _ in begins[1:]] + [len(text)]
     sections = []
-    for (begin, title, level), end in zip(begins, ends, strict=True):
-        inside = [
-            (max(low, begin), min(high, end))
-            for low, high in everywhere
-            if low < end and high > begin
-        ]
-        here = counted(text[begin:end])
-        part = characters(inside)
-        sections.append(Section(title, level, begin, end, here, part, part / max(here, 1)))
-    largest = max((characters(spans) for spans in number_of), default=0)
-    quoted = [(aside.begin, aside.end) for aside in asides]
-    without = [
-        span
-        for span in everywhere
-        if not any(begin <= span[0] and span[1] <= end for begin, end in quoted)
-    ]
+    for (begin, title, level), end in zip(begins, [*begins[1:], (len(text),)], strict=True):
+        total = int(marks.counts[begin : end[0]].sum())
+        copied = int((marks.copied & marks.counts)[begin : end[0]].sum())
+        sections.append(Section(title, level, begin, end[0], total, copied, copied / max(total, 1)))
+    copied = int(marks.copied.sum())
     values = {
         "paper": "论文.docx",
         "text": text,
-        "characters": total,
+        "characters": marks.total,
         "copied": copied,
-        "rates": Rates(copied / total, characters(without) / total, largest / total)
-        if total
-        else Rates(0.0, 0.0, 0.0),
+        "rates": Rates(
+            marks.rate(copied),
+            marks.rate(int((marks.copied & ~marks.set_aside).sum())),
+            marks.rate(max(characters, default=0)),
+        ),
         "similarity": 0.41,
         "sources": tuple(
             Source(
-                sources[at][0],
-                sources[at][1],
-                characters(number_of[at]),
-                characters(number_of[at]) / max(total, 1),
+                *sources[number][:2],
+                characters[number],
+                marks.rate(characters[number]),
                 0.75,
-                only_here(at),
-                0.41 if position == 0 else None,
-                len(sources[at][2]),
-                sum(source == at for source, _ in found),
+                int((marks.of(spans[number]) & (marks.sources == 1)).sum()),
+                None if position else 0.41,
+                len(sources[number][2]),
+                sum(source == number for source, _ in matches),
             )
-            for position, at in enumerate(order)
+            for position, number in enumerate(order)
         ),
         "sections": tuple(sections),
         "passages": tuple(passages),
@@ -138,7 +103,7 @@ def report(text, sources, found, *, asides=(), headings=(), **fields):
 
 
 def empty():
-    """A paper of nothing, of which nothing was found."""
+    """A paper of nothing, of which nothing is copied."""
     return report("", [], [], paper="empty.txt", library_documents=0, settings={}, similarity=None)
 
 
@@ -186,24 +151,24 @@ ZH = (
 
 def small_zh(**fields):
     """Three sources, one passage in two moved pieces, two on one place, a quotation."""
-    one, two, three = ZH_SOURCE_1, ZH_SOURCE_2, ZH_SOURCE_3
+    tide, works, river = ZH_SOURCE_1, ZH_SOURCE_2, ZH_SOURCE_3
     stored = "若能在盐水到达之前六小时得到预报，水库即可蓄满淡水，供水不必中断。"
     sampled = "观测站在三个断面上每隔半小时取样一次，连续取样十五天。"
     quotation = "“河流是城市的母亲，也是城市的镜子。”"
     sources = [
-        ("papers/tide-2019.pdf", "河口潮汐与盐度界面的观测", one),
-        ("papers/waterworks.docx", "水厂避咸调度研究", two),
-        ("papers/essays/river.txt", None, three),
+        ("papers/tide-2019.pdf", "河口潮汐与盐度界面的观测", tide),
+        ("papers/waterworks.docx", "水厂避咸调度研究", works),
+        ("papers/essays/river.txt", None, river),
     ]
-    found = [
-        (2, [located(ZH, quotation[1:-1], three)]),
+    matches = [
+        (2, [located(ZH, quotation[1:-1], river)]),
         (
             0,
             [
                 located(
                     ZH,
                     "大潮期间，海水沿河道底部向上推进，表层淡水则向外海扩展，两者之间形成清晰的界面。",
-                    one,
+                    tide,
                     "大潮期间，海水沿河道底部上溯，表层淡水则向外海扩展，两者之间形成清晰的界面。",
                 )
             ],
@@ -211,13 +176,13 @@ def small_zh(**fields):
         (
             0,
             [
-                located(ZH, sampled, one),
-                located(ZH, "结果显示，底层盐度的峰值比表层晚到约两小时。", one),
-                located(ZH, "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。", one),
+                located(ZH, sampled, tide),
+                located(ZH, "结果显示，底层盐度的峰值比表层晚到约两小时。", tide),
+                located(ZH, "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。", tide),
             ],
         ),
-        (1, [located(ZH, sampled, two)]),
-        (1, [located(ZH, stored, two)]),
+        (1, [located(ZH, sampled, works)]),
+        (1, [located(ZH, stored, works)]),
     ]
     begin = ZH.index(quotation)
     fields = {
@@ -230,7 +195,7 @@ def small_zh(**fields):
     return report(
         ZH,
         sources,
-        found,
+        matches,
         asides=[
             Aside(begin, begin + len(quotation), "quotation"),
             Aside(ZH.index("参考文献"), len(ZH), "references"),
@@ -305,15 +270,15 @@ def hostile():
     text = f"{HOSTILE}\n{HOSTILE * 3}\n\n{'x' * 9000}\nשלום {HOSTILE}\r\nend"
     source = HOSTILE * 4
     size = len(HOSTILE)
-    at = size + 1
+    line = size + 1
     return report(
         text,
         [(HOSTILE, HOSTILE, source), ("../../etc/<b>", None, source)],
         [
             (0, [(0, size, 0, size)]),
             (1, [(5, size - 5, 5, size - 5)]),
-            (0, [(at, at + size, size, 2 * size), (at + size, at + 2 * size, 0, size)]),
-            (1, [(at + 3 * size + 3, at + 3 * size + 6000, 0, size)]),
+            (0, [(line, line + size, size, 2 * size), (line + size, line + 2 * size, 0, size)]),
+            (1, [(line + 3 * size + 3, line + 3 * size + 6000, 0, size)]),
         ],
         asides=[
             Aside(2, size, "quotation"),
@@ -334,7 +299,7 @@ _RUNNING = (
     "渔民校长医生站长木匠邮差园丁船长记者厨师码头学校诊所车站集市花园灯塔仓库茶馆山坡"
     "清晨傍晚周末雨后午夜修补搬运清点记录丈量粉刷晾晒播种拍摄整理渔网课本药箱铁轨门窗"
 )
-WORDS = [_RUNNING[at : at + 2] for at in range(0, len(_RUNNING), 2)]
+WORDS = [_RUNNING[begin : begin + 2] for begin in range(0, len(_RUNNING), 2)]
 
 
 def long(characters=100_000, passages=400, sources=80, seed=1):
@@ -353,12 +318,12 @@ def long(characters=100_000, passages=400, sources=80, seed=1):
             lines.append("".join(sentence() for _ in range(draw.randrange(3, 9))))
         size += len(lines[-1]) + 1
     text = "\n".join(lines) + "\n"
-    found = [(draw.randrange(sources), at) for at in range(passages)]
+    chosen = [draw.randrange(sources) for _ in range(passages)]
     source_texts = [""] * sources
     step = len(text) // passages
     placed = []
-    for source, at in found:
-        begin = at * step
+    for number, source in enumerate(chosen):
+        begin = number * step
         end = min(begin + draw.randrange(60, step + 40), len(text))
         source_begin = len(source_texts[source])
         source_texts[source] += text[begin:end] + sentence()
@@ -366,12 +331,12 @@ def long(characters=100_000, passages=400, sources=80, seed=1):
     return report(
         text,
         [
-            (f"library/{at:03}.pdf", f"第 {at} 篇比对文献：{sentence()[:-1]}", source_texts[at])
-            for at in range(sources)
+            (f"library/{number:03}.pdf", f"第 {number} 篇比对文献：{sentence()[:-1]}", source_text)
+            for number, source_text in enumerate(source_texts)
         ],
         placed,
         headings=titles,
         pages=tuple(range(0, len(text), 1000)),
-        asides=[Aside(at, at + 40, "quotation") for at in range(500, len(text), 5000)],
+        asides=[Aside(begin, begin + 40, "quotation") for begin in range(500, len(text), 5000)],
         library_documents=12_345,
     )

@@ -4,10 +4,11 @@ import random
 
 import pytest
 from tests.hostile import TEXTS
-from tests.index.written import letters
+from tests.papers.texts import around, unrelated
 
-from neardup import InputError, ParameterError, compare
+from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
+from neardup.papers.align import without_brackets
 from neardup.papers.edits import variants
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
@@ -15,43 +16,38 @@ B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此
 C = "老船工说，水位最高的那年，石阶只剩下最上面的两级。"
 
 
-def spans(found):
-    return [(one.begin, one.end, one.source_begin, one.source_end) for one in found]
-
-
-def own(seed, length=80):
-    return letters(random.Random(seed), length)
-
-
 def test_one_passage_and_where_it_stands():
-    text, source = own(1) + B + own(2), own(3, 33) + B + own(4)
-    (found,) = align(text, source)
-    assert text[found.begin : found.end] == B[:-1]
-    assert source[found.source_begin : found.source_end] == B[:-1]
-    assert (found.begin, found.source_begin, found.similarity) == (80, 33, 1.0)
-    assert found.pieces == (Piece(*spans([found])[0]),)
+    text, source = around(B, 1, 2), unrelated(3, 33) + B + unrelated(4)
+    (passage,) = align(text, source)
+    assert text[passage.begin : passage.end] == B[:-1]
+    assert source[passage.source_begin : passage.source_end] == B[:-1]
+    assert (passage.begin, passage.source_begin, passage.similarity) == (80, 33, 1.0)
+    assert passage.pieces == (Piece(80, 80 + len(B) - 1, 33, 33 + len(B) - 1),)
 
 
 def test_passages_that_are_apart_are_two():
-    text, source = own(1) + A + own(2) + C + own(3), A + own(4, 700) + C
-    found = align(text, source, least=15)
-    assert [text[one.begin : one.end] for one in found] == [A[:-1], C[:-1]]
+    text, source = unrelated(1) + A + around(C, 2, 3), A + unrelated(4, 700) + C
+    passages = align(text, source, least=15)
+    assert [text[passage.begin : passage.end] for passage in passages] == [A[:-1], C[:-1]]
 
 
 def test_sentences_that_were_moved_are_pieces_of_one_passage():
-    text, source = own(1) + C + A + B + own(2), own(3) + A + B + C + own(4)
-    (found,) = align(text, source)
-    assert text[found.begin : found.end] == (C + A + B)[:-1]
-    assert [text[piece.begin : piece.end] for piece in found.pieces] == [C[:-1], (A + B)[:-1]]
-    for piece in found.pieces:
+    text, source = around(C + A + B, 1, 2), around(A + B + C, 3, 4)
+    (passage,) = align(text, source)
+    assert text[passage.begin : passage.end] == (C + A + B)[:-1]
+    assert [text[piece.begin : piece.end] for piece in passage.pieces] == [C[:-1], (A + B)[:-1]]
+    for piece in passage.pieces:
         assert text[piece.begin : piece.end] == source[piece.source_begin : piece.source_end]
 
 
 def test_text_put_in_between():
-    text, source = own(1) + A + own(2, 25) + B + own(3), own(4) + A + B + own(5)
-    (found,) = align(text, source)
-    assert [text[piece.begin : piece.end] for piece in found.pieces] == [A[:-1], B[:-1]]
-    assert found.similarity < 0.8
+    text, source = (
+        around(A + unrelated(2, 25) + B, 1, 3),
+        around(A + B, 4, 5),
+    )
+    (passage,) = align(text, source)
+    assert [text[piece.begin : piece.end] for piece in passage.pieces] == [A[:-1], B[:-1]]
+    assert passage.similarity < 0.8
 
 
 @pytest.mark.parametrize(
@@ -64,16 +60,16 @@ def test_text_put_in_between():
     ],
 )
 def test_edits_within(changed):
-    text = own(1) + changed + own(2)
-    (found,) = align(text, own(3) + B + own(4), least=15)
-    assert text[found.begin : found.end] == changed[:-1]
-    assert 0.8 < found.similarity < 1
+    text = around(changed, 1, 2)
+    (passage,) = align(text, around(B, 3, 4), least=15)
+    assert text[passage.begin : passage.end] == changed[:-1]
+    assert 0.8 < passage.similarity < 1
 
 
 @pytest.mark.parametrize(("length", "count"), [(19, 0), (20, 1), (21, 1)])
 def test_the_least_of_chinese_characters_is_inside(length, count):
-    shared = own(7, length)
-    assert len(align(own(1) + shared + own(2), own(3) + shared + own(4))) == count
+    shared = unrelated(7, length)
+    assert len(align(around(shared, 1, 2), around(shared, 3, 4))) == count
     assert len(align(shared, shared)) == count
     assert len(align(shared, shared, least=length)) == 1
 
@@ -82,15 +78,16 @@ def test_the_least_of_chinese_characters_is_inside(length, count):
 def test_the_least_of_letters_is_twice_as_much(length, count):
     shared = "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=length))
     assert len(align(shared, shared)) == count
-    assert len(align(own(1) + shared, shared + own(2))) == count
+    assert len(align(unrelated(1) + shared, shared + unrelated(2))) == count
 
 
 def test_what_is_found_in_one_source_twice():
     """The paper's text is copied once, wherever it stands in the source."""
-    (found,) = align(own(1) + B, own(2) + B + own(3, 900) + B)
-    assert found.begin == 80
-    (first, second) = align(own(1) + B + own(2, 900) + B, own(3) + B)
-    assert spans([first])[0][2:] == spans([second])[0][2:] == (80, 80 + len(B) - 1)
+    (passage,) = align(unrelated(1) + B, unrelated(2) + B + unrelated(3, 900) + B)
+    assert passage.begin == 80
+    (first, second) = align(unrelated(1) + B + unrelated(2, 900) + B, unrelated(3) + B)
+    assert first.source_begin == second.source_begin == 80
+    assert first.source_end == second.source_end == 80 + len(B) - 1
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -101,19 +98,18 @@ def test_short_texts_have_no_passages(name):
 
 @pytest.mark.parametrize("unit", ["雨", "雨雪", "ha", "渡口停航，", "abcdefghij" * 2])
 def test_texts_that_repeat_themselves(unit):
-    """Time does not explode, and all of it is found."""
+    """Time does not explode, and all of it is passage."""
     text = unit * (8_000 // len(unit))
-    found = align(text, text)
-    covered = {at for one in found for at in (one.begin, one.end)}
-    assert min(covered) == 0
-    assert len(text) - max(covered) <= len(unit) + 3
+    passages = align(text, text)
+    assert min(passage.begin for passage in passages) == 0
+    assert len(text) - max(passage.end for passage in passages) <= len(unit) + 3
 
 
 def test_places_count_code_points():
     text = "🙂𠀀" * 30 + B
-    (found,) = align(text, "e\u0301" * 9 + B)
-    assert (found.begin, found.source_begin) == (60, 18)
-    assert text[found.begin : found.end] == B[:-1]
+    (passage,) = align(text, "e\u0301" * 9 + B)
+    assert (passage.begin, passage.source_begin) == (60, 18)
+    assert text[passage.begin : passage.end] == B[:-1]
 
 
 def test_variants_are_pairs_of_characters_and_end():
@@ -121,15 +117,15 @@ def test_variants_are_pairs_of_characters_and_end():
     known = dict(zip(traditional, simplified, strict=True))
     assert len(known) == len(traditional) > 2000
     assert (known["國"], known["圖"], known["館"]) == ("国", "图", "馆")
-    assert all(one != other for one, other in known.items())
-    assert not {ord(one) for one in traditional} & set(range(0x3000))
+    assert all(character != simple for character, simple in known.items())
+    assert min(map(ord, traditional)) >= 0x3000
     assert table.startswith("opencc ")
 
 
 def test_compare_gives_the_passages_of_two_texts():
-    text, source = own(1) + B, B + own(2)
-    found = compare(text, source)
-    assert (found.passages, found.differences) == (None, None)
+    text, source = unrelated(1) + B, B + unrelated(2)
+    comparison = compare(text, source)
+    assert (comparison.passages, comparison.differences) == (None, None)
     assert compare(text, source, passages=True).passages == tuple(align(text, source))
 
 
@@ -151,16 +147,16 @@ HALL = "The new hall has three hundred seats and a room for children, who are we
     ],
 )
 def test_differences_are_words_and_moved_text(a, b, expected):
-    found = compare(a, b, passages=True).differences
-    assert [(one.text, one.source_text, one.moved) for one in found] == expected
-    for one in found:
-        assert a[one.begin : one.end] == one.text
-        assert b[one.source_begin : one.source_end] == one.source_text
+    places = compare(a, b, passages=True).differences
+    assert [(place.text, place.source_text, place.moved) for place in places] == expected
+    for place in places:
+        assert a[place.begin : place.end] == place.text
+        assert b[place.source_begin : place.source_end] == place.source_text
 
 
 @pytest.mark.parametrize("least", [-1, 0, 4, 10_001, 5.5, "20", None, True])
 def test_a_bad_least_is_refused(least):
-    with pytest.raises(ParameterError, match=r"'least' parameter must be .* Got"):
+    with pytest.raises(ParameterError, match="'least'"):
         align(A, B, least=least)
 
 
@@ -169,3 +165,68 @@ def test_a_bad_least_is_refused(least):
 def test_what_is_no_text_is_refused(parameter, value):
     with pytest.raises(InputError, match=f"^{parameter}: expected"):
         align(**{"text": A, "source": B} | {parameter: value})
+
+
+def test_a_phrase_of_the_source_counts_once():
+    phrase = unrelated(1, 12)
+    text = "".join(phrase + unrelated(10 + n, 5) for n in range(6))
+    assert align(around(text, 2, 3), around(phrase, 4, 5)) == []
+    # A sentence that the paper repeats is found, though.
+    sentence = unrelated(1, 30)
+    text = "".join(sentence + unrelated(10 + n, 5) for n in range(4))
+    (passage,) = align(unrelated(2) + text, around(sentence, 4, 5))
+    assert len(passage.pieces) == 4
+
+
+def test_phrases_far_apart_are_no_passage():
+    parts = [unrelated(n, 12) for n in range(3)]
+    text = unrelated(50) + "".join(part + unrelated(60 + n, 25) for n, part in enumerate(parts))
+    source = unrelated(51) + "".join(part + unrelated(70 + n, 90) for n, part in enumerate(parts))
+    assert align(text, source) == []
+    # As a text that was put together from them, they are.
+    (passage,) = align(unrelated(50) + "".join(parts), unrelated(51) + "".join(reversed(parts)))
+    assert len(passage.pieces) == 3
+
+
+PLAIN = "北湖之水，清而且深，渔舟晚归，灯火如星，两岸人家，夜半闻歌，不知今夕是何年也。"
+NOTED = (
+    "北湖之水（郡志作南湖，误），清而且深，渔舟晚归〔归，一作还，非是，今从旧本〕，灯火如星，"
+    "两岸人家【注：谓东西二村，村各百户】，夜半闻歌(歌者，渔歌也，今亡其辞)，不知今夕是何年也。"
+)
+
+
+def test_text_in_brackets_is_left_out(make):
+    (passage,) = align(PLAIN, NOTED, ignore_brackets=True)
+    assert (passage.source_begin, passage.source_end) == (0, len(NOTED) - 1)
+    assert passage.similarity == 1.0
+    source = make("source.txt", around(PLAIN, 1, 2))
+    paper = make("paper.txt", around(NOTED, 3, 4))
+    report = check(paper, source, ignore_brackets=True)
+    (passage,) = report.passages
+    assert report.text[passage.begin : passage.end] == NOTED[:-1]
+    assert report.copied == sum(map(str.isalnum, PLAIN))
+    assert report.settings["ignore_brackets"] is True
+    assert check(paper, source).rates.total < report.rates.total
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲（乙）丙", "甲   丙"),
+        ("甲(乙（丙)丁）戊", "甲       戊"),
+        ("甲（乙)丙", "甲   丙"),
+        ("甲（乙", "甲（乙"),
+        ("甲）乙（", "甲）乙（"),
+        ("甲（乙]丙", "甲（乙]丙"),
+        ("甲〔乙【丙】丁〕戊", "甲       戊"),
+        ("甲（" + "乙" * 2000 + "）", "甲（" + "乙" * 2000 + "）"),
+        ("", ""),
+    ],
+)
+def test_what_is_left_without_brackets(text, expected):
+    assert without_brackets(text) == expected
+
+
+def test_open_brackets_take_linear_time():
+    text = "（" * 200_000 + "]" * 200_000
+    assert without_brackets(text) == text

@@ -13,19 +13,19 @@ LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮
 PLAIN = folding(with_variants=False)
 
 
-def edited(one, other, fold):
-    """Return the words of both texts that the other one does not have."""
-    places = list(replacements(one, other, fold))
+def edited(a, b, fold):
+    """Return the spans of words of both texts that the other one does not have."""
+    places = list(replacements(a, b, fold))
     return [[place[side] for place in places if place[side][0] < place[side][1]] for side in (0, 1)]
 
 
-def parts(one, other, fold=PLAIN):
-    here, there = edited(one, other, fold)
-    return [one[a:b] for a, b in here], [other[a:b] for a, b in there]
+def parts(a, b, fold=PLAIN):
+    spans, other_spans = edited(a, b, fold)
+    return [a[begin:end] for begin, end in spans], [b[begin:end] for begin, end in other_spans]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("a", "b", "expected"),
     [
         ("社区图书馆承担着任务。", "社区图书馆，肩负着任务", (["承担"], ["肩负"])),
         ("离居民最近", "距离居民很近的", (["最"], ["距", "很", "的"])),
@@ -37,8 +37,8 @@ def parts(one, other, fold=PLAIN):
         ("甲。乙丙丁", "戊。己丙丁", (["甲。乙"], ["戊。己"])),
     ],
 )
-def test_edits(one, other, expected):
-    assert parts(one, other) == expected
+def test_edits(a, b, expected):
+    assert parts(a, b) == expected
 
 
 def test_traditional_characters_are_no_edits():
@@ -48,18 +48,15 @@ def test_traditional_characters_are_no_edits():
 
 @given(texts(), texts())
 @example("\u3099", "\uff9e")
-def test_what_is_no_edit_is_equal(one, other):
-    here, there = edited(one, other, PLAIN)
+def test_what_is_no_edit_is_equal(a, b):
     left = []
-    for text, spans in ((one, here), (other, there)):
+    for text, spans in zip((a, b), edited(a, b, PLAIN), strict=True):
         assert all(0 <= begin < end <= len(text) for begin, end in spans)
-        assert spans == sorted(spans)
-        at, rest = 0, ""
-        for begin, end in spans:
-            assert begin >= at
-            rest += text[at:begin]
-            at = end
-        rest += text[at:]
+        bounds = [0, *(bound for span in spans for bound in span), len(text)]
+        assert bounds == sorted(bounds)
+        rest = "".join(
+            text[begin:end] for begin, end in zip(bounds[::2], bounds[1::2], strict=True)
+        )
         # The sound mark of kana is a letter only in its narrow form.
         folded = [PLAIN(character) for character in rest if character.isalnum()]
         left.append("".join(filter(str.isalnum, folded)))
@@ -67,7 +64,7 @@ def test_what_is_no_edit_is_equal(one, other):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("a", "b"),
     [
         ("一二三" * 8_000, "一三二" * 8_000),
         (LONG * 800, LONG[::-1] * 800),
@@ -75,7 +72,7 @@ def test_what_is_no_edit_is_equal(one, other):
     ],
     ids=["repeated", "reversed", "uneven"],
 )
-def test_long_ones_take_no_long_time(one, other):
+def test_long_ones_take_no_long_time(a, b):
     begin = time.process_time()
-    edited(one, other, PLAIN)
+    edited(a, b, PLAIN)
     assert time.process_time() - begin < 4

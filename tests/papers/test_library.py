@@ -1,6 +1,5 @@
 """A library of files: what is in it, what is fetched, and what is refused."""
 
-import gzip
 import os
 import random
 from pathlib import Path
@@ -36,25 +35,25 @@ class Told(Progress):
 
 
 def fetched(library, *positions):
-    return [(one.position, one.id, one.text) for one in library.documents(positions)]
+    return [(text.position, text.id, text.text) for text in library.documents(positions)]
 
 
-def found(library, text, least=20, limit=10):
+def candidates(library, text, limit=10):
     paper = aligner()[0].paper(text)
-    return [at for at, _ in library.candidates(paper, least=least, limit=limit)]
+    return [position for position, _ in library.candidates(paper, least=20, limit=limit)]
 
 
 @pytest.fixture
 def folder(make):
-    for at, text in enumerate(TEXTS):
-        make(f"library/{at}.txt", text)
+    for number, text in enumerate(TEXTS):
+        make(f"library/{number}.txt", text)
     return Path("library")
 
 
 def test_documents_of_a_folder(folder):
     with open_library(folder, workers=1) as library:
         assert (len(library), library.name, library.problems) == (6, "library", 0)
-        expected = [(at, f"{at}.txt", TEXTS[at]) for at in (3, 0, 5, 3)]
+        expected = [(number, f"{number}.txt", TEXTS[number]) for number in (3, 0, 5, 3)]
         assert fetched(library, 3, 0, 5, 3) == expected
         assert list(library.documents([])) == []
 
@@ -71,27 +70,21 @@ def test_a_folder_is_read_for_its_files_of_text(folder, make):
 def test_candidates_come_with_the_most_in_common_first(folder):
     with open_library(folder, workers=1) as library:
         text = TEXTS[4] + TEXTS[2][:60] + letters(RNG, 100)
-        assert found(library, text) == [4, 2]
-        assert found(library, text, limit=1) == [4]
-        assert found(library, letters(RNG, 300)) == []
+        assert candidates(library, text) == [4, 2]
+        assert candidates(library, text, limit=1) == [4]
+        assert candidates(library, letters(RNG, 300)) == []
 
 
-@pytest.mark.parametrize("name", ["a.md", "a.html", "a.txt.gz", "a.jsonl", "a.csv"])
-def test_formats(name, make):
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_a_record_has_an_id_and_a_title(name, make):
     text = TEXTS[0]
     contents = {
-        "a.html": f"<html><body><p>{text}</p></body></html>",
         "a.jsonl": f'{{"id": "x", "title": "《渡口》", "text": "{text}"}}\n',
         "a.csv": f"id,title,text\nx,《渡口》,{text}\n",
     }
-    make(name, contents.get(name, text))
-    if name.endswith(".gz"):
-        assert gzip.decompress(Path(name).read_bytes()).decode() == text
     paper = make("paper.txt", letters(RNG, 30) + text)
-    (source,) = check(paper, name).sources
-    assert source.characters == len(text)
-    if name in ("a.jsonl", "a.csv"):
-        assert (source.id, source.title) == ("x", "《渡口》")
+    (source,) = check(paper, make(name, contents[name])).sources
+    assert (source.id, source.title, source.characters) == ("x", "《渡口》", len(text))
 
 
 def test_libraries_one_after_the_other(folder, make):
@@ -102,8 +95,8 @@ def test_libraries_one_after_the_other(folder, make):
     with joined([first, second]) as both:
         assert (len(both), both.problems) == (8, 1)
         assert both.name == "library + second"
-        assert sorted(found(both, TEXTS[1])) == [1, 7]
-        assert found(both, TEXTS[1], limit=1) == [1]
+        assert sorted(candidates(both, TEXTS[1])) == [1, 7]
+        assert candidates(both, TEXTS[1], limit=1) == [1]
         texts = [text for _, _, text in fetched(both, 7, 0, 1)]
         assert texts == [Path("second/x.txt").read_text("utf-8"), TEXTS[0], TEXTS[1]]
         assert both.positions_of("second/x.txt") == {7}
@@ -152,7 +145,7 @@ def test_what_cannot_be_read_is_told_and_left_out(folder, make):
     told = Told()
     with open_library(folder, workers=1, progress=told) as library:
         assert library.problems == 2
-        assert found(library, TEXTS[5]) == [5]
+        assert candidates(library, TEXTS[5]) == [5]
     assert [problem.split(":")[0] for problem in told.problems] == [
         "library/7.docx",
         "library/8.pdf",
@@ -163,20 +156,12 @@ def test_what_cannot_be_read_is_told_and_left_out(folder, make):
 
 def test_a_library_of_unreadable_files(make):
     """There is no source; that nothing could be read stands in the report."""
-    for at in range(5):
-        make(f"library/{at}.pdf", b"%PDF-1.7 broken")
+    for number in range(5):
+        make(f"library/{number}.pdf", b"%PDF-1.7 broken")
     report = check(make("paper.txt", TEXTS[0]), "library")
     assert (report.rates.total, report.library_documents, report.sources) == (0, 0, ())
     (note,) = (note for note in report.notes if "names" in note.values)
     assert note.values == {"count": 5, "names": "library/0.pdf, library/1.pdf, library/2.pdf, ..."}
-
-
-def test_empty_documents(make):
-    make("library/empty.txt", "")
-    make("library/none.txt", "。。。\n")
-    with open_library("library", workers=1) as library:
-        assert found(library, TEXTS[0]) == []
-    assert check(make("paper.txt", TEXTS[0]), "library").rates.total == 0
 
 
 def test_an_open_library_is_returned_and_not_closed(folder, make):
@@ -184,26 +169,22 @@ def test_an_open_library_is_returned_and_not_closed(folder, make):
     with open_library(folder, workers=1) as library:
         assert open_library(library) is library
         assert check(paper, library).rates.total == 1
-        assert check(paper, library).rates.total == 1
+        assert list(library.documents([0]))
     with pytest.raises(ValueError, match="closed"):
         list(library.documents([0]))
 
 
 def test_more_texts_than_are_fetched_together(make):
     many = [letters(RNG, 40) for _ in range(150)]
-    lines = "".join(f'{{"id": "{at}", "text": "{text}"}}\n' for at, text in enumerate(many))
+    lines = "".join(f'{{"id": "{n}", "text": "{text}"}}\n' for n, text in enumerate(many))
     with open_library(make("many.jsonl", lines), workers=1) as library:
         order = RNG.sample(range(150), 150)
-        assert [(at, many[at]) for at in order] == [
-            (at, text) for at, _, text in fetched(library, *order)
-        ]
+        assert fetched(library, *order) == [(n, str(n), many[n]) for n in order]
 
 
-@pytest.mark.parametrize(
-    "value", [7, None, b"library", {}, [], [7], [None], object()], ids=lambda value: repr(value)[:9]
-)
+@pytest.mark.parametrize("value", [7, None, b"library", {}, [], [7], [None], object()])
 def test_what_is_no_library_is_refused(value):
-    with pytest.raises(ParameterError, match=r"'library' parameter must be .* Got"):
+    with pytest.raises(ParameterError, match="'library'"):
         open_library(value)
 
 

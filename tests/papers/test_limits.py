@@ -2,10 +2,12 @@
 
 import dataclasses
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
-from tests.papers.test_check import check_consistent, own
+from tests.papers.test_rates import check_consistent
+from tests.papers.texts import unrelated
 
 from neardup import ParameterError, check
 from neardup.cli.check import run as command
@@ -13,8 +15,13 @@ from neardup.cli.parser import parameters_of
 from neardup.papers import ReportLimits, check_files
 
 #: Sentences that all sources have.
-COMMON = [own(at, 24) for at in range(12)]
+COMMON = [unrelated(n, 24) for n in range(12)]
 DEFAULT = ReportLimits()
+
+
+def beside(sentences, seed):
+    """Return a text of sentences, each before one of its own."""
+    return "".join(text + unrelated(seed + n, 60) for n, text in enumerate(sentences))
 
 
 @pytest.fixture
@@ -23,9 +30,9 @@ def paper(make):
     for source in range(6):
         # A source has more of them the earlier it comes, each beside text of its own.
         shared = COMMON[: 12 - source]
-        text = "".join(one + own(100 * source + at + 50, 60) for at, one in enumerate(shared))
+        text = beside(shared, 100 * source + 50)
         make(f"library/{source}.txt", text)
-    return make("paper.txt", "".join(one + own(1000 + at, 60) for at, one in enumerate(COMMON)))
+    return make("paper.txt", beside(COMMON, 1000))
 
 
 def counted(report):
@@ -59,10 +66,10 @@ def test_passages_are_limited_and_rates_are_not(paper, limits, shown, hidden):
     assert counted(report) == counted(whole)
     assert len(report.passages) == shown
     assert set(report.passages) <= set(whole.passages)
-    (note,) = report.notes
-    assert note.startswith(f"{hidden} more passages are neither marked in the text nor shown")
-    of_one = [sum(one.source == at for one in report.passages) for at in range(6)]
-    assert max(of_one) <= limits.max_source_passages
+    assert [note.values["count"] for note in report.notes] == [hidden]
+    of_sources = Counter(passage.source for passage in report.passages)
+    assert max(of_sources.values()) <= limits.max_source_passages
+    assert report.to_html().count("<article ") == shown
     assert {name: report.settings[name] for name in dataclasses.asdict(limits)} == (
         dataclasses.asdict(limits)
     )
@@ -71,44 +78,28 @@ def test_passages_are_limited_and_rates_are_not(paper, limits, shown, hidden):
 def test_all_of_the_copied_text_is_marked_first(paper):
     report = check(paper, "library", limits=ReportLimits(max_passages=17))
     # The largest source has all of the text; then each source shows its largest passage.
-    assert [one.source for one in report.passages].count(0) == 12
-    assert {one.source for one in report.passages} == set(range(6))
+    assert [passage.source for passage in report.passages].count(0) == 12
+    assert {passage.source for passage in report.passages} == set(range(6))
 
 
 def test_the_source_text_is_limited(paper):
     whole = check(paper, "library")
     report = check(paper, "library", limits=ReportLimits(max_source_text=1000))
-    text = sum(len(one.source_text) for one in report.passages)
-    longest = max(len(one.source_text) for one in whole.passages)
+    text = sum(len(passage.source_text) for passage in report.passages)
+    longest = max(len(passage.source_text) for passage in whole.passages)
     assert 1000 <= text < 1000 + longest
-
-
-@pytest.mark.parametrize(
-    ("language", "note", "shown"),
-    [
-        ("en", "47 more passages are neither marked in the text nor shown", "10 shown"),
-        ("zh", "另有 47 处片段未在正文中标出", "显示 10 处"),
-    ],
-)
-def test_the_page_says_what_it_leaves_out(paper, language, note, shown):
-    report = check(paper, "library", limits=ReportLimits(max_passages=10))
-    page = report.to_html(language=language)
-    assert note in page
-    assert shown in page
-    assert page.count("<article ") == 10
-    assert note not in check(paper, "library").to_html(language=language)
 
 
 def test_a_paper_of_common_sentences_makes_a_small_report(make):
     # Shorter ones would be common wording, and no copies.
-    sentences = [own(at, 104) for at in range(40)]
+    sentences = [unrelated(n, 104) for n in range(40)]
     shuffled = random.Random(1)
     for source in range(30):
         shared = shuffled.sample(sentences, 30)
-        text = "".join(one + own(300 * source + at, 60) for at, one in enumerate(shared))
+        text = beside(shared, 300 * source)
         make(f"library/{source:02}.txt", text)
     repeated = shuffled.choices(sentences, k=200)
-    text = "".join(one + own(9000 + at, 60) for at, one in enumerate(repeated))
+    text = beside(repeated, 9000)
     report = check(make("paper.txt", text), "library")
     assert sum(source.passages for source in report.sources) > 4 * DEFAULT.max_passages
     assert len(report.passages) == DEFAULT.max_passages
@@ -118,9 +109,7 @@ def test_a_paper_of_common_sentences_makes_a_small_report(make):
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(ReportLimits)])
 def test_bounds(name):
-    with pytest.raises(
-        ParameterError, match=f"'{name}' parameter must be a whole number of at least 1. Got 0"
-    ):
+    with pytest.raises(ParameterError, match=f"'{name}'"):
         ReportLimits(**{name: 0})
     # The command line cannot import this module for its help.
     of_command = {parameter.name: parameter.option for parameter in parameters_of(command)}

@@ -7,7 +7,6 @@ import pytest
 from tests.browser import Tabs, running, unreadable
 from tests.papers import reports
 
-from neardup.papers.report import html_report
 from neardup.papers.report_files import summary_page
 
 # One worker, so that one browser is started.
@@ -65,7 +64,7 @@ def visit(tabs, tmp_path):
 @cache
 def page_of(name, language):
     """Return the page of one of the reports."""
-    return html_report(REPORTS[name](), language=language)
+    return REPORTS[name]().to_html(language=language)
 
 
 def focused(page):
@@ -95,7 +94,7 @@ def test_the_browser_has_the_text_of_the_paper_and_shows_it_at_each_width(visit,
 
 def test_a_click_shows_the_source_beside_the_passage(visit):
     report = reports.small_zh()
-    page = visit(html_report(report))
+    page = visit(report.to_html())
     panel = page.locator("#panel")
     assert panel.is_hidden()
     page.locator("#t2").click()
@@ -118,7 +117,7 @@ def test_a_click_shows_the_source_beside_the_passage(visit):
 
 
 def test_the_panel_lists_all_sources_of_a_place_and_the_moved_pieces(visit):
-    page = visit(html_report(reports.small_zh()))
+    page = visit(reports.small_zh().to_html())
     page.locator("#t3").click()
     panel = page.locator("#panel")
     assert panel.locator("article").count() == 2
@@ -130,7 +129,7 @@ def test_the_panel_lists_all_sources_of_a_place_and_the_moved_pieces(visit):
 
 
 def test_the_keyboard_does_all(visit):
-    page = visit(html_report(reports.small_zh(), language="en"))
+    page = visit(reports.small_zh().to_html(language="en"))
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     for _ in range(30):
@@ -160,7 +159,7 @@ def test_the_keyboard_does_all(visit):
 
 def test_a_source_shows_only_its_passages(visit):
     report = reports.small_zh()
-    page = visit(html_report(report))
+    page = visit(report.to_html())
     row = page.locator("tr[data-source='2']")
     row.click()
     assert row.get_attribute("aria-current") == "true"
@@ -204,7 +203,7 @@ def test_what_is_hostile_runs_nothing(visit):
 
 
 def test_without_scripts_links_lead_to_the_evidence(visit):
-    page = visit(html_report(reports.small_zh()), scripts=False)
+    page = visit(reports.small_zh().to_html(), scripts=False)
     assert page.locator("#panel").is_hidden()
     page.locator("#t2").click()
     assert page.url.endswith("#p2")
@@ -215,8 +214,8 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
 
 
 def test_the_page_of_a_batch_opens(visit):
-    some = [report() for report in REPORTS.values()]
-    page = visit(summary_page(some, ["a.html", None, "b:c.html", "d.html"]), 360)
+    papers = [report() for report in REPORTS.values()]
+    page = visit(summary_page(papers, ["a.html", None, "b:c.html", "d.html"]), 360)
     assert page.locator("tbody tr").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.broken") is None
@@ -235,10 +234,10 @@ def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_
     page.pdf(path=path, prefer_css_page_size=True)
     with pdfium.PdfDocument(path) as document:
         text = ""
-        for at in range(len(document)):
-            width, height = document[at].get_size()
+        for number in range(len(document)):
+            width, height = document[number].get_size()
             assert (round(width), round(height)) == (595, 842)
-            text += document[at].get_textpage().get_text_range()
+            text += document[number].get_textpage().get_text_range()
     text = squeezed(text.replace("\ufffe", "").replace("\u2060", ""))
     for passage in report.passages:
         for piece in passage.pieces:

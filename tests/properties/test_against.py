@@ -36,29 +36,28 @@ def rows_of(result):
 def test_dedup_against_is_the_twin(many, share, threshold, priority, alone):
     first = round(len(many) * share)
     documents = [{"text": text, "date": len(text) % 4} for text in many]
-    others, own = documents[:first], documents[first:]
-    if not others or not own:
+    others, inputs = documents[:first], documents[first:]
+    if not others or not inputs:
         return
     options = {"threshold": threshold, "recipe": GENERAL, "priority": priority}
     result = dedup(
-        own, against=[{"text": one["text"]} for one in others], against_only=alone, **options
+        inputs, against=[{"text": other["text"]} for other in others], against_only=alone, **options
     )
     judge = Judge(many, GENERAL, threshold, plan=result.plan)
 
     def similarity(a, b):
         return -1.0 if alone and b >= first else judge.similarity(a, b)
 
-    order = [first + at for at in order_of(priority, own)]
+    order = [first + n for n in order_of(priority, inputs)]
     kept, removals = twin.dedup(len(many), similarity, threshold, order, range(first))
     assert (first + np.flatnonzero(result.keep)).tolist() == kept[first:]
-    expected = [
-        (str(one.document - first), str(one.kept - first * (one.kept >= first)), one.similarity)
-        for one in removals
+    rows = [(int(row[0]), int(row[1]), row[2]) for row in rows_of(result)]
+    assert rows == [
+        (r.document - first, r.kept - first * (r.kept >= first), r.similarity) for r in removals
     ]
-    assert [(row[0], row[1], row[2]) for row in rows_of(result)] == expected
-    sides = ["input" if one.kept >= first else "against" for one in removals]
+    sides = ["input" if removal.kept >= first else "against" for removal in removals]
     assert [row[-1] for row in rows_of(result)] == sides
-    assert (result.summary.against, result.summary.read) == (first, len(own))
+    assert (result.summary.against, result.summary.read) == (first, len(inputs))
 
 
 @given(many=corpora(), max_distance=st.sampled_from((0, 3, 20)))
@@ -83,17 +82,17 @@ def test_pairs_across_are_all_of_them(many, share, threshold, bits):
     options = {"threshold": threshold, "max_distance": 128, "recipe": GENERAL}
     if bits:
         options = {"max_distance": 20, "recipe": BY_BITS}
-    found = pairs(many[first:], with_=many[:first], **options)
-    judge = Judge(many, options["recipe"], options.get("threshold"), plan=found.plan)
+    result = pairs(many[first:], with_=many[:first], **options)
+    judge = Judge(many, options["recipe"], options.get("threshold"), plan=result.plan)
     expected = [
         (a - first, b, judge.similarity(a, b))
         for a in range(first, len(many))
         for b in range(first)
         if judge.similarity(a, b) >= (judge.threshold or 0)
     ]
-    rows = found.table.to_pylist()
+    rows = result.table.to_pylist()
     assert [(int(r["id_a"]), int(r["id_b"]), r["similarity"]) for r in rows] == expected
-    assert (found.summary.pairs, found.summary.against) == (len(expected), first)
+    assert (result.summary.pairs, result.summary.against) == (len(expected), first)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -106,8 +105,8 @@ def test_pairs_across_are_those_of_both(recipe):
         for r in both
         if int(r["id_a"]) < 150 <= int(r["id_b"])
     }
-    found = pairs(many[150:], with_=many[:150], recipe=recipe, **rule).table.to_pylist()
-    assert {(int(r["id_a"]), int(r["id_b"])) for r in found} == across
+    rows = pairs(many[150:], with_=many[:150], recipe=recipe, **rule).table.to_pylist()
+    assert {(int(r["id_a"]), int(r["id_b"])) for r in rows} == across
     assert len(across) > 20
 
 
@@ -130,13 +129,13 @@ def test_it_keeps_what_dedup_keeps_of_both(name, recipe, request):
     both = dedup(b + a, **options)
     if not both.keep[: len(b)].all():
         pytest.fail("B has repeats beside A")
-    found = dedup(a, against=b, **options)
-    assert found.keep.tolist() == both.keep[len(b) :].tolist()
-    assert not found.keep.all()
+    alone = dedup(a, against=b, **options)
+    assert alone.keep.tolist() == both.keep[len(b) :].tolist()
+    assert not alone.keep.all()
     # Whatever waits in files.
     request.getfixturevalue("without_memory")()
     small = dedup(a, against=b, **options)
-    assert (small.keep.tolist(), rows_of(small)) == (found.keep.tolist(), rows_of(found))
+    assert (small.keep.tolist(), rows_of(small)) == (alone.keep.tolist(), rows_of(alone))
 
 
 class Notes(Progress):
@@ -162,9 +161,7 @@ def folder(tmp_path, monkeypatch):
         ],
     }
     for name, all_of in texts.items():
-        lines = [
-            json.dumps({"id": f"{name[0]}{at}", "text": text}) for at, text in enumerate(all_of)
-        ]
+        lines = [json.dumps({"id": f"{name[0]}{n}", "text": text}) for n, text in enumerate(all_of)]
         (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
     return tmp_path
 
@@ -220,13 +217,6 @@ def interrupted(monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_run_against_something_else_is_another_run(interrupted):
-    interrupted(against=["old.jsonl"])
-    with pytest.raises(InputError, match="a run with another against"):
-        dedup_files(["new.jsonl"], "kept.jsonl", work="work")
-
-
-@pytest.mark.usefixtures("folder")
 def test_the_same_file_on_both_sides_is_told():
     progress = Notes()
     result = dedup_files(["new.jsonl"], "kept.jsonl", against=["./new.jsonl"], progress=progress)
@@ -251,28 +241,24 @@ def test_empty_sides(folder):
     result = dedup_files(["empty.jsonl"], "none.jsonl", against=["old.jsonl"])
     assert (len(result.keep), result.summary.problems) == (0, 1)
     for inputs, others in ((["new.jsonl"], ["empty.jsonl"]), (["empty.jsonl"], ["new.jsonl"])):
-        found = pairs_files(inputs, "pairs.jsonl", with_=others)
-        assert (found.summary.pairs, found.summary.problems) == (0, 1)
+        result = pairs_files(inputs, "pairs.jsonl", with_=others)
+        assert (result.summary.pairs, result.summary.problems) == (0, 1)
         Path("pairs.jsonl").unlink()
     assert len(pairs(["同一句话说了两遍。"] * 2, with_=[]).table) == 0
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "said"),
+    ("options", "error", "match"),
     [
         ({"against": []}, ParameterError, "against"),
         ({"against": ["nowhere.jsonl"]}, InputError, "nowhere.jsonl"),
         ({"against": ["kept.jsonl"], "force": True}, InputError, "kept.jsonl"),
-        (
-            {"against_only": True},
-            ParameterError,
-            "'against_only' parameter must be left out without",
-        ),
+        ({"against_only": True}, ParameterError, "'against_only'"),
     ],
 )
-def test_bad_input_leaves_nothing(folder, options, error, said):
+def test_bad_input_leaves_nothing(folder, options, error, match):
     (folder / "kept.jsonl").write_text('{"text": "as it was"}\n')
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=match):
         dedup_files(["new.jsonl"], "kept.jsonl", **{"force": True, **options})
     assert (folder / "kept.jsonl").read_text() == '{"text": "as it was"}\n'
 
@@ -287,15 +273,15 @@ class TestAnIndex:
         assert [row["id"] for row in rows_in("kept.jsonl")] == ["n1"]
         assert [row["kept_from"] for row in rows_in("removed.jsonl")] == ["against", "input"]
         assert result.summary.against == 2
-        found = pairs_files(["new.jsonl"], folder / "pairs.jsonl", with_=["old.db"])
-        assert found.table.column("id_b").to_pylist() == ["o0"]
+        result = pairs_files(["new.jsonl"], folder / "pairs.jsonl", with_=["old.db"])
+        assert result.table.column("id_b").to_pylist() == ["o0"]
 
     def test_is_read_while_it_is_written(self, folder):
         texts = [row["text"] for row in rows_in(folder / "new.jsonl")]
         with Index(folder / "n.db") as index:
             index.add("first", texts[1])
-            found = dedup(texts, against=index)
-            assert found.kept == [texts[0]]
+            result = dedup(texts, against=index)
+            assert result.kept == [texts[0]]
             index.add("second", texts[0])
             assert dedup(texts, against=index).kept == []
             across = pairs(texts, with_=index).table.to_pylist()
@@ -311,21 +297,17 @@ class TestAnIndex:
             index.add_files(["old.jsonl"])
             interrupted(against=["old.db"])
             index.add("another", "别的一篇，说的是别的事情。")
-        with pytest.raises(InputError, match="a run with another against"):
-            dedup_files(["new.jsonl"], "kept.jsonl", against=["old.db"], work="work")
+        for others in (None, ["old.jsonl"], ["old.db"]):
+            with pytest.raises(InputError, match="a run with another against"):
+                dedup_files(["new.jsonl"], "kept.jsonl", against=others, work="work")
 
     @pytest.mark.usefixtures("folder")
     def test_that_cannot_be_used_is_named(self):
         with Index("n.db", store="sketch") as index:
             index.add("a", "没有存下来的文本。")
-            with pytest.raises(
-                ParameterError, match="'against' parameter must be an index that st"
-            ):
+            with pytest.raises(ParameterError, match=r"'against' .* stores texts"):
                 dedup(["一"], against=index)
-        for others, said in (
-            (["n.db"], "'against' parameter must be an index that stores texts"),
-            (["n.db", "old.jsonl"], "'against' parameter must be one index, or files"),
-        ):
-            with pytest.raises(ParameterError, match=said):
+        for others, match in ((["n.db"], "stores texts"), (["n.db", "old.jsonl"], "one index")):
+            with pytest.raises(ParameterError, match=rf"'against' .* {match}"):
                 dedup_files(["new.jsonl"], "kept.jsonl", against=others)
         assert not Path("kept.jsonl").exists()

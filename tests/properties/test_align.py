@@ -28,7 +28,7 @@ PLAIN = _core.Aligner(variants="", standards="")
 
 def sketch(core, text):
     (packed,) = core.sketches(pa.array([text], pa.large_string()), workers=1)
-    return [int.from_bytes(packed[at : at + 4], "little") for at in range(0, len(packed), 4)]
+    return [int.from_bytes(packed[n : n + 4], "little") for n in range(0, len(packed), 4)]
 
 
 def library_of(sketches, workers=1):
@@ -59,11 +59,11 @@ class TestTwin:
     def test_bounds_of_shingles_and_windows(self, length):
         """Five Chinese characters are the first shingle, twelve the last single window."""
         text = letters(random.Random(length), length)
-        found = sketch(PLAIN, text)
-        assert found == twin.sketch(text)
-        assert len(found) == 0 if length < 5 else len(found) >= 1
+        hashes = sketch(PLAIN, text)
+        assert hashes == twin.sketch(text)
+        assert len(hashes) == 0 if length < 5 else len(hashes) >= 1
         if 5 <= length <= 12:
-            assert len(found) == 1
+            assert len(hashes) == 1
         alphabet = string.ascii_lowercase[:length]
         assert bool(sketch(PLAIN, alphabet)) == (length >= 10)
 
@@ -78,9 +78,9 @@ class TestTwin:
     def test_candidates(self, many, least):
         assume(many)
         paper = many[0] + "".join(many[-2:])
-        found = candidates(paper, many, least)
-        assert found == twin.candidates(paper, many, least)
-        assert candidates(paper, many, least, limit=1) == found[:1]
+        positions = candidates(paper, many, least)
+        assert positions == twin.candidates(paper, many, least)
+        assert candidates(paper, many, least, limit=1) == positions[:1]
 
     @pytest.mark.parametrize("gap", [0, 90, 180, 230])
     @pytest.mark.parametrize("least", [5, 20, 40])
@@ -91,16 +91,16 @@ class TestTwin:
         phrases = [letters(rng, 12) for _ in range(3)]
         paper = "".join(phrase + letters(rng, gap) for phrase in phrases)
         library = ["。".join(letters(rng, 40) + phrase for phrase in phrases), letters(rng, 300)]
-        found = candidates(paper, library, least)
-        assert found == twin.candidates(paper, library, least)
+        positions = candidates(paper, library, least)
+        assert positions == twin.candidates(paper, library, least)
         if least == 5 or gap == 0 or (least, gap) == (40, 230):
-            assert len(found) == (gap == 0 or least == 5)
+            assert len(positions) == (gap == 0 or least == 5)
 
     def test_of_a_shingle_that_many_have_the_first_come(self):
         library = [LONG_BASES[0]] * 70
-        found = candidates(LONG_BASES[0], library, 20)
-        assert found == twin.candidates(LONG_BASES[0], library, 20)
-        assert [document for document, _ in found] == list(range(64))
+        positions = candidates(LONG_BASES[0], library, 20)
+        assert positions == twin.candidates(LONG_BASES[0], library, 20)
+        assert [document for document, _ in positions] == list(range(64))
 
     @given(texts())
     def test_spans(self, text):
@@ -111,9 +111,9 @@ class TestTwin:
         # A mark, and a vowel without a consonant, go with whatever stands before them.
         assume(not any(map(is_mark, normal + text)))
         assume(not set(map(chr, range(0x1160, 0x1200))) & set(normal))
-        found = align(text, text, least=5)
+        passages = align(text, text, least=5)
         spans = twin.letters(text)
-        assert (found[0].begin, found[-1].end) == (spans[0][1], spans[-1][2])
+        assert (passages[0].begin, passages[-1].end) == (spans[0][1], spans[-1][2])
 
 
 class TestEditSimilarity:
@@ -124,9 +124,9 @@ class TestEditSimilarity:
     @given(corpora())
     def test_texts_that_are_alike(self, many):
         for a, b in itertools.pairwise(many):
-            found = _core.edit_similarity(a, b)
-            assert found == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)
-            assert found == _core.edit_similarity(b, a)
+            similarity = _core.edit_similarity(a, b)
+            assert similarity == pytest.approx(twin.edit_similarity(a, b), abs=1e-12)
+            assert similarity == _core.edit_similarity(b, a)
 
     @pytest.mark.parametrize("seed", range(4))
     def test_long_texts(self, seed):
@@ -141,22 +141,23 @@ class TestEditSimilarity:
         assert _core.edit_similarity(text, "\u3000\n ".join(text)) == 1.0
 
 
-def check_passages(found, text, source):
+def check_passages(passages, text, source):
     """What holds of every alignment."""
-    assert found == sorted(found, key=lambda one: one.begin)
-    for one in found:
-        assert 0 <= one.begin < one.end <= len(text)
-        assert 0 <= one.source_begin < one.source_end <= len(source)
-        assert 0 <= one.similarity <= 1
-        assert one.pieces
-        assert list(one.pieces) == sorted(one.pieces, key=lambda piece: piece.begin)
-        for piece in one.pieces:
-            assert one.begin <= piece.begin < piece.end <= one.end
-            assert one.source_begin <= piece.source_begin < piece.source_end <= one.source_end
-        assert one.begin == one.pieces[0].begin
-        assert one.end == max(piece.end for piece in one.pieces)
-        assert one.source_begin == min(piece.source_begin for piece in one.pieces)
-        assert one.source_end == max(piece.source_end for piece in one.pieces)
+    assert passages == sorted(passages, key=lambda passage: passage.begin)
+    for passage in passages:
+        assert 0 <= passage.begin < passage.end <= len(text)
+        assert 0 <= passage.source_begin < passage.source_end <= len(source)
+        assert 0 <= passage.similarity <= 1
+        assert passage.pieces
+        assert list(passage.pieces) == sorted(passage.pieces, key=lambda piece: piece.begin)
+        for piece in passage.pieces:
+            assert passage.begin <= piece.begin < piece.end <= passage.end
+            assert passage.source_begin <= piece.source_begin
+            assert piece.source_begin < piece.source_end <= passage.source_end
+        assert passage.begin == passage.pieces[0].begin
+        assert passage.end == max(piece.end for piece in passage.pieces)
+        assert passage.source_begin == min(piece.source_begin for piece in passage.pieces)
+        assert passage.source_end == max(piece.source_end for piece in passage.pieces)
 
 
 class TestLaws:
@@ -168,13 +169,13 @@ class TestLaws:
     @given(corpora(max_documents=8, known=LONG_BASES))
     def test_of_texts_that_are_alike(self, many):
         text, source = "".join(many), "".join(reversed(many))
-        found = align(text, source)
-        check_passages(found, text, source)
-        assert found == align(text, source)
+        passages = align(text, source)
+        check_passages(passages, text, source)
+        assert passages == align(text, source)
         # A text is never less than itself.
         whole = align(text, text)
         if many and len(text) > 60:
-            assert sum(one.end - one.begin for one in whole) > len(text) / 2
+            assert sum(passage.end - passage.begin for passage in whole) > len(text) / 2
 
     @given(st.integers(0, 10**9), st.integers(40, 400), st.integers(0, 600), st.integers(0, 600))
     def test_a_planted_passage_is_found(self, seed, length, before, after):
@@ -182,14 +183,14 @@ class TestLaws:
         planted = letters(rng, length)
         text = letters(rng, before) + planted + letters(rng, after)
         source = letters(rng, after) + planted + letters(rng, before)
-        (found,) = align(text, source)
+        (passage,) = align(text, source)
         # A letter beside it may be the same by chance.
-        assert abs(found.begin - before) <= 3
-        assert abs(found.end - before - length) <= 3
-        assert text[found.begin : found.end] in text
-        assert planted[3:-3] in text[found.begin : found.end]
-        assert planted[3:-3] in source[found.source_begin : found.source_end]
-        assert found.similarity > 0.9
+        assert abs(passage.begin - before) <= 3
+        assert abs(passage.end - before - length) <= 3
+        assert text[passage.begin : passage.end] in text
+        assert planted[3:-3] in text[passage.begin : passage.end]
+        assert planted[3:-3] in source[passage.source_begin : passage.source_end]
+        assert passage.similarity > 0.9
 
     @given(st.integers(0, 10**9), st.integers(0, 10))
     def test_an_edited_passage_is_found(self, seed, edits):
@@ -197,10 +198,10 @@ class TestLaws:
         planted = letters(rng, 150)
         changed = edited(rng, planted, edits)
         text = letters(rng, 200) + changed + letters(rng, 100)
-        found = align(text, letters(rng, 50) + planted + letters(rng, 300))
-        covered = sum(one.end - one.begin for one in found)
+        passages = align(text, letters(rng, 50) + planted + letters(rng, 300))
+        covered = sum(passage.end - passage.begin for passage in passages)
         assert 110 <= covered <= 160
-        assert max(one.similarity for one in found) >= 1 - (edits + 6) / 150
+        assert max(passage.similarity for passage in passages) >= 1 - (edits + 6) / 150
 
     @given(st.integers(0, 10**9))
     def test_what_a_piece_repeats_is_alike(self, seed):
@@ -212,12 +213,12 @@ class TestLaws:
             return "".join(edited(rng, part, rng.randint(0, 4)) for part in chosen)
 
         text, source = made(), made()
-        found = align(text, source, least=10)
-        check_passages(found, text, source)
-        for piece in (piece for one in found for piece in one.pieces):
-            here = text[piece.begin : piece.end]
-            there = source[piece.source_begin : piece.source_end]
-            assert Levenshtein.normalized_similarity(here, there) >= 0.5
+        passages = align(text, source, least=10)
+        check_passages(passages, text, source)
+        for piece in (piece for passage in passages for piece in passage.pieces):
+            stretch = text[piece.begin : piece.end]
+            source_stretch = source[piece.source_begin : piece.source_end]
+            assert Levenshtein.normalized_similarity(stretch, source_stretch) >= 0.5
 
     @settings(max_examples=10)
     @given(st.integers(0, 10**9))
@@ -234,11 +235,11 @@ class TestLaws:
         sources = ["".join(rng.sample(parts, 4)) + letters(rng, 30) for _ in range(20)]
         array = pa.array(sources, pa.large_string())
         core = aligner()[0]
-        one, two = (core.passages(paper, array, least=20, workers=n) for n in (1, 2))
-        assert one == two
-        one, two = (core.sketches(array, workers=n) for n in (1, 2))
-        assert one == two
-        libraries = [library_of(one, workers=n) for n in (1, 2)]
+        first, second = (core.passages(paper, array, least=20, workers=n) for n in (1, 2))
+        assert first == second
+        first, second = (core.sketches(array, workers=n) for n in (1, 2))
+        assert first == second
+        libraries = [library_of(first, workers=n) for n in (1, 2)]
         assert len({str(each.sources(paper, least=20, limit=9)) for each in libraries}) == 1
 
 
@@ -290,11 +291,11 @@ def test_a_passage_in_another_form_is_found(form, text):
     before, after = letters(rng, 60) + "。", "。" + letters(rng, 60)
     paper = before + changed + after
     source = letters(rng, 70) + text + letters(rng, 20)
-    (one,) = align(paper, source, least=25)
+    (passage,) = align(paper, source, least=25)
     spans = [(len(before) + begin, len(before) + end) for _, begin, end in twin.letters(changed)]
-    assert (one.begin, one.end) == (spans[0][0], spans[-1][1])
-    assert (one.source_begin, one.source_end) == (70, 70 + len(text) - 1)
-    assert one.similarity == 1.0
+    assert (passage.begin, passage.end) == (spans[0][0], spans[-1][1])
+    assert (passage.source_begin, passage.source_end) == (70, 70 + len(text) - 1)
+    assert passage.similarity == 1.0
 
 
 @pytest.mark.parametrize("text", [ZH, EN], ids=["zh", "en"])

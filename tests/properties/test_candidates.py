@@ -19,8 +19,8 @@ def rows_of(fingerprints, bits):
     return np.array(words, np.uint64).reshape(len(fingerprints), -(-bits // 64))
 
 
-def listed(found):
-    return list(zip(found.a.tolist(), found.b.tolist(), found.distance.tolist(), strict=True))
+def listed(near):
+    return list(zip(near.a.tolist(), near.b.tolist(), near.distance.tolist(), strict=True))
 
 
 def by_places(hits):
@@ -46,8 +46,8 @@ def fingerprints(draw, bits, max_size=40):
 def test_all_pairs(bits, data):
     values = data.draw(fingerprints(bits))
     max_distance = min(bits, data.draw(st.sampled_from((0, 1, 3, 6, 10, bits // 2, bits))))
-    found = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
-    assert listed(found) == twin.near_pairs(values, max_distance)
+    near = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
+    assert listed(near) == twin.near_pairs(values, max_distance)
 
 
 @pytest.mark.slow
@@ -62,8 +62,8 @@ def test_index_that_grows(bits, data):
     index = FingerprintIndex(rows_of(values[:cut], bits), max_distance=built_for, bits=bits)
     index.add(rows_of(values[cut:], bits))
     assert len(index) == len(values)
-    found = index.near(rows_of(queries, bits), max_distance=asked)
-    assert listed(found) == by_places(twin.near(values, queries, asked))
+    near = index.near(rows_of(queries, bits), max_distance=asked)
+    assert listed(near) == by_places(twin.near(values, queries, asked))
     near_itself = index.near(rows_of(values, bits))
     assert listed(near_itself) == by_places(twin.near(values, values, built_for))
 
@@ -80,37 +80,22 @@ def many(bits, count, seed):
     return rows_of(made, bits)
 
 
-def distances(columns, row):
-    """The distance of one fingerprint to each of many, given word by word.
+def brute_force(rows, queries, max_distance, *, only_later=False):
+    """Return hits by NumPy: a second opinion on sizes that the twin is too slow for.
 
-    The sum is made word by word: NumPy takes much longer to sum up short rows.
+    With `only_later`, of rows behind the query. Sums are made word by word: NumPy takes
+    much longer to sum up short rows.
     """
-    total = np.zeros(columns.shape[1], np.uint16)
-    for column, word in zip(columns, row, strict=True):
-        total += np.bitwise_count(column ^ word)
-    return total
-
-
-def brute_force(rows, queries, max_distance):
-    """Distances by NumPy: a second opinion on sizes that the twin is too slow for."""
     columns = np.ascontiguousarray(rows.T)
-    found = []
+    hits = []
     for query, row in enumerate(queries):
-        distance = distances(columns, row)
+        first = query + 1 if only_later else 0
+        distance = np.zeros(len(rows) - first, np.uint16)
+        for column, word in zip(columns[:, first:], row, strict=True):
+            distance += np.bitwise_count(column ^ word)
         for stored in np.flatnonzero(distance <= max_distance):
-            found.append((query, int(stored), int(distance[stored])))
-    return found
-
-
-def brute_force_pairs(rows, max_distance):
-    """All pairs of rows within the distance, by NumPy."""
-    columns = np.ascontiguousarray(rows.T)
-    found = []
-    for a, row in enumerate(rows):
-        distance = distances(columns[:, a + 1 :], row)
-        for b in np.flatnonzero(distance <= max_distance):
-            found.append((a, a + 1 + int(b), int(distance[b])))
-    return found
+            hits.append((query, first + int(stored), int(distance[stored])))
+    return hits
 
 
 @pytest.mark.parametrize(
@@ -118,11 +103,11 @@ def brute_force_pairs(rows, max_distance):
 )
 def test_many_fingerprints(bits, max_distance):
     rows = many(bits, 4000, seed=bits + max_distance)
-    both = brute_force_pairs(rows, max_distance)
+    both = brute_force(rows, rows, max_distance, only_later=True)
     assert len(both) > 100
     for workers in (1, 2):
-        found = near_pairs(rows, max_distance=max_distance, bits=bits, workers=workers)
-        assert listed(found) == both
+        near = near_pairs(rows, max_distance=max_distance, bits=bits, workers=workers)
+        assert listed(near) == both
     index = FingerprintIndex(rows[:1], max_distance=max_distance, bits=bits)
     for begin in range(1, len(rows), 777):
         index.add(rows[begin : begin + 777])
@@ -134,7 +119,7 @@ def test_many_fingerprints(bits, max_distance):
 @pytest.mark.parametrize(("bits", "max_distance"), [(64, 3), (64, 8), (128, 20), (256, 40)])
 def test_very_many_fingerprints(bits, max_distance):
     rows = many(bits, 12_000, seed=bits)
-    both = brute_force_pairs(rows, max_distance)
+    both = brute_force(rows, rows, max_distance, only_later=True)
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
     queries = rows[::100]
     index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
@@ -156,8 +141,8 @@ def test_no_fingerprints():
 def test_the_bound_is_inside(bits, max_distance):
     """At the distance, one under, one over."""
     values = [0, 2**max_distance - 1, 2 ** (max_distance + 1) - 1]
-    found = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
-    pairs = {(a, b) for a, b, _ in listed(found)}
+    near = near_pairs(rows_of(values, bits), max_distance=max_distance, bits=bits)
+    pairs = {(a, b) for a, b, _ in listed(near)}
     assert (0, 1) in pairs
     assert (0, 2) not in pairs
     assert (1, 2) in pairs or max_distance == 0

@@ -34,11 +34,11 @@ _PIECES = (
 
 def both(a: str, b: str, k: int, counted: list[str], entries: int = ALL) -> dict:
     """Return what the program says, held to the twin."""
-    found = _core.content(a, b, shingle=k, counted=counted, entries=entries)
+    result = _core.content(a, b, shingle=k, counted=counted, entries=entries)
     expected = twin.content(a, b, k, counted, entries)
     del expected["penalty"]
-    assert {name: found[name] for name in expected} == expected
-    return found
+    assert {name: result[name] for name in expected} == expected
+    return result
 
 
 @st.composite
@@ -66,29 +66,29 @@ def test_content_of_hostile_texts_is_the_twin(a, b, k):
 
 @given(collections())
 def test_without_a_collection_all_shingles_count_alike(made):
-    found = both(made[0], made[-1], 5, [])
-    assert found["weighed"] is None
-    if not found["aligned"]["replaced"]:
-        assert found["short"] or found["similarity"] == found["resemblance"]
+    result = both(made[0], made[-1], 5, [])
+    assert result["weighed"] is None
+    if not result["aligned"]["replaced"]:
+        assert result["short"] or result["similarity"] == result["resemblance"]
 
 
 @given(collections())
 def test_the_order_of_two_texts_does_not_matter(made):
-    one = both(made[0], made[-1], 5, made)
-    other = _core.content(made[-1], made[0], shingle=5, counted=made, entries=ALL)
-    assert one["similarity"] == other["similarity"]
+    result = both(made[0], made[-1], 5, made)
+    turned = _core.content(made[-1], made[0], shingle=5, counted=made, entries=ALL)
+    assert result["similarity"] == turned["similarity"]
     counts = ("equal", "agree", "differ", "replaced")
-    assert [one["aligned"][n] for n in counts] == [other["aligned"][n] for n in counts]
+    assert [result["aligned"][n] for n in counts] == [turned["aligned"][n] for n in counts]
 
 
 def test_of_several_alignments_one_is_taken_in_either_order():
     """Two longest common subsequences: by one of them, but not the other, a number is replaced."""
     body = "渡口管理处说本班船的票已经售完请旅客改乘后面的船今日停航夜间安排人值守"
-    a, b = (f"{body}{own}{body}" for own in ("丙,乙,,甲3甲3", ",丙,3甲3甲11"))
-    one, other = (
+    a, b = (f"{body}{middle}{body}" for middle in ("丙,乙,,甲3甲3", ",丙,3甲3甲11"))
+    result, turned = (
         _core.content(*pair, shingle=5, counted=[], entries=ALL) for pair in ((a, b), (b, a))
     )
-    assert one["similarity"] == other["similarity"]
+    assert result["similarity"] == turned["similarity"]
     both(a, b, 5, [])
 
 
@@ -96,8 +96,8 @@ def test_of_several_alignments_one_is_taken_in_either_order():
 def test_the_order_of_the_collection_does_not_matter(made, rng):
     mixed = rng.sample(made, len(made))
     for entries in (50, ALL):
-        one = _core.content(made[0], made[-1], shingle=5, counted=made, entries=entries)
-        assert one == _core.content(made[0], made[-1], shingle=5, counted=mixed, entries=entries)
+        result = _core.content(made[0], made[-1], shingle=5, counted=made, entries=entries)
+        assert result == _core.content(made[0], made[-1], shingle=5, counted=mixed, entries=entries)
 
 
 @pytest.mark.parametrize("length", [255, 300, 1200])
@@ -112,27 +112,27 @@ def test_sampled_texts_are_the_twin(length, entries):
     form = words(length)
     made = []
     for _ in range(14):
-        at = rng.randrange(length)
-        made.append(form[:at] + words(length // 10) + form[at + length // 12 :])
-    found = both(made[0], made[1], 5, made, entries)
+        begin = rng.randrange(length)
+        made.append(form[:begin] + words(length // 10) + form[begin + length // 12 :])
+    result = both(made[0], made[1], 5, made, entries)
     if entries == ALL:
-        assert found["weighed"]["median"] > twin.RARE
+        assert result["weighed"]["median"] > twin.RARE
     both(made[0], words(length), 5, made, entries)
 
 
 def characters(first: int, count: int) -> str:
     """Return distinct letters; with shingles of one character each is one."""
-    return "".join(chr(0xAC00 + first + at) for at in range(count))
+    return "".join(chr(0xAC00 + first + number) for number in range(count))
 
 
 @pytest.mark.parametrize(("times", "weighed"), [(4, False), (5, True)])
 def test_more_than_four_texts_make_a_shingle_common(times, weighed):
     form = characters(0, 60)
     a, b = form + characters(100, 9), form + characters(200, 9)
-    found = both(a, b, 1, [form] * times)
-    assert (found["weighed"] is not None) == weighed
+    result = both(a, b, 1, [form] * times)
+    assert (result["weighed"] is not None) == weighed
     # One that five texts have weighs half.
-    assert found["similarity"] == (30 / 48 if weighed else 60 / 78)
+    assert result["similarity"] == (30 / 48 if weighed else 60 / 78)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_more_than_four_texts_make_a_shingle_common(times, weighed):
 )
 def test_what_a_common_shingle_weighs(carried, weight):
     form = characters(0, 60)
-    found = both(form + characters(100, 9), form, 1, [form] * carried)
-    assert found["weighed"]["resemblance"] == 60 * weight / (60 * weight + 9 * 1000)
-    assert found["weighed"]["containment"] == 1.0
+    result = both(form + characters(100, 9), form, 1, [form] * carried)
+    assert result["weighed"]["resemblance"] == 60 * weight / (60 * weight + 9 * 1000)
+    assert result["weighed"]["containment"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -150,37 +150,37 @@ def test_what_a_common_shingle_weighs(carried, weight):
     [(10, 8, 6), (10, 7, 0), (5, 4, 6), (5, 3, 0), (100, 80, 6)],
 )
 def test_a_majority_excuses_departures(of_form, of_usual, excused):
-    form, own, usual = characters(0, 50), characters(100, 6), characters(200, 6)
-    found = both(form + own, form + usual, 1, [form] * of_form + [usual] * of_usual)
-    assert found["weighed"]["excused"] == excused
+    form, departures, usual = characters(0, 50), characters(100, 6), characters(200, 6)
+    result = both(form + departures, form + usual, 1, [form] * of_form + [usual] * of_usual)
+    assert result["weighed"]["excused"] == excused
 
 
 @pytest.mark.parametrize(("text", "weighed"), [("渡口", True), ("ferry", True)])
 def test_scripts_with_spaces_are_weighed_too(text, weighed):
-    words = " ".join(f"{text}{'abcdefghijklmnopqrst'[at]}" for at in range(20))
-    found = both(words + " lock", words + " gate", 5, [words] * 9)
-    assert (found["weighed"] is not None) == weighed
+    words = " ".join(f"{text}{'abcdefghijklmnopqrst'[number]}" for number in range(20))
+    result = both(words + " lock", words + " gate", 5, [words] * 9)
+    assert (result["weighed"] is not None) == weighed
 
 
 def test_the_median_is_the_lower_of_two():
     low, high = characters(0, 30), characters(50, 30)
-    found = both(low + high, low + high, 1, [low] * 6 + [high] * 9)
-    assert found["weighed"]["median"] == 6
+    result = both(low + high, low + high, 1, [low] * 6 + [high] * 9)
+    assert result["weighed"]["median"] == 6
 
 
 @pytest.mark.parametrize(("letters", "short"), [(39, True), (40, False)])
 def test_less_than_forty_letters_are_a_short_text(letters, short):
     a, b = characters(0, letters), characters(0, letters + 1) + "。"
-    found = both(a, b, 1, [])
-    assert found["short"] == short
-    assert found["similarity"] == letters / (letters + (1 if short else 2))
+    result = both(a, b, 1, [])
+    assert result["short"] == short
+    assert result["similarity"] == letters / (letters + (1 if short else 2))
 
 
 @pytest.mark.parametrize(("distinct", "known"), [(23, False), (24, True)])
 def test_a_small_sample_says_nothing(distinct, known):
     text = characters(0, distinct) * 2
-    found = both(text, text, 1, [text] * 9)
-    assert (found["weighed"] is not None) == known
+    result = both(text, text, 1, [text] * 9)
+    assert (result["weighed"] is not None) == known
 
 
 @pytest.mark.parametrize(
@@ -202,18 +202,18 @@ def test_replaced_numbers_lower_the_similarity(length, agree, replaced, taken):
     """Each number stands behind letters of its own."""
     numbers = agree + replaced
     each = length // numbers
-    parts = [characters(each * at, each - 1) for at in range(numbers)]
+    parts = [characters(each * number, each - 1) for number in range(numbers)]
     parts[0] += characters(1000, length - each * numbers)
-    one, other = (
-        "".join(f"{part}{first if at < replaced else 7}" for at, part in enumerate(parts))
+    a, b = (
+        "".join(f"{part}{first if number < replaced else 7}" for number, part in enumerate(parts))
         for first in (3, 4)
     )
-    found = both(one + "。", other + "。", 5, [])
-    side = found["aligned"]
+    result = both(a + "。", b + "。", 5, [])
+    side = result["aligned"]
     assert (side["units_a"], side["agree"], side["replaced"]) == (length, agree, replaced)
     beyond = replaced / numbers - replaced / length
     expected = min(1, 400 / length) * min(1, 3 * max(0, beyond))
-    assert found["similarity"] == pytest.approx(max(0.0, found["resemblance"] - expected))
+    assert result["similarity"] == pytest.approx(max(0.0, result["resemblance"] - expected))
     # Nearly all is aligned.
     assert expected == pytest.approx(taken, abs=0.04)
 
@@ -259,8 +259,8 @@ def test_less_than_three_equal_units_between_differences_are_none(length, equal)
     ],
 )
 def test_numbers_by_hand(a, b, expected):
-    found = both(a, b, 5, [])["aligned"]
-    assert (found["agree"], found["differ"]) == expected
+    aligned = both(a, b, 5, [])["aligned"]
+    assert (aligned["agree"], aligned["differ"]) == expected
 
 
 @pytest.mark.parametrize("body", ["渡口停航三天", "the ferry stops for 3 days"])
@@ -276,16 +276,17 @@ def test_long_edited_texts_are_the_twin(length, edits):
     """Long enough that rows of four units hold the alignment fast."""
     rng = random.Random(length + edits)
     base = [chr(rng.randrange(0x5000, 0x5100)) for _ in range(length)]
-    for at in range(0, length, 29):
-        base[at] = str(rng.randrange(100))
+    for position in range(0, length, 29):
+        base[position] = str(rng.randrange(100))
     other = list(base)
     for _ in range(edits):
-        at = rng.randrange(len(other))
-        other[at : at + rng.randrange(9)] = rng.sample([*base, "7", "8"], rng.randrange(9))
+        position = rng.randrange(len(other))
+        end = position + rng.randrange(9)
+        other[position:end] = rng.sample([*base, "7", "8"], rng.randrange(9))
     rest = len(other) // 2
     for b in ("".join(other), "".join(other[rest:] + other[:rest])):
-        found = both("".join(base), b, 5, [])
-        assert 0 < found["aligned"]["equal"] < length
+        result = both("".join(base), b, 5, [])
+        assert 0 < result["aligned"]["equal"] < length
 
 
 @pytest.mark.parametrize("length", [60, 150, 400, 4000])
@@ -301,47 +302,48 @@ def test_parts_of_long_texts_are_the_twin(length, entries):
     whole = form + words(2500) + part + words(2500)
     other = form + words(length)
     counted = [whole, form + part, other, *(form + words(100) for _ in range(12))]
-    found = both(form + part, whole, 5, counted, entries)["containment"]
+    containment = both(form + part, whole, 5, counted, entries)["containment"]
     # All but the four shingles that begin in the form; they are more of few sampled ones.
-    assert found["a_in_b"] > 0.85
+    assert containment["a_in_b"] > 0.85
     if length >= 400 and entries == ALL:
-        assert found["a_in_b"] > 0.98
-    assert found["b_in_a"] < 0.5
+        assert containment["a_in_b"] > 0.98
+    assert containment["b_in_a"] < 0.5
     # The form is in both, and is common.
-    found = both(other, whole, 5, counted, entries)["containment"]
-    assert found["similarity"] < 0.4
+    containment = both(other, whole, 5, counted, entries)["containment"]
+    assert containment["similarity"] < 0.4
 
 
 @given(collections())
 def test_the_distance_is_at_least_the_edit_distance(made):
     a, b = made[0], made[-1]
-    found = both(a, b, 5, [])["aligned"]
+    aligned = both(a, b, 5, [])["aligned"]
     exact = verify.edit_distance(twin.units(a), twin.units(b))
-    assert exact <= found["distance"] <= found["units_a"] + found["units_b"]
-    longer = max(found["units_a"], found["units_b"])
-    assert found["similarity"] == (max(0, longer - found["distance"]) / longer if longer else 1.0)
+    assert exact <= aligned["distance"] <= aligned["units_a"] + aligned["units_b"]
+    longer = max(aligned["units_a"], aligned["units_b"])
+    expected = max(0, longer - aligned["distance"]) / longer if longer else 1.0
+    assert aligned["similarity"] == expected
 
 
 @given(texts(), st.integers(0, 400), st.sampled_from(["渡", "boat ", "7"]))
-def test_one_edit_is_a_distance_of_one(text, at, added):
+def test_one_edit_is_a_distance_of_one(text, position, added):
     """Of a unit between others; the words beside it may grow together or fall apart."""
     body = "渡口管理处说本班船的票已经售完请旅客改乘后面的船"
-    at %= len(body)
-    found = both(body, body[:at] + "|" + added + body[at:], 5, [])["aligned"]
-    assert found["distance"] == 1
+    position %= len(body)
+    aligned = both(body, body[:position] + "|" + added + body[position:], 5, [])["aligned"]
+    assert aligned["distance"] == 1
     assert both(text, text, 5, [])["aligned"]["distance"] == 0
 
 
 @pytest.mark.parametrize("entries", [59, 60, 61])
 def test_a_table_may_be_full(entries):
     form = characters(0, 60)
-    found = both(form, form, 1, [form] * 9, entries)
+    result = both(form, form, 1, [form] * 9, entries)
     # Half of the shingles are still more than 24.
-    assert found["weighed"]["level"] == (entries < 60)
+    assert result["weighed"]["level"] == (entries < 60)
 
 
 @given(texts())
 def test_a_text_is_itself(text):
-    found = _core.content(text, text, shingle=5, counted=[text], entries=ALL)
-    assert found["similarity"] == 1.0
-    assert found["aligned"]["equal"] == found["aligned"]["units_a"]
+    result = _core.content(text, text, shingle=5, counted=[text], entries=ALL)
+    assert result["similarity"] == 1.0
+    assert result["aligned"]["equal"] == result["aligned"]["units_a"]

@@ -34,8 +34,8 @@ def test_named_texts_under_every_setting(name):
 
 
 @given(texts(), st.sampled_from(range(len(SETTINGS))))
-def test_native_is_the_twin(text, at):
-    settings, core = CORES[at]
+def test_native_is_the_twin(text, number):
+    settings, core = CORES[number]
     assert core.normalize(text) == twin.normalize(text, **settings)
 
 
@@ -46,9 +46,9 @@ def test_everything_off_changes_nothing(text):
 
 
 @given(texts(), st.sampled_from(range(len(SETTINGS))), st.booleans())
-def test_origins(text, at, strip_markup):
+def test_origins(text, number, strip_markup):
     """One span a character; spans stay inside and never go backwards."""
-    core = native(**SETTINGS[at], strip_markup=strip_markup)
+    core = native(**SETTINGS[number], strip_markup=strip_markup)
     normalized, spans = core.normalize_mapped(text)
     assert normalized == core.normalize(text)
     assert len(spans) == len(normalized)

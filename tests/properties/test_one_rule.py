@@ -38,9 +38,9 @@ def order_of(priority, documents):
     if priority == "last":
         return list(reversed(numbers))
     if priority == "longest":
-        return sorted(numbers, key=lambda at: -len(documents[at]["text"]))
+        return sorted(numbers, key=lambda number: -len(documents[number]["text"]))
     sign = -1 if priority.endswith("desc") else 1
-    return sorted(numbers, key=lambda at: sign * documents[at]["date"])
+    return sorted(numbers, key=lambda number: sign * documents[number]["date"])
 
 
 class Judge:
@@ -67,8 +67,8 @@ class Judge:
         #: The first document of the same text, which is searched for all of them.
         self.first_of = []
         first = {}
-        for at in range(len(many)):
-            self.first_of.append(first.setdefault(self.identity(at), at))
+        for number in range(len(many)):
+            self.first_of.append(first.setdefault(self.identity(number), number))
         # Each text counts once, however often it comes.
         self.counted = [text for text, _ in first]
         self.table = content.commonness(self.counted, recipe.decide.shingle, 8_000_000)
@@ -104,11 +104,11 @@ class Judge:
         return len(self.features[document]) >= self.recipe.decide.min_features
 
     def is_candidate(self, asking, other):
-        one, another = self.sketches[asking], self.sketches[other]
+        sketch, filed_sketch = self.sketches[asking], self.sketches[other]
         if self.is_print:
-            return one.distance(another) <= self.plan.max_distance
+            return sketch.distance(filed_sketch) <= self.plan.max_distance
         if self.recipe.sketch.kind == "minhash":
-            return minhash.share_a_band(one, another, self.plan.bands, self.plan.rows)
+            return minhash.share_a_band(sketch, filed_sketch, self.plan.bands, self.plan.rows)
         if self.postings:
             self.file(other)
             return self.postings.is_near(asking, other)
@@ -128,13 +128,13 @@ class Judge:
         if decide.measure == "sketch":
             return sample.resemblance(self.sketches[a], self.sketches[b])
         with patch.object(content, "commonness", lambda *_: self.table):
-            found = content.content(self.texts[a], self.texts[b], decide.shingle)
+            judged = content.content(self.texts[a], self.texts[b], decide.shingle)
         if decide.measure == "aligned":
             # Each of these texts has a letter.
-            return found["aligned"]["similarity"]
+            return judged["aligned"]["similarity"]
         if decide.measure == "containment":
-            return max(0.0, found["containment"]["a_in_b"] - found["penalty"])
-        return found["similarity"]
+            return max(0.0, judged["containment"]["a_in_b"] - judged["penalty"])
+        return judged["similarity"]
 
     def similarity(self, asking, other):
         """-1 for what is no candidate: no threshold takes that."""
@@ -158,12 +158,12 @@ class Judge:
 
     def candidates(self):
         """The number of pairs that the search brings together, of equal texts the first."""
-        searched = sorted(at for at in set(self.first_of) if self.has_sketch(at))
+        searched = sorted(number for number in set(self.first_of) if self.has_sketch(number))
         return sum(self.is_candidate(b, a) for b in searched for a in searched if a < b)
 
     def pairs(self):
         """Every pair that is similar; the later document asks."""
-        found = []
+        similar = []
         for a in range(len(self.raw)):
             for b in range(a + 1, len(self.raw)):
                 asked, asking = sorted((self.first_of[a], self.first_of[b]))
@@ -171,8 +171,8 @@ class Judge:
                 if self.recipe.decide.measure == "containment" and similarity >= 0:
                     similarity = max(similarity, self.measured(asked, asking))
                 if similarity >= (self.threshold or 0):
-                    found.append((a, b, similarity))
-        return found
+                    similar.append((a, b, similarity))
+        return similar
 
 
 def removed_of(result):
@@ -234,9 +234,9 @@ def test_dedup_is_the_twin(name, many, threshold, max_distance, priority):
             prints = judge.sketches
             assert row["distance"] == (prints[a].distance(prints[b]) if both else None)
     # Each points at a kept document before it.
-    for one in removals:
-        assert order.index(one.kept) < order.index(one.document)
-        assert result.keep[one.kept]
+    for removal in removals:
+        assert order.index(removal.kept) < order.index(removal.document)
+        assert result.keep[removal.kept]
 
 
 @every_recipe
@@ -249,19 +249,19 @@ def test_dedup_is_the_twin(name, many, threshold, max_distance, priority):
 def test_pairs_are_all_pairs_in_any_order(name, many, threshold, max_distance, data):
     """By postings in any order if both are filed under all of their keys, else by the twin."""
     recipe, options = RECIPES[name], rule_of(name, threshold, max_distance)
-    found = pairs(many, recipe=recipe, **options)
-    judge = judge_of(many, name, found, longest=LONGEST_OF_ALL)
-    assert pairs_of(found) == judge.pairs()
+    result = pairs(many, recipe=recipe, **options)
+    judge = judge_of(many, name, result, longest=LONGEST_OF_ALL)
+    assert pairs_of(result) == judge.pairs()
     if name == "shingle":
-        assert found.summary.candidates <= judge.candidates()
+        assert result.summary.candidates <= judge.candidates()
     elif name != "bits":
-        assert found.summary.candidates == judge.candidates()
+        assert result.summary.candidates == judge.candidates()
     order = data.draw(st.permutations(range(len(many))))
-    mixed = pairs([many[at] for at in order], recipe=recipe, **options)
-    there = [(*sorted((order[a], order[b])), s) for a, b, s in pairs_of(mixed)]
-    whole = {at for at in range(len(many)) if judge.is_filed_whole(at)}
-    promised = [pair for pair in pairs_of(found) if whole.issuperset(pair[:2])]
-    assert sorted(pair for pair in there if whole.issuperset(pair[:2])) == promised
+    mixed = pairs([many[number] for number in order], recipe=recipe, **options)
+    mixed_pairs = [(*sorted((order[a], order[b])), s) for a, b, s in pairs_of(mixed)]
+    whole = {number for number in range(len(many)) if judge.is_filed_whole(number)}
+    promised = [pair for pair in pairs_of(result) if whole.issuperset(pair[:2])]
+    assert sorted(pair for pair in mixed_pairs if whole.issuperset(pair[:2])) == promised
 
 
 @every_recipe
@@ -311,9 +311,9 @@ def test_a_chain_drops_nothing_that_no_kept_document_resembles():
 def test_the_distance_of_pairs_is_the_one_that_near_pairs_tells(many, max_distance):
     long = [text for text in many if len(text) > 20]
     rows = fingerprint_many(long, recipe=BY_BITS)
-    found = near_pairs(rows, max_distance=max_distance, bits=64)
+    near = near_pairs(rows, max_distance=max_distance, bits=64)
     table = pairs(long, max_distance=max_distance, recipe=BY_BITS).table.to_pylist()
-    expected = set(zip(found.a.tolist(), found.b.tolist(), found.distance.tolist(), strict=True))
+    expected = set(zip(near.a.tolist(), near.b.tolist(), near.distance.tolist(), strict=True))
     assert {(int(r["id_a"]), int(r["id_b"]), r["distance"]) for r in table} == expected
 
 
@@ -321,8 +321,8 @@ def test_the_order_of_texts_does_not_change_the_pairs():
     """Two texts of the same letters, of which one has more shingles than the other."""
     plain, pointed = "停航通知：渡口明日停航一天", "停航通知:【渡口】明日,停,航,一,天"
     assert compare(plain, pointed).similarity == 1.0
-    one, other = (pairs(many).table.num_rows for many in ([plain, pointed], [pointed, plain]))
-    assert one == other
+    first, second = (pairs(many).table.num_rows for many in ([plain, pointed], [pointed, plain]))
+    assert first == second
 
 
 def written(rng, length):
@@ -342,8 +342,8 @@ def families(seed, count=16):
         for _ in range(rng.randint(1, 9)):
             made.append(text)
             for _ in range(rng.randint(0, 3)):
-                at = rng.randrange(len(text))
-                text = text[:at] + written(rng, 1) + text[at + 1 :]
+                position = rng.randrange(len(text))
+                text = text[:position] + written(rng, 1) + text[position + 1 :]
     rng.shuffle(made)
     return made
 
@@ -396,8 +396,8 @@ def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
     for _ in range(30):
         text = written(rng, 100)
         for _ in range(rng.randint(1, 6)):
-            at = rng.randrange(100)
-            many.append(text[:at] + written(rng, 1) + text[at + 1 :])
+            position = rng.randrange(100)
+            many.append(text[:position] + written(rng, 1) + text[position + 1 :])
     rng.shuffle(many)
     recipe, threshold = load_recipe("minhash"), 0.55
     plan = dedup(many, recipe=recipe).plan
@@ -415,14 +415,14 @@ def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
 def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
     """Of the sixteen smallest keys of the document that is filed; the others do not count."""
     recipe = load_recipe(name).replace(segment={"k": 1})
-    letters = [chr(0x4E10 + at) for at in range(2 * 60)]
+    letters = [chr(0x4E10 + number) for number in range(2 * 60)]
     filed = sorted(letters[:keys], key=lambda letter: xxh3(letter, 32))
     few, others = filed[: postings.RARE], filed[postings.RARE :]
     enough = max(1, int(len(few) * threshold / 3))
     for shared in (enough - 1, enough):
         asking = [*few[:shared], *others, *letters[60 + shared : 120 - len(others)]]
-        found = dedup(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
-        assert found.summary.candidates == (shared >= enough)
+        result = dedup(["".join(filed), "".join(asking)], threshold=threshold, recipe=recipe)
+        assert result.summary.candidates == (shared >= enough)
 
 
 @pytest.mark.slow
@@ -432,13 +432,13 @@ def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
 def test_of_two_texts_that_counts_which_asks_for_less(name, letters, enough, turned):
     """The long one asks for four of its sixteen keys at .9, a short one for less."""
     recipe = load_recipe(name).replace(segment={"k": 1})
-    known = sorted((chr(0x4E10 + at) for at in range(120)), key=lambda letter: xxh3(letter, 32))
+    known = sorted((chr(0x4E10 + n) for n in range(120)), key=lambda letter: xxh3(letter, 32))
     # The shared letters have the smallest keys, so both are filed under them.
     for shared in (enough - 1, enough):
         short = known[:shared] + known[60 : 60 + letters - shared]
         many = ["".join(known[:60]), "".join(short)]
-        found = dedup(many[::-1] if turned else many, threshold=0.9, recipe=recipe)
-        assert found.summary.candidates == (shared >= enough)
+        result = dedup(many[::-1] if turned else many, threshold=0.9, recipe=recipe)
+        assert result.summary.candidates == (shared >= enough)
 
 
 def forms(rng, count=70):
@@ -447,7 +447,7 @@ def forms(rng, count=70):
     A form is filled with letters that few or many texts have, and what the form
     itself is wavers: so keys stand in any number of documents, from 1 to all.
     """
-    own, often = written(rng, 5000), written(rng, 60)
+    usual, often = written(rng, 5000), written(rng, 60)
     form = written(rng, rng.randint(0, 40))
     made = []
     for _ in range(count):
@@ -455,10 +455,10 @@ def forms(rng, count=70):
             text = rng.choice(made)
         else:
             text = "".join(letter for letter in form if rng.random() < 0.8)
-            text += "".join(rng.choices(own, k=rng.randint(3, 40)))
+            text += "".join(rng.choices(usual, k=rng.randint(3, 40)))
         for _ in range(rng.randint(0, 8)):
-            at = rng.randint(0, len(text))
-            text = text[:at] + rng.choice(rng.choice((own, often))) + text[at + 1 :]
+            begin = rng.randint(0, len(text))
+            text = text[:begin] + rng.choice(rng.choice((usual, often))) + text[begin + 1 :]
         made.append(text)
     return made
 
@@ -498,12 +498,12 @@ def test_forms_close_lists_and_have_common_keys():
     unclosed = postings.Postings(samples, 0.4, LONGEST_OF_ALL)
     for document in range(len(many)):
         unclosed.insert(document)
-    assert any(filed.near(at) != unclosed.near(at) for at in range(len(many)))
+    assert any(filed.near(number) != unclosed.near(number) for number in range(len(many)))
 
 
 def test_shingle_is_exact_where_signs_are_all_that_is_shared():
     """A shingle of signs counts in the resemblance, so the search must know it."""
-    signs = "".join(chr(0x2190 + at) for at in range(60))
+    signs = "".join(chr(0x2190 + number) for number in range(60))
     many = [signs + "北山镇的旧粮站改成了书店", signs + "渡轮公司的新船下月试航了"]
     assert verify.resemblance(*many, 5) > 0.55
     assert len(dedup(many, recipe="shingle").kept) == 1

@@ -36,19 +36,19 @@ def pairs_of(resemblance, rng, union=UNION):
     return made
 
 
-def found_share(texts, found):
+def found_share(texts, chosen):
     """Return the share of neighbours that become candidates by the plan's bands."""
-    wanted = rule(RECIPE, threshold=found.threshold)
+    wanted = rule(RECIPE, threshold=chosen.threshold)
     options = RunOptions(recipe=RECIPE, rule=wanted, max_text=1 << 20, workers=1)
     collected = Pipeline(options).read(open_table(texts))
     # A threshold that all candidates pass: which pairs meet is the question.
     search = _core.PairSearch(
         collected.corpus,
         _core.Rule(
-            scheme=found.scheme,
+            scheme=chosen.scheme,
             max_distance=0,
-            bands=found.bands,
-            rows=found.rows,
+            bands=chosen.bands,
+            rows=chosen.rows,
             resemblance=1e-9,
             threshold=1e-9,
             measure=wanted.measured,
@@ -69,10 +69,10 @@ def found_share(texts, found):
 @pytest.mark.parametrize("resemblance", [0.2, 0.4, 0.5, 0.6, 0.8])
 def test_the_s_curve_is_what_is_found(threshold, resemblance):
     """Within four standard errors, on both sides of the threshold."""
-    found = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
-    predicted = dict(found.s_curve)[resemblance]
+    chosen = plan(2 * PAIRS, recipe=RECIPE, threshold=threshold)
+    predicted = dict(chosen.s_curve)[resemblance]
     rng = random.Random(round(1000 * threshold + 10 * resemblance))
-    measured = found_share(pairs_of(resemblance, rng), found)
+    measured = found_share(pairs_of(resemblance, rng), chosen)
     error = math.sqrt(predicted * (1 - predicted) / PAIRS)
     # Of what is nearly never or nearly always found, one pair more or less is no error.
     assert abs(measured - predicted) <= 4 * error + 1 / PAIRS
@@ -81,11 +81,11 @@ def test_the_s_curve_is_what_is_found(threshold, resemblance):
 @pytest.mark.parametrize("documents", [1000, 10**6])
 @pytest.mark.parametrize("threshold", [0.55, 0.8])
 def test_the_predicted_recall_is_what_is_found_at_the_threshold(threshold, documents):
-    found = plan(documents, recipe=RECIPE, threshold=threshold)
+    chosen = plan(documents, recipe=RECIPE, threshold=threshold)
     texts = pairs_of(threshold, random.Random(documents + round(100 * threshold)))
-    measured = found_share(texts, found)
-    error = math.sqrt(found.predicted_recall * (1 - found.predicted_recall) / PAIRS)
-    assert abs(measured - found.predicted_recall) <= 4 * error
+    measured = found_share(texts, chosen)
+    error = math.sqrt(chosen.predicted_recall * (1 - chosen.predicted_recall) / PAIRS)
+    assert abs(measured - chosen.predicted_recall) <= 4 * error
 
 
 def of_letters(name):
@@ -101,9 +101,9 @@ def test_the_predicted_recall_of_samples_is_no_promise_too_much(name, threshold)
     """For texts of equal length; of some of 400 characters not all keys are kept."""
     recipe = of_letters(name)
     texts = pairs_of(threshold, random.Random(round(100 * threshold)), union=400)
-    found = pairs(texts, threshold=threshold, recipe=recipe)
-    measured = len(found.table) / PAIRS
-    predicted = found.plan.predicted_recall
+    result = pairs(texts, threshold=threshold, recipe=recipe)
+    measured = len(result.table) / PAIRS
+    predicted = result.plan.predicted_recall
     assert measured >= predicted - 4 * math.sqrt(predicted * (1 - predicted) / PAIRS)
     if (name, threshold) == ("general", 0.05):
         # Some are missed: a search that takes all for candidates would not show.
@@ -126,7 +126,7 @@ def test_a_shortened_copy_is_hardly_ever_missed(name, threshold):
             letters = rng.sample(ALPHABET, 400)
             texts += ["".join(letters), "".join(letters[: round(400 * threshold)])]
         for first, order in (("text", 1), ("copy", -1)):
-            found = pairs(texts[::order], threshold=threshold, recipe=of_letters(name))
-            missed[first] += PAIRS - len(found.table)
+            result = pairs(texts[::order], threshold=threshold, recipe=of_letters(name))
+            missed[first] += PAIRS - len(result.table)
     assert missed["text"] <= 0.003 * COLLECTIONS * PAIRS
     assert missed["copy"] == 0

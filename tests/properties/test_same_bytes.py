@@ -39,8 +39,8 @@ def corpus():
     for _ in range(200):
         if made and rng.random() < 0.5:
             text = rng.choice(made)
-            at = rng.randint(0, len(text))
-            text = text[:at] + rng.choice(words) + text[at + rng.randint(0, 3) :]
+            begin = rng.randint(0, len(text))
+            text = text[:begin] + rng.choice(words) + text[begin + rng.randint(0, 3) :]
         else:
             text = " ".join(rng.choices(words, k=rng.randint(0, 12)))
         made.append(text)
@@ -52,10 +52,10 @@ def run_all(source, folder, **options):
     folder.mkdir()
     for recipe in RECIPES:
         kinds = ("kept", "removed", "pairs", "prints")
-        kept, removed, found, prints = (folder / f"{recipe}-{kind}.jsonl" for kind in kinds)
+        kept, removed, pairs_path, prints = (folder / f"{recipe}-{kind}.jsonl" for kind in kinds)
         rule = {} if recipe in BY_DISTANCE else {"threshold": 0.6}
         dedup_files([source], kept, removed=removed, recipe=recipe, **rule, **options)
-        pairs_files([source], found, recipe=recipe, **rule, **options)
+        pairs_files([source], pairs_path, recipe=recipe, **rule, **options)
         if recipe in MAKES_PRINTS:
             fingerprint_files([source], prints, recipe=recipe, **options)
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
@@ -64,7 +64,7 @@ def run_all(source, folder, **options):
 @pytest.fixture(scope="module")
 def source(corpus, tmp_path_factory):
     path = tmp_path_factory.mktemp("in") / "in.jsonl"
-    lines = [json.dumps({"id": str(at), "text": text}) for at, text in enumerate(corpus)]
+    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(corpus)]
     lines.insert(7, '{"text": 12}')
     lines.insert(150, "not json")
     path.write_text("".join(line + "\n" for line in lines), "utf-8")
@@ -114,9 +114,9 @@ def test_in_memory_is_the_same_as_from_files(source, expected):
 @given(many=corpora(max_documents=30), workers=st.sampled_from((2, 3)))
 def test_workers_in_memory(many, workers):
     for recipe in RECIPES:
-        one, other = (dedup(many, recipe=recipe, workers=w) for w in (1, workers))
-        assert one.removed.equals(other.removed)
-        assert (one.keep == other.keep).all()
+        first, second = (dedup(many, recipe=recipe, workers=w) for w in (1, workers))
+        assert first.removed.equals(second.removed)
+        assert (first.keep == second.keep).all()
         tables = [pairs(many, recipe=recipe, workers=w).table for w in (1, workers)]
         assert tables[0].equals(tables[1])
         if recipe in MAKES_PRINTS:
@@ -135,8 +135,8 @@ def test_more_documents_than_a_chunk_of_the_search():
     for _ in range(3500):
         if made and rng.random() < 0.6:
             text = rng.choice(made[-2000:])
-            at = rng.randrange(len(text))
-            text = text[:at] + chr(rng.randrange(0x4E00, 0x4F00)) + text[at + 1 :]
+            position = rng.randrange(len(text))
+            text = text[:position] + chr(rng.randrange(0x4E00, 0x4F00)) + text[position + 1 :]
         else:
             text = "".join(chr(rng.randrange(0x4E00, 0x5200)) for _ in range(40))
         made.append(text)

@@ -82,36 +82,36 @@ def test_shingles_without_letters_and_digits_may_be_dropped(text, k):
 )
 def test_the_similarity_of_samples_is_the_twins(cuts, size):
     """The beginnings of texts: some share most, and their rates differ."""
-    one, other = (long_text(seed % 3, length) for seed, length in cuts)
+    first, second = (long_text(seed % 3, length) for seed, length in cuts)
     recipe = SAMPLING[size].replace(decide={"measure": "sketch"})
-    found = compare(one, other, recipe=recipe)
-    a, b = (sample.sample(features(text, recipe), size) for text in (one, other))
-    assert found.measure == "sampled_resemblance"
-    assert found.similarity == sample.resemblance(a, b)
+    comparison = compare(first, second, recipe=recipe)
+    a, b = (sample.sample(features(text, recipe), size) for text in (first, second))
+    assert comparison.measure == "sampled_resemblance"
+    assert comparison.similarity == sample.resemblance(a, b)
     if a[0] == b[0] == 1:
-        assert found.similarity == pytest.approx(found.resemblance, abs=1e-12)
+        assert comparison.similarity == pytest.approx(comparison.resemblance, abs=1e-12)
 
 
 @given(texts(), texts(), st.sampled_from(NUM_PERMS))
 def test_the_similarity_of_signatures_is_the_twins(a, b, num_perm):
     recipe = SIGNING[num_perm].replace(decide={"measure": "sketch"})
-    found = compare(a, b, recipe=recipe)
+    comparison = compare(a, b, recipe=recipe)
     units = [features(text, recipe) for text in (a, b)]
     if all(units):
-        signatures = [minhash.signature(one, num_perm) for one in units]
-        assert found.measure == "equal_values"
-        assert found.similarity == minhash.equal_values(*signatures)
+        signatures = [minhash.signature(of_text, num_perm) for of_text in units]
+        assert comparison.measure == "equal_values"
+        assert comparison.similarity == minhash.equal_values(*signatures)
     else:
-        assert (found.measure, found.similarity) == ("identical", float(a == b))
+        assert (comparison.measure, comparison.similarity) == ("identical", float(a == b))
 
 
 @pytest.mark.parametrize("size", [1, 8, 32])
 def test_the_rate_doubles_where_twice_as_many_features_are_kept(size):
     """Texts of 5-shingles have four fewer than characters; all are distinct here."""
     recipe = SAMPLING[32].replace(sketch={"size": size})
-    characters = [chr(0x4E00 + at) for at in range(70 * size + 4)]
+    characters = [chr(0x4E00 + number) for number in range(70 * size + 4)]
     for count in (size, 2 * size - 1, 2 * size, 4 * size - 1, 4 * size, 64 * size):
-        units = {"".join(characters[at : at + 5]) for at in range(count)}
+        units = {"".join(characters[begin : begin + 5]) for begin in range(count)}
         rate, keys = sample.sample(units, size)
         assert rate == 2 ** ((count // size).bit_length() - 1)
         assert made("".join(characters[: count + 4]), recipe) == (count, keys)
@@ -138,7 +138,7 @@ def test_a_short_signature_begins_a_long_one():
 
 
 def test_order_and_repetition_of_features_change_nothing():
-    units = [long_text(at, 5) for at in range(40)]
+    units = [long_text(number, 5) for number in range(40)]
     recipe = load_recipe("minhash").replace(segment={"k": 1})
     texts = ["".join(units), "".join(reversed(units)), "".join(units) * 2]
     for changes in ({}, {"sketch": {"kind": "sample", "num_perm": 128}}):

@@ -44,10 +44,10 @@ def clusters(text):
     """Return the finest spans whose NFKC forms, one after the other, are that of the text."""
     whole = unicodedata.normalize("NFKC", text)
     parts = (
-        [unicodedata.normalize("NFKC", part) for part in (text[:at], text[at:])]
-        for at in range(1, len(text))
+        [unicodedata.normalize("NFKC", part) for part in (text[:cut], text[cut:])]
+        for cut in range(1, len(text))
     )
-    cuts = [at for at, (before, after) in enumerate(parts, 1) if before + after == whole]
+    cuts = [cut for cut, (before, after) in enumerate(parts, 1) if before + after == whole]
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
 
 
@@ -58,13 +58,13 @@ def weight(letter):
 
 def shingles(plain):
     """Return the 64-bit hash of the shingle at each letter, as far as there are any."""
-    found = []
+    spans = []
     for begin in range(len(plain)):
         for end in range(begin + 1, len(plain) + 1):
             if sum(map(weight, plain[begin:end])) >= SHINGLE:
-                found.append(hash_of(plain[begin:end]))
+                spans.append(hash_of(plain[begin:end]))
                 break
-    return found
+    return spans
 
 
 def hash_of(letters):
@@ -88,7 +88,7 @@ def sketch(text, variants=None):
     if not hashes:
         return []
     windows = range(max(len(hashes) - WINDOW, 0) + 1)
-    return sorted({min(hashes[at : at + WINDOW]) for at in windows})
+    return sorted({min(hashes[begin : begin + WINDOW]) for begin in windows})
 
 
 def candidates(paper, library, least):
@@ -104,21 +104,21 @@ def candidates(paper, library, least):
     places = [[] for _ in library]
     sketches = [set(sketch(document)) for document in library]
     for hash_, place in first_places.items():
-        having = [at for at, chosen in enumerate(sketches) if hash_ >> 32 in chosen]
-        for at in having[:MOST_OF_A_SHINGLE]:
-            places[at].append(place)
+        having = [number for number, chosen in enumerate(sketches) if hash_ >> 32 in chosen]
+        for number in having[:MOST_OF_A_SHINGLE]:
+            places[number].append(place)
     asked = min(max((least + 1 - SHINGLE // 2) // WINDOW, 1), 3)
-    found = [(at, together(text, sorted(of_one), asked)) for at, of_one in enumerate(places)]
-    return sorted([one for one in found if one[1]], key=lambda one: (-one[1], one[0]))
+    hits = [(number, together(text, sorted(of_one), asked)) for number, of_one in enumerate(places)]
+    return sorted([hit for hit in hits if hit[1]], key=lambda hit: (-hit[1], hit[0]))
 
 
 def together(text, places, asked):
     """Count the places that are among `asked` in a row within one stretch."""
     counted = set()
-    for at in range(len(places) - asked + 1):
-        some = places[at : at + asked]
-        if sum(map(weight, text[some[0] : some[-1]])) <= STRETCH:
-            counted.update(some)
+    for begin in range(len(places) - asked + 1):
+        stretch = places[begin : begin + asked]
+        if sum(map(weight, text[stretch[0] : stretch[-1]])) <= STRETCH:
+            counted.update(stretch)
     return len(counted)
 
 

@@ -21,13 +21,13 @@ def near_pairs(fingerprints, max_distance):
 
 def near(fingerprints, queries, max_distance):
     """Return (query, document, distance), ordered by query, distance, document."""
-    found = []
+    hits = []
     for q, query in enumerate(queries):
         for document, fingerprint in enumerate(fingerprints):
             d = distance(query, fingerprint)
             if d <= max_distance:
-                found.append((q, document, d))
-    return sorted(found, key=lambda hit: (hit[0], hit[2], hit[1]))
+                hits.append((q, document, d))
+    return sorted(hits, key=lambda hit: (hit[0], hit[2], hit[1]))
 
 
 def blocks(fingerprint, bits, count):

@@ -91,8 +91,8 @@ def commonness(texts, k, entries):
     """
     counts = Counter()
     for text in texts:
-        own = hashes(text, k)
-        counts.update(h for h in own if is_of(level_of(len(own)), h))
+        shingled = hashes(text, k)
+        counts.update(h for h in shingled if is_of(level_of(len(shingled)), h))
     level = 0
     while level < 64 and sum(is_of(level, h) for h in counts) > entries:
         level += 1
@@ -113,7 +113,7 @@ def weigh(first, second, table, level):
     """
     counts, least = table
     level = max(level, least)
-    a, b = ({h for h in one if is_of(level, h)} for one in (first, second))
+    a, b = ({h for h in shingles_ if is_of(level, h)} for shingles_ in (first, second))
     carried = {h: counts.get(h, 0) for h in a | b}
     common = sorted(carried[h] for h in a & b if carried[h] > RARE)
     if not common or len(a | b) < KNOWN:
@@ -125,13 +125,13 @@ def weigh(first, second, table, level):
     excused = [min(len(a & rare), len(b & majority)), min(len(b & rare), len(a & majority))]
     shared = sum(weight(carried[h]) for h in a & b)
     usual = weight(median)
-    alone = [sum(max(weight(carried[h]), usual) for h in one) for one in (a - b, b - a)]
+    alone = [sum(max(weight(carried[h]), usual) for h in only) for only in (a - b, b - a)]
     for side in (0, 1):
         alone[side] -= excused[side] * (1000 - usual)
     return {
         "level": level,
         "containment": shared / (shared + min(alone)),
-        "containments": [shared / (shared + one) for one in alone],
+        "containments": [shared / (shared + only) for only in alone],
         "resemblance": shared / (shared + sum(alone)),
         "median": median,
         "excused": sum(excused),
@@ -178,30 +178,30 @@ def word_unit(word):
     lower = word.lower() if word.isascii() else word
     if lower in NUMBER_WORDS:
         return named(str(NUMBER_WORDS.index(lower)), number=True)
-    for at, month in enumerate(MONTHS):
+    for number, month in enumerate(MONTHS):
         if lower in (month, month[:3]):
-            return named(chr(at), seed=1, number=True)
+            return named(chr(number), seed=1, number=True)
     return named(word)
 
 
 @lru_cache(maxsize=1000)
 def units(text):
     """Return words, numbers, and the other letters and digits one by one, in order."""
-    found = []
-    at = 0
-    while at < len(text):
-        end = at + 1
-        if number := NUMBER.match(text, at):
-            found.append(named(value(number[0]), number=True))
+    made = []
+    begin = 0
+    while begin < len(text):
+        end = begin + 1
+        if number := NUMBER.match(text, begin):
+            made.append(named(value(number[0]), number=True))
             end = number.end()
-        elif is_of_word(text[at]):
+        elif is_of_word(text[begin]):
             while end < len(text) and is_of_word(text[end]):
                 end += 1
-            found.append(word_unit(text[at:end]))
-        elif is_letter(text[at]):
-            found.append(named(text[at]))
-        at = end
-    return found
+            made.append(word_unit(text[begin:end]))
+        elif is_letter(text[begin]):
+            made.append(named(text[begin]))
+        begin = end
+    return made
 
 
 # Side by side
@@ -239,18 +239,18 @@ def anchors(a, b, begin, stop_a, stop_b):
         return []
 
     def once(row, stop):
-        rows = [tuple(row[at : at + ANCHOR]) for at in range(begin, stop - ANCHOR + 1)]
+        rows = [tuple(row[i : i + ANCHOR]) for i in range(begin, stop - ANCHOR + 1)]
         times = Counter(rows)
-        return {row: begin + at for at, row in enumerate(rows) if times[row] == 1}
+        return {row: begin + number for number, row in enumerate(rows) if times[row] == 1}
 
-    there = once(b, stop_b)
-    both = sorted((at, there[row]) for row, at in once(a, stop_a).items() if row in there)
+    of_b = once(b, stop_b)
+    both = sorted((position, of_b[row]) for row, position in once(a, stop_a).items() if row in of_b)
     # Patience sorting: the top of each pile, and what each card lies on.
     tops, before = [], {}
-    for at in both:
-        pile = bisect_left(tops, at[1], key=lambda top: top[1])
-        before[at] = tops[pile - 1] if pile else None
-        tops[pile : pile + 1] = [at]
+    for pair in both:
+        pile = bisect_left(tops, pair[1], key=lambda top: top[1])
+        before[pair] = tops[pile - 1] if pile else None
+        tops[pile : pile + 1] = [pair]
     run = [tops[-1]] if tops else []
     while run and before[run[-1]]:
         run.append(before[run[-1]])
@@ -260,22 +260,22 @@ def anchors(a, b, begin, stop_a, stop_b):
 def matches(a, b):
     """Return the places of equal units of two rows, forward in both."""
     least = min(len(a), len(b))
-    begin = next((at for at in range(least) if a[at] != b[at]), least)
-    end = next((at for at in range(least - begin) if a[-1 - at] != b[-1 - at]), least - begin)
+    begin = next((i for i in range(least) if a[i] != b[i]), least)
+    end = next((i for i in range(least - begin) if a[-1 - i] != b[-1 - i]), least - begin)
     stop_a, stop_b = len(a) - end, len(b) - end
-    places = [(at, at) for at in range(begin)]
+    places = [(position, position) for position in range(begin)]
     x = y = begin
-    for here, there in [*anchors(a, b, begin, stop_a, stop_b), (stop_a, stop_b)]:
-        if here < x or there < y:
+    for end_a, end_b in [*anchors(a, b, begin, stop_a, stop_b), (stop_a, stop_b)]:
+        if end_a < x or end_b < y:
             continue
-        if (here - x) * (there - y) <= EXACT**2:
-            between = common_subsequence(a[x:here], b[y:there])
+        if (end_a - x) * (end_b - y) <= EXACT**2:
+            between = common_subsequence(a[x:end_a], b[y:end_b])
             places += [(x + i, y + j) for i, j in between]
-        x, y = here, there
+        x, y = end_a, end_b
         while x < stop_a and y < stop_b and a[x] == b[y]:
             places.append((x, y))
             x, y = x + 1, y + 1
-    return places + [(stop_a + at, stop_b + at) for at in range(end)]
+    return places + [(stop_a + number, stop_b + number) for number in range(end)]
 
 
 def stretches(a, b):
@@ -327,13 +327,13 @@ def aligned(a, b):
     }
 
 
-def taken_by_numbers(found):
+def taken_by_numbers(aligned):
     """Return how much the replaced numbers of an alignment lower the similarity, in [0, 1]."""
-    replaced, shorter = found["replaced"], min(found["units_a"], found["units_b"])
+    replaced, shorter = aligned["replaced"], min(aligned["units_a"], aligned["units_b"])
     if not replaced:
         return 0.0
-    edited = found["edited"] / (found["equal"] + found["edited"])
-    beyond = replaced / (replaced + found["agree"]) - edited
+    edited = aligned["edited"] / (aligned["equal"] + aligned["edited"])
+    beyond = replaced / (replaced + aligned["agree"]) - edited
     return min(1, 400 / shorter) * min(1, 3 * max(0, beyond))
 
 

@@ -28,10 +28,10 @@ def dedup(count, similarity, threshold, order=None, against=()):
     kept, removals = list(against), []
     for document in range(count) if order is None else order:
         compared = [(similarity(document, keeper), keeper) for keeper in kept]
-        found = [(value, keeper) for value, keeper in compared if value >= threshold]
-        if found:
-            best = max(value for value, _ in found)
-            keeper = next(keeper for value, keeper in found if value == best)
+        similar = [(value, keeper) for value, keeper in compared if value >= threshold]
+        if similar:
+            best = max(value for value, _ in similar)
+            keeper = next(keeper for value, keeper in similar if value == best)
             removals.append(Removal(document, keeper, best))
         else:
             kept.append(document)

@@ -33,12 +33,12 @@ def signature(features, num_perm):
     return [min(((a * x + b) % 2**32 for x in lows), default=EMPTY) for a, b in orders(num_perm)]
 
 
-def equal_values(one, other):
+def equal_values(a, b):
     """Return the share of values in which two signatures agree: estimates resemblance."""
-    return sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+    return sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
 
 
-def share_a_band(one, other, bands, rows):
+def share_a_band(a, b, bands, rows):
     """Return whether two signatures agree on all values of one of the bands."""
     cuts = range(0, bands * rows, rows)
-    return any(one[at : at + rows] == other[at : at + rows] for at in cuts)
+    return any(a[begin : begin + rows] == b[begin : begin + rows] for begin in cuts)

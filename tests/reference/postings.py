@@ -72,9 +72,9 @@ class Postings:
         rare, common = choose(keys, self.documents, self.threshold, takes_all=self.takes_all)
         self.filed[document] = set()
         for key in (*rare, *common):
-            found = self.lists.setdefault(key, [])
-            if len(found) < self.longest:
-                found.append(document)
+            filed = self.lists.setdefault(key, [])
+            if len(filed) < self.longest:
+                filed.append(document)
                 self.filed[document].add(key)
 
     def near(self, document):
@@ -87,7 +87,7 @@ class Postings:
         rare = sum(self.documents[key] <= FEW for key in shared)
         return self.is_enough(rare, len(shared) - rare, document, filed)
 
-    def is_enough(self, rare, common, one, other):
+    def is_enough(self, rare, common, asking, filed):
         """Return whether two documents share enough keys to be a candidate pair."""
-        of_rare, of_any = map(min, self.asked[one], self.asked[other])
+        of_rare, of_any = map(min, self.asked[asking], self.asked[filed])
         return rare >= of_rare or rare + common >= of_any

@@ -19,29 +19,29 @@ def repeats(units, least, documents):
     repeat is (text, count, documents, document, begin, end), in the order of the first places; a
     place is (letters, document, begin, end), in the order of the documents.
     """
-    found = {}
+    places_of = {}
     for document, spans in enumerate(units):
         for text, begin, end in spans:
             letters = plain(text)
             if letters and sum(map(weight, letters)) >= least:
-                found.setdefault(letters, []).append((document, begin, end, text))
+                places_of.setdefault(letters, []).append((document, begin, end, text))
     table, places = [], []
-    for letters, some in found.items():
-        having = len({document for document, *_ in some})
+    for letters, having_places in places_of.items():
+        having = len({document for document, *_ in having_places})
         if having < documents:
             continue
-        document, begin, end, text = some[0]
-        table.append((text, len(some), having, document, begin, end))
-        places += [(letters, *place[:3]) for place in some]
-    return sorted(table, key=lambda one: one[3:5]), sorted(places, key=lambda one: one[1:])
+        document, begin, end, text = having_places[0]
+        table.append((text, len(having_places), having, document, begin, end))
+        places += [(letters, *place[:3]) for place in having_places]
+    return sorted(table, key=lambda row: row[3:5]), sorted(places, key=lambda row: row[1:])
 
 
 def lines(text):
     """Return the paragraphs of a text of which no line goes on with the next."""
-    found, begin = [], 0
+    spans, begin = [], 0
     for line in re.split(f"([{LINE_ENDS}])", text):
         inside = line.strip("".join(WHITE_SPACE))
         first = begin + line.index(inside)
-        found.append((inside, first, first + len(inside)))
+        spans.append((inside, first, first + len(inside)))
         begin += len(line)
-    return found
+    return spans

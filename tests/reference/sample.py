@@ -30,9 +30,9 @@ def cut(keys, rate):
     return [key for key in keys if key <= (2**32 - 1) // rate]
 
 
-def resemblance(one, other):
+def resemblance(a, b):
     """Return the resemblance of two samples, each with its rate, cut at the larger one."""
-    (rate_a, keys_a), (rate_b, keys_b) = one, other
+    (rate_a, keys_a), (rate_b, keys_b) = a, b
     rate = max(rate_a, rate_b)
-    a, b = set(cut(keys_a, rate)), set(cut(keys_b, rate))
-    return len(a & b) / len(a | b) if a & b else 0.0
+    kept_a, kept_b = set(cut(keys_a, rate)), set(cut(keys_b, rate))
+    return len(kept_a & kept_b) / len(kept_a | kept_b) if kept_a & kept_b else 0.0

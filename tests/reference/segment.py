@@ -35,17 +35,17 @@ def runs(text):
     An attached mark is of the kind of the character before it; one that has
     none, or follows a separator, begins a word.
     """
-    found = []
+    units = []
     for character in text:
         kind = kind_of(character)
         if kind == "attached":
-            before = found[-1][0] if found else "separating"
+            before = units[-1][0] if units else "separating"
             kind = "wordy" if before == "separating" else before
-        if found and found[-1][0] == kind:
-            found[-1] = (kind, found[-1][1] + character)
+        if units and units[-1][0] == kind:
+            units[-1] = (kind, units[-1][1] + character)
         else:
-            found.append((kind, character))
-    return found
+            units.append((kind, character))
+    return units
 
 
 @cache

@@ -231,9 +231,9 @@ def test_signature_by_hand():
     (rank,) = {(0x7B1DCDAF * 0x38D394C2 + 0xE220A839) % 2**32}
     assert minhash.signature([""], 16)[0] == rank
     assert minhash.signature([], 2) == [2**32 - 1] * 2
-    one, other = (minhash.signature(units, 64) for units in ("abcd", "abce"))
+    first, second = (minhash.signature(units, 64) for units in ("abcd", "abce"))
     both = minhash.signature("abcde", 64)
-    assert [min(pair) for pair in zip(one, other, strict=True)] == both
+    assert [min(pair) for pair in zip(first, second, strict=True)] == both
     assert minhash.equal_values([1, 2, 3, 4], [1, 2, 4, 3]) == 0.5
     assert minhash.share_a_band([1, 2, 3, 4], [9, 2, 3, 4], 2, 2)
     assert not minhash.share_a_band([1, 2, 3, 4], [1, 9, 9, 4], 2, 2)
@@ -268,9 +268,9 @@ def near(filed, asking, threshold, others=()):
 
 def test_postings_by_hand():
     # Of sixteen keys at .6 three must be shared; the seventeenth is not looked at.
-    own = range(100, 112)
-    assert near(range(20), [0, 5, 15, *own], 0.6)
-    assert not near(range(20), [0, 5, *range(16, 20), *own], 0.6)
+    usual = range(100, 112)
+    assert near(range(20), [0, 5, 15, *usual], 0.6)
+    assert not near(range(20), [0, 5, *range(16, 20), *usual], 0.6)
     assert not near([1, 2], [3, 4], 0.4)
     assert postings.enough(16, 0, 0.45) == (2, 6)
     assert postings.enough(12, 6, 0.6) == (2, 9)

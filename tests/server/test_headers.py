@@ -4,7 +4,6 @@ import pytest
 
 import neardup
 from neardup.exceptions import ParameterError
-from neardup.papers.report import html_report
 from neardup.server.security.headers import CONTENT_POLICY, report_policy
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
@@ -50,7 +49,7 @@ def report(tmp_path):
     paper, source = tmp_path / "paper.txt", tmp_path / "county.txt"
     paper.write_text(OWN + COPIED, "utf-8")
     source.write_text(COPIED, "utf-8")
-    return html_report(neardup.check(paper, source))
+    return neardup.check(paper, source).to_html()
 
 
 class TestReportPolicy:

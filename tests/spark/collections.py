@@ -19,47 +19,47 @@ def texts(seed: int, documents: int) -> list[str | None]:
     """Originals, copies, edited copies, chains of edits, forms, and what has no text."""
     random_ = random.Random(seed)
     made: list[list[str]] = []
-    found: list[str | None] = []
+    every: list[str | None] = []
     for _ in range(documents):
         kind = random_.random()
         if made and kind < 0.12:
-            found.append("".join(random_.choice(made)))
+            every.append("".join(random_.choice(made)))
             continue
         if made and kind < 0.35:
             # Of an edited copy again, so that chains come about.
-            some = list(random_.choice(made[-40:]))
+            edited = list(random_.choice(made[-40:]))
             for _ in range(random_.randint(1, 4)):
-                some[random_.randrange(len(some))] = sentence(random_)
-            made.append(some)
+                edited[random_.randrange(len(edited))] = sentence(random_)
+            made.append(edited)
         elif kind < 0.5:
             # A form: everything but the numbers is what others have, too.
             value = random_.randint(100, 999999)
             made.append([f"第{value}号公告:本日气温{value % 40}度,风力{value % 9}级。" * 3])
         elif kind < 0.6:
-            found.append(random_.choice(["", " ", "。", "!!", "短文", None]))
+            every.append(random_.choice(["", " ", "。", "!!", "短文", None]))
             continue
         else:
             made.append([sentence(random_) for _ in range(random_.randint(3, 9))])
-        found.append("".join(made[-1]))
-    return found
+        every.append("".join(made[-1]))
+    return every
 
 
 def lines(seed: int, documents: int) -> list[bytes]:
     """The same as JSON lines, with ids, with lines that are none, and blank ones."""
     random_ = random.Random(seed)
-    found = []
-    for at, text in enumerate(texts(seed, documents)):
-        record: dict[str, object] = {"title": f"标题 {at}", "text": text, "n": at}
-        if at % 5:
-            record["id"] = random_.choice([f"é/{at}", f"文章 {at}", at])
-        found.append(orjson.dumps(record))
+    made = []
+    for number, text in enumerate(texts(seed, documents)):
+        record: dict[str, object] = {"title": f"标题 {number}", "text": text, "n": number}
+        if number % 5:
+            record["id"] = random_.choice([f"é/{number}", f"文章 {number}", number])
+        made.append(orjson.dumps(record))
         odd = random_.random()
         if odd < 0.01:
-            found.append(b'{"text": "never closed')
+            made.append(b'{"text": "never closed')
         elif odd < 0.02:
-            found.append(b'{"text": "\xff\xfe no UTF-8"}')
+            made.append(b'{"text": "\xff\xfe no UTF-8"}')
         elif odd < 0.03:
-            found.append(b" \t")
+            made.append(b" \t")
         elif odd < 0.04:
-            found.append(b'{"nothing": 1}\r')
-    return found
+            made.append(b'{"nothing": 1}\r')
+    return made

@@ -85,8 +85,8 @@ class Cluster:
 
     def add_workers(self, count: int) -> None:
         limits = ("--cores", "1", "--memory", "600m", "--host", "127.0.0.1", "--webui-port", "0")
-        for at in range(count):
-            work = str(self.folder / f"worker-{at}")
+        for number in range(count):
+            work = str(self.folder / f"worker-{number}")
             self.workers.append(self.start("worker.Worker", *limits, "--work-dir", work, self.url))
         wait(lambda: self.registered() == count)
 

@@ -12,11 +12,11 @@ import neardup
 import neardup.spark
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
-from neardup.readers.fields import Fields
 from neardup.spark import io, job, shuffle
 from neardup.spark.checkpoint import Folders
 from tests.spark.collections import lines, sentence, texts
 from tests.spark.conftest import read_parts
+from tests.spark.test_kernels import settings_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -43,22 +43,13 @@ def same_files(spark, inputs, folder: Path, **options) -> neardup.spark.SparkRes
         **options,
     )
     assert read_parts(out / "kept") == (folder / "kept.jsonl").read_bytes()
-    found = [orjson.loads(line) for line in read_parts(out / "removed").splitlines()]
+    removed = [orjson.loads(line) for line in read_parts(out / "removed").splitlines()]
     rows = [orjson.loads(line) for line in (folder / "removed.jsonl").read_bytes().splitlines()]
-    assert found == list(map(without_numbers, rows))
+    assert removed == list(map(without_numbers, rows))
     assert result.doubtful() == list(map(without_numbers, expected.doubtful()))
     assert [str(p) for p in result.problems] == [str(p) for p in expected.problems]
-    for name in (
-        *(
-            "read",
-            "against",
-            "unreadable",
-            "without_features",
-            "exact_duplicates",
-            "near_duplicates",
-        ),
-        *("kept", "problems", "largest_cluster"),
-    ):
+    numbers = "read against unreadable without_features exact_duplicates near_duplicates kept"
+    for name in [*numbers.split(), "problems", "largest_cluster"]:
         assert getattr(result.summary, name) == getattr(expected.summary, name), name
     return result
 
@@ -133,8 +124,8 @@ def test_against_other_files(spark, tmp_path, monkeypatch, recipe, decide, again
     monkeypatch.chdir(tmp_path)
     every = lines(9, 400)
     random.Random(9).shuffle(every)
-    for name, some in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
-        Path(f"{name}.jsonl").write_bytes(b"\n".join(some) + b"\n")
+    for name, part in (("a", every[:200]), ("b", every[200:330]), ("c", every[330:])):
+        Path(f"{name}.jsonl").write_bytes(b"\n".join(part) + b"\n")
     result = same_files(
         spark,
         [str(tmp_path / "a.jsonl")],
@@ -168,13 +159,12 @@ def test_the_same_file_on_both_sides(spark, tmp_path):
 
 @pytest.mark.parametrize("against_only", [False, True])
 def test_against_another_table(spark, against_only):
-    some = texts(12, 300)
-    every = pa.table({"n": range(300), "text": pa.array(some, pa.string())})
-    own, other = every.take(list(range(0, 300, 2))), every.take(list(range(1, 300, 2)))
-    other = pa.table({"content": other["text"], "id": [f"b{at}" for at in range(150)]})
-    expected = neardup.dedup(own, against=other, against_only=against_only, recipe="shingle")
+    every = pa.table({"n": range(300), "text": pa.array(texts(12, 300), pa.string())})
+    frame, other = every.take(list(range(0, 300, 2))), every.take(list(range(1, 300, 2)))
+    other = pa.table({"content": other["text"], "id": [f"b{number}" for number in range(150)]})
+    expected = neardup.dedup(frame, against=other, against_only=against_only, recipe="shingle")
     result = neardup.spark.dedup(
-        spark.createDataFrame(own).repartition(3),
+        spark.createDataFrame(frame).repartition(3),
         against=spark.createDataFrame(other).coalesce(1),
         against_only=against_only,
         order_by="n",
@@ -190,12 +180,12 @@ def test_against_another_table(spark, against_only):
 
 
 def test_a_table_by_a_column(spark):
-    some = texts(6, 400)
-    ids = [f"id {at}" for at in range(len(some))]
-    table = pa.table({"n": range(len(some)), "key": ids, "body": pa.array(some, pa.string())})
+    body = texts(6, 400)
+    ids = [f"id {number}" for number in range(len(body))]
+    table = pa.table({"n": range(len(body)), "key": ids, "body": pa.array(body, pa.string())})
     expected = neardup.dedup(table, text_field="body", id_field="key", recipe="shingle")
     # The order is that of the column, wherever the rows are.
-    frame = spark.createDataFrame(table.take(list(range(len(some)))[::-1])).repartition(4)
+    frame = spark.createDataFrame(table.take(list(range(len(body)))[::-1])).repartition(4)
     result = neardup.spark.dedup(
         frame,
         text_field="body",
@@ -231,11 +221,11 @@ def test_columns_of_all_types_are_kept(spark):
 
 
 def test_records_move_to_many_requests(spark, monkeypatch):
-    some = texts(7, 250)
+    every = texts(7, 250)
     monkeypatch.setattr(shuffle, "BROADCAST", -1)
-    frame = spark.createDataFrame(pa.table({"text": pa.array(some, pa.string())})).coalesce(1)
+    frame = spark.createDataFrame(pa.table({"text": pa.array(every, pa.string())})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=100)
-    expected = neardup.dedup([{"text": text} for text in some])
+    expected = neardup.dedup([{"text": text} for text in every])
     assert pairs_of(result.removed.toArrow()) == pairs_of(expected.removed)
     result.close()
 
@@ -245,24 +235,16 @@ def pairs_of(removed):
 
 
 def test_a_unit_gets_each_document_once(spark):
-    given = {
-        "recipe": "general",
-        "measure": None,
-        "threshold": None,
-        "max_distance": None,
-        "exhaustive": False,
-        "against_only": False,
-    }
-    settings = job.settings_of(given, Fields(), lines=False)
+    settings = settings_for("general", {})
     batches = spark.createDataFrame(
         [(0, ["一二三", "四五六", None]), (1, ["seven"])], "batch long, texts array<string>"
     )
     # A document that two batches request for unit 5, and one for unit 6.
     numbers = [5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1]
-    requests = spark.createDataFrame([(0, some) for some in numbers], "batch long, needed long")
+    requests = spark.createDataFrame([(0, number) for number in numbers], "batch long, needed long")
     for is_small in (True, False):
-        found = shuffle.texts_of(batches, requests, settings, is_small=is_small)
-        assert sorted(map(tuple, found.collect())) == [
+        requested = shuffle.texts_of(batches, requests, settings, is_small=is_small)
+        assert sorted(map(tuple, requested.collect())) == [
             (5, 1, "四五六"),
             (6, 1, "四五六"),
             (6, 2, None),
@@ -273,31 +255,31 @@ def forms(count: int) -> list[str]:
     """Texts that share most of what they say, and differ in what decides."""
     random_ = random.Random(4)
     same = sentence(random_, 12)
-    found = []
-    for at in range(count):
-        own = [same + sentence(random_, 30) for _ in range(2)]
-        found.append("".join(own))
-        if at % 3 == 0:
+    made = []
+    for number in range(count):
+        form = [same + sentence(random_, 30) for _ in range(2)]
+        made.append("".join(form))
+        if number % 3 == 0:
             # An edited copy, which stands in the lists until it is dropped.
-            found.append("".join(own)[:-4] + sentence(random_, 2))
-    return found
+            made.append("".join(form)[:-4] + sentence(random_, 2))
+    return made
 
 
 @pytest.mark.parametrize(("count", "rounds"), [(10, 1), (60, 2)])
 def test_a_second_time_is_needed_only_where_a_list_was_closed(spark, count, rounds):
-    some = forms(count)
-    frame = spark.createDataFrame(pa.table({"text": some})).coalesce(1)
+    made = forms(count)
+    frame = spark.createDataFrame(pa.table({"text": made})).coalesce(1)
     result = neardup.spark.dedup(frame, partitions=2, batch_documents=16)
-    expected = neardup.dedup([{"text": text} for text in some])
-    found = pairs_of(result.removed.toArrow())
-    assert found == pairs_of(expected.removed)
-    assert len(found) >= count // 3
+    expected = neardup.dedup([{"text": text} for text in made])
+    removed = pairs_of(result.removed.toArrow())
+    assert removed == pairs_of(expected.removed)
+    assert len(removed) >= count // 3
     assert result.summary.rounds == rounds if rounds == 1 else result.summary.rounds >= rounds
     assert left_out(result.summary) == left_out(expected.summary)
     assert (result.summary.unlisted_pairs > 0) is (rounds > 1)
     result.close()
     exhaustive = neardup.spark.dedup(frame, partitions=2, batch_documents=16, exhaustive=True)
-    expected = neardup.dedup([{"text": text} for text in some], exhaustive=True)
+    expected = neardup.dedup([{"text": text} for text in made], exhaustive=True)
     assert exhaustive.removed.toArrow().column("id").to_pylist() == [
         row["id"] for row in expected.removed.to_pylist()
     ]
@@ -313,19 +295,19 @@ def test_small_files_are_read_together_and_written_in_order(spark, tmp_path):
     every = lines(11, 240)
     # Spark puts files together by size, the largest first.
     names = []
-    for at, begin in enumerate(range(0, len(every), 40)):
-        some = every[begin : begin + (40 if at % 2 else 20)]
-        names.append(str(tmp_path / f"in-{at}.jsonl"))
-        Path(names[-1]).write_bytes(b"\n".join(some))
+    for number, begin in enumerate(range(0, len(every), 40)):
+        part = every[begin : begin + (40 if number % 2 else 20)]
+        names.append(str(tmp_path / f"in-{number}.jsonl"))
+        Path(names[-1]).write_bytes(b"\n".join(part))
     result = same_files(spark, names, tmp_path, partitions=2, batch_documents=16)
     assert result.summary.near_duplicates > 5
 
 
 def test_nothing_and_next_to_nothing(spark):
-    for some in ([], ["", "", None], ["one text alone"]):
-        frame = spark.createDataFrame([(text,) for text in some], "text string").coalesce(1)
+    for contents in ([], ["", "", None], ["one text alone"]):
+        frame = spark.createDataFrame([(text,) for text in contents], "text string").coalesce(1)
         result = neardup.spark.dedup(frame, partitions=1)
-        expected = neardup.dedup([{"text": text} for text in some]) if some else None
+        expected = neardup.dedup([{"text": text} for text in contents]) if contents else None
         kept = [row.text for row in result.kept.collect()]
         assert kept == ([row["text"] for row in expected.kept] if expected else [])
         result.close()
@@ -382,21 +364,21 @@ def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
 def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch):
     from neardup.spark.checkpoint import Checkpoint
 
-    run, own, old = {"threshold": 0.5}, str(tmp_path / "own"), tmp_path / "old"
-    Checkpoint(spark, own, run)
-    Checkpoint(spark, own, run)
+    run, new, old = {"threshold": 0.5}, str(tmp_path / "new"), tmp_path / "old"
+    Checkpoint(spark, new, run)
+    Checkpoint(spark, new, run)
     # What versions without a manifest left: settings alone.
     old.mkdir()
     (old / "settings.json").write_text('{"threshold": 0.5}')
     monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
-    for folder in (own, str(old)):
+    for folder in (new, str(old)):
         with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
             Checkpoint(spark, folder, run)
 
 
 def test_parquet(spark, tmp_path):
-    some = texts(9, 200)
-    frame = pa.table({"text": pa.array(some, pa.string()), "list": [[1, 2]] * len(some)})
+    every = texts(9, 200)
+    frame = pa.table({"text": pa.array(every, pa.string()), "list": [[1, 2]] * len(every)})
     import pyarrow.parquet as pq
 
     pq.write_table(frame, tmp_path / "in.parquet", row_group_size=60)
@@ -425,23 +407,23 @@ def test_part_files_are_named_by_place_and_content(spark, tmp_path):
     for name in ("0-a.txt.gz", "1-a.txt", "2-a.snappy.parquet"):
         (made / f"part-0000{name}").write_bytes(b"")
     Folders(spark).move_parts(str(made), str(tmp_path / "to"), [1, 0])
-    found = sorted(path.name for path in (tmp_path / "to").glob("part-*"))
-    assert found == ["part-00000-a.jsonl", "part-00001-a.jsonl.gz", "part-00004-a.snappy.parquet"]
+    names = sorted(path.name for path in (tmp_path / "to").glob("part-*"))
+    assert names == ["part-00000-a.jsonl", "part-00001-a.jsonl.gz", "part-00004-a.snappy.parquet"]
 
 
 def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')
     (tmp_path / "in.csv").write_bytes(b"text\nx\n")
     options = {"spark": spark}
-    there = str(tmp_path / "in.jsonl")
+    source = str(tmp_path / "in.jsonl")
     with pytest.raises(neardup.InputError, match="no such file"):
         neardup.spark.dedup_files([tmp_path / "none.jsonl"], tmp_path / "o", **options)
     with pytest.raises(neardup.InputError, match="must be named once"):
-        neardup.spark.dedup_files([there, there], tmp_path / "o", **options)
+        neardup.spark.dedup_files([source, source], tmp_path / "o", **options)
     with pytest.raises(neardup.ParameterError, match=r"must end in \.jsonl"):
         neardup.spark.dedup_files([tmp_path / "in.csv"], tmp_path / "o", **options)
     with pytest.raises(neardup.OutputError, match="exists already"):
-        neardup.spark.dedup_files([there], tmp_path, **options)
+        neardup.spark.dedup_files([source], tmp_path, **options)
     frame = spark.createDataFrame([("x", 1)], "text string, n int")
     for name, value in [
         ("text_field", 7),
@@ -501,16 +483,18 @@ def test_a_review_shows_the_same(spark, tmp_path):
     (tmp_path / "b.jsonl").write_bytes(b"\n".join(edited))
     inputs, against = [tmp_path / "in.jsonl"], [tmp_path / "b.jsonl"]
     page = tmp_path / "one.html"
-    one = dedup_files(inputs, tmp_path / "k.jsonl", against=against, review=page, recipe="shingle")
+    alone = dedup_files(
+        inputs, tmp_path / "k.jsonl", against=against, review=page, recipe="shingle"
+    )
     options = {"spark": spark, "against": against, "recipe": "shingle", "batch_documents": 64}
     many = neardup.spark.dedup_files(
         inputs, tmp_path / "out", review=tmp_path / "many.html", **options
     )
-    found, expected = many.review().evidence, one.review().evidence
+    evidence, expected = many.review().evidence, alone.review().evidence
     assert len(expected.removals) == 50
     assert expected.groups
     assert {removal.is_against for removal in expected.removals} == {True, False}
-    assert found == expected
+    assert evidence == expected
     assert (tmp_path / "many.html").read_bytes() == page.read_bytes()
     with pytest.raises(neardup.OutputError, match=r"many\.html: exists already"):
         neardup.spark.dedup_files(
@@ -524,5 +508,5 @@ def test_a_review_shows_the_same(spark, tmp_path):
         neardup.spark.dedup_files(inputs, tmp_path / "out3", review=tmp_path / "r.html", **options)
     frame = spark.createDataFrame([("a b c d e f g",), ("a b c d e f g h",)], "text string")
     result = neardup.spark.dedup(frame, recipe="shingle", threshold=0.3)
-    assert [one.similarity < 1 for one in result.review().evidence.removals] == [True]
+    assert [removal.similarity < 1 for removal in result.review().evidence.removals] == [True]
     result.close()

@@ -43,8 +43,8 @@ def grouped(table, key):
 
 
 def rows_of(table):
-    for at in range(table.num_rows):
-        yield {name: table.column(name)[at] for name in table.column_names}
+    for row in range(table.num_rows):
+        yield {name: table.column(name)[row] for name in table.column_names}
 
 
 def numbers_in(batches, column):
@@ -69,10 +69,10 @@ def settings_for(recipe, decide, columns=("text",)):
 
 
 def sketched(parts, settings, most, partitions=None):
-    found = []
+    batches = []
     for task, part in enumerate(parts):
         table = pa.record_batch({"text": pa.array(part, pa.string())})
-        found += sketching.sketch(
+        batches += sketching.sketch(
             [table],
             settings=settings,
             files={},
@@ -80,7 +80,7 @@ def sketched(parts, settings, most, partitions=None):
             partitions=partitions or len(parts),
             most=most,
         )
-    return pa.Table.from_batches(found)
+    return pa.Table.from_batches(batches)
 
 
 class Job:
@@ -123,7 +123,7 @@ class Job:
         settings = self.settings
         keys = union((kernels.keys(row, settings) for row in rows_of(self.batches)), kernels.KEYS)
         self.counts = union(
-            (kernels.count(some, settings=settings) for _, some in grouped(keys, "bucket")),
+            (kernels.count(rows, settings=settings) for _, rows in grouped(keys, "bucket")),
             kernels.COUNTS,
         )
 
@@ -146,8 +146,8 @@ class Job:
         told_of = dict(grouped(union([self.counts, *told], kernels.COUNTS), "batch"))
         return union(
             (
-                kernel(own, told_of[batch], settings=self.settings)
-                for batch, own in grouped(self.batches, "batch")
+                kernel(rows, told_of[batch], settings=self.settings)
+                for batch, rows in grouped(self.batches, "batch")
             ),
             schema,
         )
@@ -155,35 +155,35 @@ class Job:
     def lists(self, dropped):
         filed = self.for_each_batch(kernels.file, [skip(self.firsts), skip(dropped)], kernels.FILED)
         return union(
-            (kernels.lists(some, settings=self.settings) for _, some in grouped(filed, "bucket")),
+            (kernels.lists(rows, settings=self.settings) for _, rows in grouped(filed, "bucket")),
             kernels.LISTS,
         )
 
     def verified(self, *told):
         """Rows of pairs, and of pairs that were known before."""
         settings = self.settings
-        found = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
-        needed = dict(grouped(found.select(["batch", "needed"]), "batch"))
+        candidates = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
+        needed = dict(grouped(candidates.select(["batch", "needed"]), "batch"))
         columns = ["texts"] if settings.rule.keeps_texts else []
         columns += ["features", "sketches"] if settings.compares_sketches else []
         got = [
-            {"unit": some >> PLACE_BITS, "number": row["batch"].as_py() << PLACE_BITS | place}
+            {"unit": number >> PLACE_BITS, "number": row["batch"].as_py() << PLACE_BITS | place}
             | {name: row[name].values[place].as_py() for name in columns}
             for row in rows_of(self.batches.select(["batch", *columns]))
             if row["batch"].as_py() in needed
-            for some in sorted(set(needed[row["batch"].as_py()].column("needed").to_pylist()))
-            for place in [some & 0xFFFF]
+            for number in sorted(set(needed[row["batch"].as_py()].column("needed").to_pylist()))
+            for place in [number & 0xFFFF]
         ]
         types = {"unit": LONG, "number": LONG, "texts": pa.large_string()}
         types |= {"features": pa.int32(), "sketches": pa.large_binary()}
         schema = pa.schema([(name, types[name]) for name in ["unit", "number", *columns]])
         texts_of = dict(grouped(pa.Table.from_pylist(got, schema), "unit"))
         judged = [
-            kernels.verify(some, texts_of[unit], settings=settings, background=self.background)
-            for unit, some in grouped(found, "unit")
+            kernels.verify(rows, texts_of[unit], settings=settings, background=self.background)
+            for unit, rows in grouped(candidates, "unit")
         ]
-        old = found.filter(found["unit"].is_null()).filter(
-            found.filter(found["unit"].is_null())["later"].is_valid()
+        old = candidates.filter(candidates["unit"].is_null()).filter(
+            candidates.filter(candidates["unit"].is_null())["later"].is_valid()
         )
         return union(judged, kernels.PAIRS), old.select(kernels.PAIRS.names)
 
@@ -197,10 +197,10 @@ class Job:
             pairs = union([judged, old], kernels.PAIRS).to_pylist()
             similar = [p for p in pairs if p["similarity"] is not None]
             of_filed = [p for p in similar if p["later"] not in again]
-            found = apply_rule((p["later"], p["earlier"]) for p in of_filed)
-            if found == dropped:
+            decided = apply_rule((p["later"], p["earlier"]) for p in of_filed)
+            if decided == dropped:
                 break
-            dropped = found
+            dropped = decided
             again = [number for number, first in self.firsts.items() if first in dropped]
             known = union([known, judged], kernels.PAIRS)
         best = {}
@@ -215,7 +215,7 @@ class Job:
             if p["earlier"] not in dropped:
                 of_pair = (p["similarity"], -p["earlier"], p["distance"])
                 best[p["later"]] = max(best.get(p["later"], of_pair), of_pair)
-        place = {number: at for at, number in enumerate(self.numbers)}
+        place = {number: position for position, number in enumerate(self.numbers)}
         return [
             (place[n], place[-kept], s, None if distance < 0 else distance)
             for n, (s, kept, distance) in sorted(best.items())
@@ -234,7 +234,7 @@ def apply_rule(pairs):
 
 
 def test_a_chain_of_pairs():
-    pairs = [(at, at - 1) for at in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
+    pairs = [(number, number - 1) for number in range(2, 9)] + [(20, 4), (20, 3), (21, 20)]
     assert apply_rule(pairs) == {2, 4, 6, 8, 20}
 
 
@@ -265,23 +265,23 @@ def skip(numbers):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kernels_give_what_one_machine_gives(recipe, decide, most, buckets, tasks, seed):
     # Every batch meets every other one.
-    some = texts(seed, 80 if most == 1 else 240)
+    every = texts(seed, 80 if most == 1 else 240)
     expected = neardup.dedup(
-        [{"text": text} for text in some], recipe=recipe, **decide
+        [{"text": text} for text in every], recipe=recipe, **decide
     ).removed.to_pylist()
-    found = Job(some, recipe, decide, most=most, buckets=buckets, tasks=tasks).run()
-    assert len(expected) > len(some) / 10
-    assert found == [
+    removed = Job(every, recipe, decide, most=most, buckets=buckets, tasks=tasks).run()
+    assert len(expected) > len(every) / 10
+    assert removed == [
         (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"]) for r in expected
     ]
 
 
 @pytest.mark.parametrize(("recipe", "longest"), [("general", 32), ("minhash", 1000)])
 def test_documents_in_a_closed_list(recipe, longest):
-    some = texts(1, 40)[-1] or "桥梁市政府开放记者报道天气" * 9
+    text = texts(1, 40)[-1] or "桥梁市政府开放记者报道天气" * 9
 
     def lists(documents):
-        job = Job([some], recipe, {}, most=1, buckets=1, tasks=1)
+        job = Job([text], recipe, {}, most=1, buckets=1, tasks=1)
         sketch = job.batches.column("sketches")[0].as_py()
         settings = replace(job.settings, documents=documents)
         row = {"batch": pa.scalar(0), "sketches": pa.scalar(sketch * documents, pa.list_(BYTES))}
@@ -291,20 +291,20 @@ def test_documents_in_a_closed_list(recipe, longest):
         )
         told = union([counts, skip([])], kernels.COUNTS)
         filed = kernels.file(batches, told, settings=settings)
-        found = kernels.lists(filed, settings=settings)
-        closed = [number for number in found.column("closed").to_pylist() if number is not None]
-        rows = found.select(["full_key", "left_out"]).to_pylist()
+        listed = kernels.lists(filed, settings=settings)
+        closed = [number for number in listed.column("closed").to_pylist() if number is not None]
+        rows = listed.select(["full_key", "left_out"]).to_pylist()
         left_out = [tuple(row.values()) for row in rows if row["left_out"] is not None]
-        return found.column("entries")[0].as_py(), closed, left_out
+        return listed.column("entries")[0].as_py(), closed, left_out
 
     assert lists(longest)[1:] == ([], [])
-    found, closed, left_out = lists(longest + 3)
+    entries, closed, left_out = lists(longest + 3)
     assert closed == list(range(longest))
     keys = {key for key, _ in left_out}
-    assert sorted(left_out) == [(key, longest + at) for key in sorted(keys) for at in range(3)]
+    assert sorted(left_out) == [(key, longest + n) for key in sorted(keys) for n in range(3)]
     # Lists leave out the others.
     entry = np.dtype([("key", "<u4"), ("share", "<u2"), ("number", "<u8")])
-    assert set(np.frombuffer(found, entry)["number"].tolist()) == set(range(longest))
+    assert set(np.frombuffer(entries, entry)["number"].tolist()) == set(range(longest))
 
 
 BYTES = pa.large_binary()
@@ -327,7 +327,7 @@ def test_similar_documents_meet_in_one_unit():
 @pytest.mark.parametrize("of_batch", [1, 100])
 def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
     batches = 20 * kernels.UNIT_DOCUMENTS // of_batch
-    many = [(at, 2) for at in range(100, 100 + of_batch)]
+    many = [(number, 2) for number in range(100, 100 + of_batch)]
     documents = {}
     for batch in range(0, batches, batches // 500):
         (unit,) = set(units_of(many, batch, batches, 1 << 20).tolist())
@@ -341,15 +341,15 @@ LONG = pa.int64()
 
 def test_what_is_counted_twice_is_subtracted():
     settings = settings_for("general", {})
-    some = texts(3, 200)
+    every = texts(3, 200)
 
     def counted(parts):
         tables = sketched(parts, settings, 50, 1).column("counted").to_pylist()
         return sketching.merge_shingles(table for table in tables if table)
 
-    once = counted([some])
-    again = counted([some[:40]])
-    twice = counted([some, some[:40]])
+    once = counted([every])
+    again = counted([every[:40]])
+    twice = counted([every, every[:40]])
     common = sketching.common_shingles(once, None, 1)
     assert sketching.common_shingles(twice, None, 1) != common
     assert sketching.common_shingles(twice, again, 1) == common
@@ -369,8 +369,8 @@ def test_a_table_is_thinned_only_as_far_as_it_will_be():
 def test_numbers_are_in_the_order_of_the_input():
     files = order_files([("a", "a.jsonl", 100), ("b", "b.jsonl", 0), ("c", "c.jsonl", 7)])
     numberer = BatchNumberer(files, 5)
-    found = [numberer.next(*part) for part in [("a", 0), ("a", 0), ("a", 50), ("c", 0)]]
-    assert found == [0, 1, 50, 101]
+    numbers = [numberer.next(*part) for part in [("a", 0), ("a", 0), ("a", 50), ("c", 0)]]
+    assert numbers == [0, 1, 50, 101]
     assert BatchNumberer({}, 2).next(0, 0) < BatchNumberer({}, 3).next(0, 0)
 
 
@@ -397,24 +397,24 @@ def test_problems_of_a_batch_stay_data():
         Problem("", None, None, "must be text", None),
     ]
     info = io.BatchInfo(0, 1, 1, 1, 0, 2, 0, "a.jsonl", 10)
-    found = io.problems_from_json(sketching.problems_to_json(problems), info)
-    assert [(p.source, p.record, p.found) for p in found] == [
+    read = io.problems_from_json(sketching.problems_to_json(problems), info)
+    assert [(p.source, p.record, p.found) for p in read] == [
         ("a.jsonl", 13, "12"),
         ("a.jsonl", None, None),
     ]
-    assert found[0].reason.code == "not_a_text"
-    assert isinstance(found[0].remedy, Message)
-    assert (found[1].reason, type(found[1].reason)) == ("must be text", str)
+    assert read[0].reason.code == "not_a_text"
+    assert isinstance(read[0].remedy, Message)
+    assert (read[1].reason, type(read[1].reason)) == ("must be text", str)
 
 
 def test_rows_are_split_where_the_part_changes():
     batch = pa.record_batch(
         {"value": list("abcdefg"), PATH: [1, 1, 1, 1, 2, 2, 2], BEGIN: [0, 0, 0, 9, 9, 9, 9]}
     )
-    found = [
+    parts = [
         (path, begin, rows.column(0).to_pylist()) for path, begin, rows in split_by_part(batch, 2)
     ]
-    assert found == [
+    assert parts == [
         (1, 0, ["a", "b"]),
         (1, 0, ["c"]),
         (1, 9, ["d"]),
@@ -424,7 +424,7 @@ def test_rows_are_split_where_the_part_changes():
 
 
 @pytest.mark.parametrize(
-    ("recipe", "found"),
+    ("recipe", "reason"),
     [
         ("characters", r"a distance of \d+ instead. Give a smaller max_distance"),
         ("bkdr", "a distance of 15 instead. Give a smaller max_distance"),
@@ -435,6 +435,6 @@ def test_rows_are_split_where_the_part_changes():
         ),
     ],
 )
-def test_what_cannot_be_spread_is_refused(recipe, found):
-    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{found}.*the engine"):
+def test_what_cannot_be_spread_is_refused(recipe, reason):
+    with pytest.raises(neardup.ParameterError, match=f"'recipe' parameter.*{reason}.*the engine"):
         settings_for(recipe, {})

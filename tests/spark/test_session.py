@@ -22,32 +22,32 @@ def test_without_pyspark_the_message_says_what_to_install():
     program = "import sys; sys.modules['pyspark'] = None\nfrom neardup.cli import main\n"
     program += "sys.exit(main())\n"
     words = ["dedup", "--engine", "spark", "in.jsonl", "-o", "out"]
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, *words], capture_output=True, check=False
     )
-    assert found.returncode == 2
-    assert b"pip install 'neardup[spark]'" in found.stderr
+    assert result.returncode == 2
+    assert b"pip install 'neardup[spark]'" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("error", "cause"),
     [
-        (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
-        (EOFError(), "no reason given"),
+        (lambda: ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
+        (EOFError, "no reason given"),
+        # The last cause of a long trace.
+        (lambda: py4j_error()(LONG), r"java\.lang\.OutOfMemoryError: Java heap space"),
     ],
 )
-def test_a_java_that_has_ended_is_told(error, cause):
-    said = rf"aborted the job: .*{cause}\. .*driver\.memory"
-    with pytest.raises(ClusterError, match=said), translate_errors():
-        raise error
+def test_what_ended_the_job_is_told(error, cause):
+    message = rf"aborted the job: .*{cause}\. .*driver\.memory"
+    with pytest.raises(ClusterError, match=message), translate_errors():
+        raise error()
 
 
-def test_the_last_cause_of_a_long_trace_is_told():
+def py4j_error():
     from py4j.protocol import Py4JError
 
-    said = r"aborted the job: java\.lang\.OutOfMemoryError: Java heap space\. "
-    with pytest.raises(ClusterError, match=said), translate_errors():
-        raise Py4JError(LONG)
+    return Py4JError
 
 
 def test_what_neardup_refuses_is_told_as_it_is():

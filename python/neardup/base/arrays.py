@@ -1,7 +1,6 @@
 """Arrow arrays from Python values and NumPy arrays, made from their buffers.
 
-``pyarrow.array`` imports pandas, if it is installed, and most methods of arrays import
-``pyarrow.compute``. Each import takes longer than a small run.
+``pyarrow.array`` and most methods of arrays import pandas or ``pyarrow.compute``, which take long.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ def repeated_text(text: str, count: int) -> pa.StringArray:
     encoded = text.encode()
     offsets = np.array([0, len(encoded)], np.int32)
     buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(encoded)]
-    one: Any = pa.Array.from_buffers(pa.string(), 1, buffers)
-    array: pa.StringArray = pa.repeat(one[0], count)
+    single: Any = pa.Array.from_buffers(pa.string(), 1, buffers)
+    array: pa.StringArray = pa.repeat(single[0], count)
     return array
 
 

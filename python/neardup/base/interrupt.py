@@ -1,12 +1,7 @@
 """Ctrl-C, SIGTERM and SIGHUP: the message and the exit code of an interrupted command.
 
-Outside the body of a command (imports, parsing of arguments, the end of the process)
-nothing is open that needs cleanup: the handler prints the message and ends the process.
-Inside the body, the handler raises KeyboardInterrupt, so that outputs are removed and
-connections are closed.
-
-This module is imported first, so it imports very little. Importing it changes no
-handler; only the command line installs them.
+Imported first, so it imports very little; only the command line installs the handlers. Inside the
+body of a command they raise KeyboardInterrupt, so that outputs are removed; outside they end it.
 """
 
 from __future__ import annotations

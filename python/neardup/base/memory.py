@@ -66,12 +66,12 @@ def check_max_text(value: Any, name: str = "max_text") -> int:
 def _size(value: Any) -> int | None:
     """Return a size in bytes; None if the value is none."""
     if isinstance(value, str):
-        found = _SIZE.fullmatch(value.strip())
-        unit = None if found is None else _UNITS.get(found[2].lower())
-        if found is not None and unit is not None:
+        match = _SIZE.fullmatch(value.strip())
+        unit = None if match is None else _UNITS.get(match[2].lower())
+        if match is not None and unit is not None:
             # A float overflows with too many digits.
             with contextlib.suppress(OverflowError):
-                return int(float(found[1]) * unit)
+                return int(float(match[1]) * unit)
     elif not isinstance(value, bool):
         with contextlib.suppress(TypeError):
             # Accepts NumPy integers too.

@@ -12,13 +12,13 @@ T = TypeVar("T")
 _END = object()
 
 
-def prefetch(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
+def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
     """Yield `items` in order, read from their iterator by another thread.
 
     Decompressing, parsing and sketching release the interpreter lock, so that they
-    overlap. At most `depth` items are queued.
+    overlap. At most two items are queued.
     """
-    waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
+    waiting: queue.Queue[object] = queue.Queue(maxsize=2)
     stopped = threading.Event()
 
     def put(item: object) -> bool:

@@ -47,7 +47,7 @@ def criteria_of(priority: str) -> list[Criterion]:
 
 def fields_of(priority: str) -> tuple[str, ...]:
     """Return the fields that a priority names, each once."""
-    named = (one.field for one in criteria_of(priority) if one.kind == "field")
+    named = (criterion.field for criterion in criteria_of(priority) if criterion.kind == "field")
     return tuple(dict.fromkeys(named))
 
 
@@ -87,8 +87,8 @@ def _by_field(
     """Return documents sorted by the values of a field."""
     import numpy as np
 
-    keys = _sort_keys([values[at] for at in order.tolist()], criterion.field)
-    known = [at for at, key in enumerate(keys) if key is not None]
+    keys = _sort_keys([values[document] for document in order.tolist()], criterion.field)
+    known = [number for number, key in enumerate(keys) if key is not None]
     if keys and not known:
         raise InputError(
             Message(
@@ -97,7 +97,7 @@ def _by_field(
                 field=criterion.field,
             )
         )
-    unknown = [at for at, key in enumerate(keys) if key is None]
+    unknown = [number for number, key in enumerate(keys) if key is None]
     # A reversed sort keeps the order of ties.
     known.sort(key=keys.__getitem__, reverse=criterion.largest)
     return order[np.array(known + unknown, dtype=np.intp)]
@@ -108,7 +108,8 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 def _sort_keys(values: list[Any], name: str) -> list[Any]:
     """Return a natural sort key for each value; None for no value."""
-    values = [None if _is_missing(v) else v for v in values]
+    # Neither None nor NaN nor blank text is a value.
+    values = [None if v != v or (isinstance(v, str) and not v.strip()) else v for v in values]
     present = [v for v in values if v is not None]
     if all(isinstance(v, str) for v in present):
         for number in (int, Decimal):
@@ -135,16 +136,11 @@ def _sort_keys(values: list[Any], name: str) -> list[Any]:
     return values
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or blank text."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
 def _natural(text: str) -> list[tuple[int, str]]:
     """Return a sort key of a text with its runs of digits as numbers."""
     parts = _DIGITS.split(text)
     key = []
-    for at, part in enumerate(parts):
+    for number, part in enumerate(parts):
         digits = part.lstrip("0")
-        key.append((len(digits), digits) if at % 2 else (-1, part))
+        key.append((len(digits), digits) if number % 2 else (-1, part))
     return key

@@ -56,7 +56,7 @@ class ReprMixin:
 
 def one_line(text: str) -> str:
     """Return a text of an input on one line, with what acts on a terminal shown by its number."""
-    return _ACTING.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
+    return _ACTING.sub(lambda match: ascii(match[0])[1:-1], " ".join(text.split()))
 
 
 def rule_of(measure: str, threshold: float | None, max_distance: int | None) -> str:
@@ -135,9 +135,9 @@ def measure_words(measure: str) -> str:
 
 def doubtful_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the least similar removals as names and values of a screen."""
-    for at, row in enumerate(rows):
+    for number, row in enumerate(rows):
         told = f"{row['similarity']:.3f} {row['id']} repeats {row['kept_id']}"
-        yield "" if at else "most doubtful", told
+        yield "" if number else "most doubtful", told
 
 
 def _shown(value: Any) -> str:

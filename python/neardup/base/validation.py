@@ -175,11 +175,11 @@ def check_span(value: Any, name: str) -> timedelta:
     """A span: a timedelta, or a number with s, m, h, d or w."""
     given = value
     if isinstance(value, str):
-        found = _SPAN.fullmatch(value.strip())
-        if found is None:
+        match = _SPAN.fullmatch(value.strip())
+        if match is None:
             raise bad(name, "a timedelta or a span such as 90m, 36h, 14d or 2w", value)
         try:
-            value = timedelta(**{_UNITS[found[2]]: int(found[1])})
+            value = timedelta(**{_UNITS[match[2]]: int(match[1])})
         except OverflowError:
             raise bad(name, "a span of at most 999999999 days", value) from None
     if not isinstance(value, timedelta):

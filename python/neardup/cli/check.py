@@ -255,7 +255,8 @@ def _check_outputs(
                     file=path,
                 )
             )
-        if several and any(os.path.isdir(one) and _is_same(one, path) for one in papers):
+        folders = map(os.path.realpath, filter(os.path.isdir, papers))
+        if several and os.path.realpath(path) in folders:
             raise ParameterError(
                 Message(
                     "{option} must not be the folder of the papers, or the next run "
@@ -264,10 +265,6 @@ def _check_outputs(
                     file=path,
                 )
             )
-
-
-def _is_same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _is_folder(path: str | None) -> bool:
@@ -316,10 +313,10 @@ def _print_report(report: "Report") -> None:
     if report.similarity is not None:
         whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
         rows.append((Message("similarity"), whole))
-    found, shown = sum(source.passages for source in report.sources), len(report.passages)
-    passages = f"{found:,}"
-    if found > shown:
-        passages = Message("{found:,}  {shown:,} in the report", found=found, shown=shown)
+    count, shown = sum(source.passages for source in report.sources), len(report.passages)
+    passages = f"{count:,}"
+    if count > shown:
+        passages = Message("{found:,}  {shown:,} in the report", found=count, shown=shown)
     rows.append((Message("passages"), passages))
     wording = sum(aside.kind in WORDING for aside in report.asides)
     if wording:
@@ -348,12 +345,12 @@ def _print_notes(reports: "list[Report]") -> None:
     from neardup.papers.report_files import split_notes
     from neardup.readers.batch import show
 
-    common, own = split_notes([shown_notes(report.notes) for report in reports])
+    common, other_notes = split_notes([shown_notes(report.notes) for report in reports])
     for note in common:
         tell_line(say(Message("note: {note}", note=note)))
-    for report, notes in zip(reports, own, strict=True):
+    for report, notes in zip(reports, other_notes, strict=True):
         for note in notes:
-            said = Message("note: {note}", note=note)
+            line = Message("note: {note}", note=note)
             if len(reports) > 1:
-                said = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
-            tell_line(say(said))
+                line = Message("note: {paper}: {note}", paper=show(report.paper), note=note)
+            tell_line(say(line))

@@ -72,24 +72,24 @@ def run(
         file = None if output is None else outputs.open_text(output, force=True)
         costs = None if report is None else outputs.open_text(report, force=True)
         texts = read_text(a, encoding), read_text(b, encoding)
-        found = compare(*texts, **options)
-        answer = found.similarity if by_recipe else found.edit_similarity
+        comparison = compare(*texts, **options)
+        answer = comparison.similarity if by_recipe else comparison.edit_similarity
         if file is not None:
             file.write(f"{answer:.2f}\n".encode())
         if costs is not None:
             used = {"seconds": clock.seconds(), "peak_memory": peak_memory()}
-            costs.write(dumps(asdict(found) | used, ensure_ascii=False).encode() + b"\n")
+            costs.write(dumps(asdict(comparison) | used, ensure_ascii=False).encode() + b"\n")
     if json:
-        print(dumps(asdict(found), ensure_ascii=False))
+        print(dumps(asdict(comparison), ensure_ascii=False))
         return
     if format == "source":
-        print(_sentence_of_source(found, recipe, answer))
+        print(_sentence_of_source(comparison, recipe, answer))
         return
-    _print(found)
-    if found.passages is not None:
+    _print(comparison)
+    if comparison.passages is not None:
         from neardup.cli.passages import print_passages
 
-        print_passages(found.passages, found.differences or ())
+        print_passages(comparison.passages, comparison.differences or ())
 
 
 def _check_paths(a: str, b: str, output: Path | None) -> None:
@@ -115,18 +115,20 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
             )
 
 
-def _print(found: Comparison) -> None:
-    if found.measure != "equal_bits":
+def _print(comparison: Comparison) -> None:
+    if comparison.measure != "equal_bits":
         # 100 % means that no edit is needed.
-        most = 100 if found.edit_similarity == 1 else 99.99
-        same = min(100 * found.edit_similarity, most)
+        most = 100 if comparison.edit_similarity == 1 else 99.99
+        same = min(100 * comparison.edit_similarity, most)
         print(say(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
-    print(say(found.verdict))
+    print(say(comparison.verdict))
     print()
-    by = measure_words(found.measure)
-    similarity = Message("{value:.4f}  by {measure}", value=found.similarity, measure=by)
+    by = measure_words(comparison.measure)
+    similarity = Message("{value:.4f}  by {measure}", value=comparison.similarity, measure=by)
     both = Message(
-        "{a:.4f}  of A in B, {b:.4f} of B in A", a=found.containment_a, b=found.containment_b
+        "{a:.4f}  of A in B, {b:.4f} of B in A",
+        a=comparison.containment_a,
+        b=comparison.containment_b,
     )
     rows: list[tuple[str, str]] = [
         (Message("similarity"), similarity),
@@ -134,68 +136,78 @@ def _print(found: Comparison) -> None:
             Message("resemblance"),
             Message(
                 "{value:.4f}  of {length}-character shingles",
-                value=found.resemblance,
-                length=found.shingle,
+                value=comparison.resemblance,
+                length=comparison.shingle,
             ),
         ),
         (
             Message("weighted"),
             Message(
                 "{value:.4f}  resemblance; text that many documents share counts less",
-                value=found.weighted_resemblance,
+                value=comparison.weighted_resemblance,
             ),
         ),
         (Message("containment"), both),
         (
             Message("edits"),
-            Message("{value:.4f}  1 - edits / length of the longer", value=found.edit_similarity),
+            Message(
+                "{value:.4f}  1 - edits / length of the longer", value=comparison.edit_similarity
+            ),
         ),
         (
             Message("word edits"),
             Message(
                 "{value:.4f}  the same by words, or by characters of scripts without spaces",
-                value=found.aligned_similarity,
+                value=comparison.aligned_similarity,
             ),
         ),
         (
             Message("aligned"),
-            Message("{value:.4f}  of the shorter text, in the same order", value=found.aligned),
+            Message(
+                "{value:.4f}  of the shorter text, in the same order", value=comparison.aligned
+            ),
         ),
-        (Message("numbers"), _numbers(found)),
+        (Message("numbers"), _numbers(comparison)),
     ]
-    if found.bits is not None:
+    if comparison.bits is not None:
         bits = NONE
-        if found.distance is not None:
-            bits = Message("{distance} of {bits} bits", distance=found.distance, bits=found.bits)
+        if comparison.distance is not None:
+            bits = Message(
+                "{distance} of {bits} bits", distance=comparison.distance, bits=comparison.bits
+            )
         rows.append((Message("distance"), bits))
-    print_rows([*rows, (Message("recipe"), found.recipe_id)], width=WIDTH)
+    print_rows([*rows, (Message("recipe"), comparison.recipe_id)], width=WIDTH)
 
 
-def _sentence_of_source(found: Comparison, recipe: Recipe, answer: float) -> str:
+def _sentence_of_source(comparison: Comparison, recipe: Recipe, answer: float) -> str:
     """Return the sentence of the BKDR program, or of the paper check."""
     if recipe.sketch.hash != "bkdr":
         return f"相似率为：{answer:.2f}"
     assert recipe.sketch.bits
-    assert found.max_distance is not None
+    assert comparison.max_distance is not None
     # The largest share of equal bits that is not enough.
-    threshold = 1 - (found.max_distance + 1) / recipe.sketch.bits
-    if found.duplicate:
-        return f"相似度为{found.similarity:g},超过阈值{threshold:g},两篇文本相似"
-    return f"相似度为{found.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
+    threshold = 1 - (comparison.max_distance + 1) / recipe.sketch.bits
+    if comparison.duplicate:
+        return f"相似度为{comparison.similarity:g},超过阈值{threshold:g},两篇文本相似"
+    return f"相似度为{comparison.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
 
 
-def _numbers(found: Comparison) -> Message:
+def _numbers(comparison: Comparison) -> Message:
     """Return how the numbers of two texts compare, and what that takes from the similarity."""
     numbers = Message(
-        "{agree} agree, {differ} differ", agree=found.numbers_agree, differ=found.numbers_differ
+        "{agree} agree, {differ} differ",
+        agree=comparison.numbers_agree,
+        differ=comparison.numbers_differ,
     )
-    if found.numbers_replaced:
+    if comparison.numbers_replaced:
         numbers = Message(
-            "{numbers}, {count} of them replaced", numbers=numbers, count=found.numbers_replaced
+            "{numbers}, {count} of them replaced",
+            numbers=numbers,
+            count=comparison.numbers_replaced,
         )
-    if found.number_penalty:
+    if comparison.number_penalty:
         numbers = Message(
-            "{numbers}: penalty {penalty:.4f}", numbers=numbers, penalty=found.number_penalty
+            "{numbers}: penalty {penalty:.4f}", numbers=numbers, penalty=comparison.number_penalty
         )
     return numbers
 
@@ -244,9 +256,9 @@ def _detected(path: str, data: bytes) -> str:
     from neardup.readers.grouped_problems import GroupedNotes
 
     # Read as `dedup` reads a record, so that both agree on two texts.
-    found = read_record(data, path)
+    record = read_record(data, path)
     notes = GroupedNotes()
-    notes.add(path, found.notes)
+    notes.add(path, record.notes)
     for line in notes.lines():
         tell(line)
-    return found.text
+    return record.text

@@ -43,13 +43,13 @@ def run(
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
     texts = [_text(text, encoding) for text in (a, b) if text is not None]
-    found = explain(*texts, **options)
+    explanation = explain(*texts, **options)
     if json:
         from json import dumps
 
-        print(dumps(found.to_dict(), ensure_ascii=False))
+        print(dumps(explanation.to_dict(), ensure_ascii=False))
         return
-    _print(found, None if all else _SHOWN)
+    _print(explanation, None if all else _SHOWN)
 
 
 def _text(value: str, encoding: str | None) -> str:
@@ -79,17 +79,17 @@ def _text(value: str, encoding: str | None) -> str:
     return text
 
 
-def _print(found: Explanation, most: int | None) -> None:
-    _row(Message("recipe"), found.recipe_id)
-    if found.b is not None:
-        _row(Message("verdict"), found.verdict)
-    for name, text in (("A", found.a), ("B", found.b)):
+def _print(explanation: Explanation, most: int | None) -> None:
+    _row(Message("recipe"), explanation.recipe_id)
+    if explanation.b is not None:
+        _row(Message("verdict"), explanation.verdict)
+    for name, text in (("A", explanation.a), ("B", explanation.b)):
         if text is not None:
-            if found.b is not None:
+            if explanation.b is not None:
                 print(f"\n{name}")
             _print_text(text, most)
-    if found.b is not None:
-        _print_differences(found, most)
+    if explanation.b is not None:
+        _print_differences(explanation, most)
 
 
 def _row(label: str, value: str | None) -> None:
@@ -119,13 +119,23 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     if weighed and weighed[0].mark is not None:
         columns += [Message("pos"), Message("len"), Message("mark"), Message("title")]
     columns += [Message("score"), Message("weight"), Message("hash")]
-    for one in weighed:
-        row = [one_line(one.word), one_line(one.tag), str(one.occurrences), f"{one.tf:.4f}"]
-        if one.idf is not None:
-            row.append(f"{one.idf:.4f}")
-        if one.mark is not None:
-            row += [str(one.part_of_speech), f"{one.length:.2f}", str(one.mark), str(one.title)]
-        row += [f"{one.score:.4f}", f"{one.weight:,}", f"{one.hash:0{-(-bits // 4)}x}"]
+    for feature in weighed:
+        row = [
+            one_line(feature.word),
+            one_line(feature.tag),
+            str(feature.occurrences),
+            f"{feature.tf:.4f}",
+        ]
+        if feature.idf is not None:
+            row.append(f"{feature.idf:.4f}")
+        if feature.mark is not None:
+            row += [
+                str(feature.part_of_speech),
+                f"{feature.length:.2f}",
+                str(feature.mark),
+                str(feature.title),
+            ]
+        row += [f"{feature.score:.4f}", f"{feature.weight:,}", f"{feature.hash:0{-(-bits // 4)}x}"]
         rows.append(row)
     print_table(columns, rows, left=(0, 1, len(columns) - 1))
     if most is not None and len(text.features) > most:
@@ -149,24 +159,26 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     _row(Message("blocks"), blocks)
 
 
-def _print_differences(found: Explanation, most: int | None) -> None:
-    shared = " ".join(map(one_line, found.shared[:most]))
-    features = Message("{count:,} features: {words}", count=len(found.shared), words=shared)
+def _print_differences(explanation: Explanation, most: int | None) -> None:
+    shared = " ".join(map(one_line, explanation.shared[:most]))
+    features = Message("{count:,} features: {words}", count=len(explanation.shared), words=shared)
     print()
     _row(Message("shared"), features)
-    if not found.differing:
+    if not explanation.differing:
         return
     print(say(Message("differing bits, and the features that decided them")))
     rows = [
         [
-            str(one.bit),
-            f"{one.sum_a:,}",
-            f"{one.sum_b:,}",
-            "  ".join(f"{one_line(word)} {change:+,}" for word, change in one.decisive),
+            str(differing.bit),
+            f"{differing.sum_a:,}",
+            f"{differing.sum_b:,}",
+            "  ".join(f"{one_line(word)} {change:+,}" for word, change in differing.decisive),
         ]
-        for one in found.differing[:most]
+        for differing in explanation.differing[:most]
     ]
     columns = [Message("bit"), Message("sum in A"), Message("sum in B")]
     print_table([*columns, Message("decided by (change of the sum)")], rows, left=(3,))
-    if most is not None and len(found.differing) > most:
-        print(say(Message("... and {count:,} more: --all", count=len(found.differing) - most)))
+    if most is not None and len(explanation.differing) > most:
+        print(
+            say(Message("... and {count:,} more: --all", count=len(explanation.differing) - most))
+        )

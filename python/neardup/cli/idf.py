@@ -49,12 +49,12 @@ def run(
         sources.report_to(watch)
         file.write(table.to_bytes())
     if not quiet:
-        said = Message.counted(
+        counts = Message.counted(
             "{count:,} document, {words:,} words",
             "{count:,} documents, {words:,} words",
             count=table.documents,
             words=len(table.counts),
         )
-        tell_line(say(said))
+        tell_line(say(counts))
     if watch.problems:
         end_with_problems()

@@ -107,7 +107,7 @@ class Parameter:
     def metavar(self) -> str:
         """What the help calls its value."""
         words = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
-        return self.option.metavar or words.get(self._word_type, "TEXT")
+        return self.option.metavar or words.get(self.word_type, "TEXT")
 
     @property
     def is_flag(self) -> bool:
@@ -126,14 +126,10 @@ class Parameter:
         return self.option.default is None and not {NoneType, Any} & set(leaves(self.kind))
 
     @property
-    def _word_type(self) -> Any:
+    def word_type(self) -> Any:
         kinds = leaves(self.kind)
         numeric = [kind for kind in (int, float, Path) if kind in kinds and str not in kinds]
         return numeric[0] if numeric else str
-
-    def value_of(self, word: str) -> Any:
-        """Return the value that a word means; raise ValueError if it is no number."""
-        return self._word_type(word)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -248,7 +244,7 @@ def _values(name: str, run: Run, words: Sequence[str]) -> dict[str, Any]:
         value = given.get(parameter.name, parameter.option.default)
         if isinstance(value, str) and parameter.name in given:
             try:
-                value = parameter.value_of(value)
+                value = parameter.word_type(value)
             except ValueError:
                 if int in leaves(parameter.kind):
                     problem = Message("{name} must be a whole number.", name=parameter.title)
@@ -442,8 +438,8 @@ def _aligned(header: re.Match[str]) -> str:
 
 def help_of(name: str) -> tuple[str, list[str]]:
     """Return what the help of a command or group says, and its examples."""
-    said = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
-    text, _, examples = said.partition("\n\nExamples:\n")
+    docstring = GROUPS.get(name) or inspect.cleandoc(command(name).__doc__ or "")
+    text, _, examples = docstring.partition("\n\nExamples:\n")
     return text, [line.strip() for line in examples.splitlines()]
 
 
@@ -482,7 +478,7 @@ def described(
     if examples:
         parser.epilog = "\n  ".join((say(Message("Examples:")), *examples)).replace("%", "%%")
     parameters = parameters_of(command(name))
-    arguments = [say(Message(one.metavar)) for one in parameters if not one.flags]
+    arguments = [say(Message(parameter.metavar)) for parameter in parameters if not parameter.flags]
     below = [say(Message("COMMAND")), say(Message("[ARGS]..."))] if children(name) else []
     parser.usage = " ".join(("%(prog)s", say(Message("[OPTIONS]")), *arguments, *below))
     arguments_title, options_title = say(Message("Arguments")), say(Message("Options"))

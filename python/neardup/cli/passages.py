@@ -83,10 +83,10 @@ def _shown(
         if first < begin + len(text) and begin < last
     ]
     ends = [0, *(place for span in inside for place in span), len(text)]
-    for at, (first, last) in enumerate(pairwise(ends)):
+    for number, (first, last) in enumerate(pairwise(ends)):
         plain = _plain(text[first:last])
         if is_terminal and plain:
-            is_edit = at % 2 == 1
+            is_edit = number % 2 == 1
             plain = f"\x1b[{'31;4' if is_edit else 32}m{plain}\x1b[0m"
         yield plain
 

@@ -42,64 +42,70 @@ def run(
 
         print(dumps({task: dataclasses.asdict(p) for task, p in plans.items()}))
         return
-    one = plans["pairs"]
-    is_of_bits = one.kind == "simhash"
-    print_rows([*_rule_rows(one), *(_bit_rows if is_of_bits else _key_rows)(plans)], width=_WIDTH)
-    if one.s_curve:
+    pairs = plans["pairs"]
+    is_of_bits = pairs.kind == "simhash"
+    print_rows([*_rule_rows(pairs), *(_bit_rows if is_of_bits else _key_rows)(plans)], width=_WIDTH)
+    if pairs.s_curve:
         print(say(Message("a pair of similarity  becomes a candidate with probability")))
-        for similarity, share in one.s_curve[2::2]:
+        for similarity, share in pairs.s_curve[2::2]:
             print(f"{similarity:<22.2f}{share:.4f}  {'#' * round(share * 40)}")
 
 
-def _rule_rows(one: Plan) -> Iterator[tuple[str, str]]:
-    yield Message("recipe"), one.recipe_id
-    yield Message("documents"), f"{one.documents:,}"
-    if one.threshold is None:
-        bits = Message("within {distance} of {bits} bits", distance=one.max_distance, bits=one.bits)
+def _rule_rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    yield Message("recipe"), plan.recipe_id
+    yield Message("documents"), f"{plan.documents:,}"
+    if plan.threshold is None:
+        bits = Message(
+            "within {distance} of {bits} bits", distance=plan.max_distance, bits=plan.bits
+        )
         yield Message("a duplicate is"), bits
     else:
-        yield Message("a duplicate has"), rule_words(one.measure, one.threshold, None)
+        yield Message("a duplicate has"), rule_words(plan.measure, plan.threshold, None)
 
 
 def _key_rows(plans: dict[str, Plan]) -> Iterator[tuple[str, str]]:
-    label, one, most = Message("candidates"), plans["pairs"], plans["dedup"].max_list_len
-    if one.scheme == "bands":
+    label, plan, most = Message("candidates"), plans["pairs"], plans["dedup"].max_list_len
+    if plan.scheme == "bands":
         bands = Message(
-            "agree on one of {bands} bands of {rows} values each", bands=one.bands, rows=one.rows
+            "agree on one of {bands} bands of {rows} values each", bands=plan.bands, rows=plan.rows
         )
         yield label, bands
-    elif one.scheme == "prefix":
+    elif plan.scheme == "prefix":
         yield label, Message("share one of the rarest shingles that the threshold needs")
     else:
         keys = plans["dedup"].keys
         yield label, Message("share enough of at most {keys} sampled shingles", keys=keys)
-        yield "", Message("(in pairs, of at most {keys})", keys=one.keys)
+        yield "", Message("(in pairs, of at most {keys})", keys=plan.keys)
     if most is not None:
-        key = N_("for each band") if one.scheme == "bands" else N_("for each shingle")
+        key = N_("for each band") if plan.scheme == "bands" else N_("for each shingle")
         listed = Message(
             "the first {most:,} documents that have it (in pairs, {in_pairs:,})",
             most=most,
-            in_pairs=one.max_list_len,
+            in_pairs=plan.max_list_len,
         )
         yield Message(key), listed
     if plans["dedup"].predicted_recall is not None:
         yield _recall(plans["dedup"])
-    if one.bytes_per_document is not None:
-        size = Message("about {bytes:,.0f} bytes per document", bytes=one.bytes_per_document)
+    if plan.bytes_per_document is not None:
+        size = Message("about {bytes:,.0f} bytes per document", bytes=plan.bytes_per_document)
         yield Message("memory"), size
 
 
 def _bit_rows(plans: dict[str, Plan]) -> Iterator[tuple[str, str]]:
-    one = plans["pairs"]
-    chance = Message("{pairs:,.0f} pairs of unrelated fingerprints", pairs=one.random_pairs)
-    if one.threshold is not None:
-        bits = Message("within {distance} of {bits} bits", distance=one.max_distance, bits=one.bits)
+    pairs = plans["pairs"]
+    chance = Message("{pairs:,.0f} pairs of unrelated fingerprints", pairs=pairs.random_pairs)
+    if pairs.threshold is not None:
+        bits = Message(
+            "within {distance} of {bits} bits",
+            distance=pairs.max_distance,
+            bits=pairs.bits,
+        )
         yield Message("candidates are"), bits
-        yield _recall(one)
+        yield _recall(pairs)
         chance = Message(
             "{chance}, about {seconds:,.1f} s to verify; real texts have more",
             chance=chance,
-            seconds=one.verify_seconds,
+            seconds=pairs.verify_seconds,
         )
     yield Message("by chance"), chance
     for task, plan in plans.items():
@@ -122,6 +128,6 @@ def _bit_rows(plans: dict[str, Plan]) -> Iterator[tuple[str, str]]:
         yield "", costs
 
 
-def _recall(one: Plan) -> tuple[str, str]:
-    share = Message("{recall:.4f} of pairs just at the threshold", recall=one.predicted_recall)
+def _recall(plan: Plan) -> tuple[str, str]:
+    share = Message("{recall:.4f} of pairs just at the threshold", recall=plan.predicted_recall)
     return Message("predicted recall"), share

@@ -169,10 +169,10 @@ def _libraries(given: list[str]) -> dict[str, str]:
     from neardup.base.validation import bad
 
     libraries: dict[str, str] = {}
-    for one in given:
-        name, equals, path = one.partition("=")
+    for option in given:
+        name, equals, path = option.partition("=")
         if not equals or not path or not name.isprintable() or not name.strip():
-            raise bad("library", "NAME=PATH", one)
+            raise bad("library", "NAME=PATH", option)
         if name == "index" or name in libraries:
             raise bad("library", "an unused name", name)
         if "://" not in path and not Path(path).exists():
@@ -209,5 +209,5 @@ def _shown(location: str) -> str:
     scheme, separator, rest = location.partition("://")
     if not separator:
         return location
-    user, at, place = rest.rpartition("@")
-    return f"{scheme}://{user.partition(':')[0]}{at}{place}"
+    user, sign, place = rest.rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}{sign}{place}"

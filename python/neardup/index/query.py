@@ -10,7 +10,6 @@ import pyarrow as pa
 from sqlalchemy import RowMapping
 
 from neardup.base.messages import Message
-from neardup.base.progress import Progress
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.index.engine import Engine
@@ -247,15 +246,3 @@ class StoredTexts:
                     titles=named if titles else None,
                     bytes_read=texts.nbytes,
                 )
-
-    def found(self) -> dict[str, Any]:
-        """Return what a resumed run needs to know; nothing."""
-        return {}
-
-    def recall(self, found: dict[str, Any]) -> None:
-        """Take what an earlier run `found`."""
-
-    def report_to(self, progress: Progress) -> int:
-        """Report no problems: a damaged document ends the run."""
-        del progress
-        return 0

@@ -1,9 +1,7 @@
 """The options of all functions and commands, each declared and documented once.
 
-An `Option` has the help, default and check of a parameter. The groups in
-`neardup.options.groups` say which function takes which options; `takes_options` in
-`neardup.options.signatures` gives the function its signature and documentation, and
-`neardup.cli.parser` makes the parser of a command.
+`groups` says which function takes which, `signatures` gives the function its signature and
+documentation, and `neardup.cli.parser` makes the parser of a command.
 """
 
 from collections.abc import Callable, Sequence

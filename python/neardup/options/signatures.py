@@ -107,8 +107,8 @@ def completed(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[
 
             near = suggestions(name, known) or get_close_matches(name, known, 1)
             hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
-            said = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
-            raise TypeError(said)
+            reason = f"{function.__name__}() got an unexpected keyword argument {name!r}.{hint}"
+            raise TypeError(reason)
     values = {}
     for name, (_, option) in known.items():
         value = options.get(name, option.default)
@@ -140,18 +140,18 @@ def takes_options(function: _Function) -> _Function:
     """
     shown = _code(function)
     signature = inspect.signature(shown)
-    *own, last = signature.parameters.values()
+    *parameters, last = signature.parameters.values()
     options = taken_options(function)
     of_options = [
         inspect.Parameter(name, last.KEYWORD_ONLY, default=option.default, annotation=kind)
         for name, (kind, option) in options.items()
     ]
-    shown.__signature__ = signature.replace(parameters=[*own, *of_options])
+    shown.__signature__ = signature.replace(parameters=[*parameters, *of_options])
     if function.__doc__ is not None:  # None if Python runs without docstrings
         documented = "".join(_documented(name, *known) for name, known in options.items())
         function.__doc__ = re.sub(
             r"^( +)\{options\}\n",
-            lambda found: textwrap.indent(documented, found[1]),
+            lambda match: textwrap.indent(documented, match[1]),
             function.__doc__,
             flags=re.MULTILINE,
         )

@@ -1,8 +1,6 @@
-"""Marking: a text cut into runs with the same passages.
+"""Marking: a text cut into runs with the same passages, by a sweep over all bounds in O(n log n).
 
-A sweep over the n bounds of passages, pieces, asides, pages, sections and lines takes
-O(n log n), plus the number of passages on each run. The runs of all blocks form the
-text, without gaps or overlaps.
+The runs of all blocks form the text, without gaps or overlaps.
 """
 
 from __future__ import annotations

@@ -89,7 +89,8 @@ def whole_sides(
 
     def side(number: int, text: str) -> Side:
         passages = [
-            MarkedPassage(*piece[number], at, [piece[number]]) for at, piece in enumerate(pieces)
+            MarkedPassage(*piece[number], position, [piece[number]])
+            for position, piece in enumerate(pieces)
         ]
         differing = [[edit[number] for edit in of_piece] for of_piece in edits]
         return Side(text, mark(text, passages), differing)

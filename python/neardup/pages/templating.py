@@ -1,9 +1,7 @@
 """Renders templates. All values are escaped, and a missing value is an error.
 
-Untrusted text is shown safely: markup is escaped, and invisible characters with an effect, such as
-controls, changes of writing direction or spaces without width, are shown by their number,
-``U+202E``. So a title cannot reorder the words around it, and characters inserted into a paper to
-evade a comparison become visible.
+Invisible characters with an effect, such as controls and changes of writing direction, are shown
+by their number, ``U+202E``: a title cannot reorder the words around it.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ def align(
     --------
     >>> text = "前言如下。渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐。"
     >>> source = "渡口的新渡轮下周一试航，票价和旧船相同，老人与孩子免费乘坐"
-    >>> found, = align(text, source)
-    >>> text[found.begin : found.end] == text[5:-1], found.source_begin
+    >>> passage, = align(text, source)
+    >>> text[passage.begin : passage.end] == text[5:-1], passage.source_begin
     (True, 0)
     """
     import pyarrow as pa
@@ -165,7 +165,7 @@ def align(
     core, _ = aligner()
     paper = core.paper(text)
     sources = pa.array([source], pa.large_string())
-    (found,) = core.passages(paper, sources, least=least, workers=1)
+    (passages,) = core.passages(paper, sources, least=least, workers=1)
     return [
         SharedPassage(
             *span,
@@ -174,7 +174,7 @@ def align(
             whole[span[0] : span[1]],
             whole_source[span[2] : span[3]],
         )
-        for span, similarity, pieces in found
+        for span, similarity, pieces in passages
     ]
 
 
@@ -258,27 +258,27 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
         shown = max(shown, piece.end)
     ends = [(piece.begin, piece.end) for piece in pieces]
     source_ends = [(piece.source_begin, piece.source_end) for piece in pieces]
-    own, others = _gaps(a, ends), _gaps(b, source_ends)
-    for before in own.keys() | others.keys():
+    gaps, source_gaps = _gaps(a, ends), _gaps(b, source_ends)
+    for before in gaps.keys() | source_gaps.keys():
         end, source_end = (0, 0) if before < 0 else (ends[before][1], source_ends[before][1])
-        gap = own.get(before, (end, end)), others.get(before, (source_end, source_end))
+        gap = gaps.get(before, (end, end)), source_gaps.get(before, (source_end, source_end))
         spans.append((*gap, False))
     return [
-        Difference(*here, *there, is_moved, a[slice(*here)], b[slice(*there)])
-        for here, there, is_moved in sorted(spans)
+        Difference(*span, *source_span, is_moved, a[slice(*span)], b[slice(*source_span)])
+        for span, source_span, is_moved in sorted(spans)
     ]
 
 
 def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:
     """Return the words between pieces, by the number of the piece before them; -1 for none."""
     gaps = {}
-    at, before = 0, -1
+    reached, before = 0, -1
     order = sorted(range(len(pieces)), key=pieces.__getitem__)
     for number, (begin, end) in [*((n, pieces[n]) for n in order), (-1, (len(text),) * 2)]:
-        if words := words_of(text[at:begin]):
-            gaps[before] = at + words[0][0], at + words[-1][1]
-        if end > at:
-            at, before = end, number
+        if words := words_of(text[reached:begin]):
+            gaps[before] = reached + words[0][0], reached + words[-1][1]
+        if end > reached:
+            reached, before = end, number
     return gaps
 
 
@@ -312,10 +312,10 @@ def without_brackets(text: str) -> str:
     done = 0
     opened: list[tuple[str, int]] = []
     spans: list[tuple[int, int]] = []
-    for found in _MARKS.finditer(text):
-        mark, at = found[0], found.start()
+    for match in _MARKS.finditer(text):
+        mark, position = match[0], match.start()
         if mark in _CLOSING:
-            opened.append((_CLOSING[mark].translate(_OTHER_SIDE), at))
+            opened.append((_CLOSING[mark].translate(_OTHER_SIDE), position))
             continue
         mark = mark.translate(_OTHER_SIDE)
         # A bracket that nothing closes stays open for a while, and hides no outer one.
@@ -323,8 +323,8 @@ def without_brackets(text: str) -> str:
             if opened[depth][0] == mark:
                 begin = opened[depth][1]
                 del opened[depth:]
-                if at + 1 - begin <= _LONGEST_BRACKETS:
-                    spans.append((begin, at + 1))
+                if position + 1 - begin <= _LONGEST_BRACKETS:
+                    spans.append((begin, position + 1))
                 break
     for begin, end in _outermost(spans):
         parts += [text[done:begin], " " * (end - begin)]
@@ -334,9 +334,9 @@ def without_brackets(text: str) -> str:
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the spans that are in no other one; inner ones come first."""
-    found: list[tuple[int, int]] = []
+    outer: list[tuple[int, int]] = []
     for begin, end in spans:
-        while found and found[-1][0] >= begin:
-            found.pop()
-        found.append((begin, end))
-    return found
+        while outer and outer[-1][0] >= begin:
+            outer.pop()
+        outer.append((begin, end))
+    return outer

@@ -166,9 +166,9 @@ def _open_libraries(
             libraries.append(stack.enter_context(opened(library, workers, progress)))
         if among:
             # Unreadable papers are reported when they are checked.
-            there = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
-            there = there or paths
-            of_papers = open_library(there, workers=workers, progress=_Silent(progress))
+            readable = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
+            readable = readable or paths
+            of_papers = open_library(readable, workers=workers, progress=_Silent(progress))
             of_papers.name = "papers"
             libraries.append(stack.enter_context(of_papers))
         yield joined(libraries)
@@ -200,7 +200,7 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
 
     Raises InputError if a folder has no papers.
     """
-    found: dict[str, None] = {}
+    found_papers: dict[str, None] = {}
     for paper in paths_of(papers, "papers"):
         if os.path.isdir(paper):
             inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
@@ -211,15 +211,15 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
                         folder=paper,
                     )
                 )
-            found.update(dict.fromkeys(inside))
+            found_papers.update(dict.fromkeys(inside))
         else:
-            found[paper] = None
-    return list(found)
+            found_papers[paper] = None
+    return list(found_papers)
 
 
 def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[Message]:
     """Return a note on the other files of each folder."""
-    said = []
+    notes = []
     for paper in paths_of(papers, "papers"):
         if not os.path.isdir(paper):
             continue
@@ -235,8 +235,8 @@ def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ())
                 count=len(others),
                 kinds=shown,
             )
-            said.append(note)
-    return said
+            notes.append(note)
+    return notes
 
 
 def _is_writing(path: str) -> bool:
@@ -255,7 +255,7 @@ def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]
     of_text = set(texts)
     for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
         path = os.path.join(folder, name)
-        if any(os.path.realpath(path).startswith(one) for one in apart) or _is_report(path):
+        if any(os.path.realpath(path).startswith(place) for place in apart) or _is_report(path):
             continue
         yield path, name in of_text or _is_writing(name)
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
     from neardup.papers.rates import Marks
-    from neardup.papers.wording import Shared
     from neardup.readers.files import FileText
 
 __all__ = ["check"]
@@ -135,8 +134,8 @@ def check(
     >>> report = neardup.check(paper, library=source)
     >>> round(report.rates.total, 2), report.sources[0].id == str(source)
     (0.82, True)
-    >>> found = report.passages[0]
-    >>> report.text[found.begin : found.end] == copied[:-1]
+    >>> passage = report.passages[0]
+    >>> report.text[passage.begin : passage.end] == copied[:-1]
     True
     >>> folder.cleanup()
     """
@@ -149,9 +148,9 @@ def check(
     read, own_name = read_paper(paper, "paper")
     excluded = texts_of(exclude)
     progress = check_progress(progress)
-    with opened(library, workers, progress) as found:
-        skip = found.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(found, excluded, least, limits, workers, ignore_brackets)
+    with opened(library, workers, progress) as documents:
+        skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
+        checking = Checking(documents, excluded, least, limits, workers, ignore_brackets)
         return checking.report(read, name or own_name, skip)
 
 
@@ -196,7 +195,7 @@ def texts_of(exclude: str | Path | FileText | Sequence[str | Path | FileText]) -
             "a path, a list of paths, or of what neardup.readers.read_file returned",
             exclude,
         )
-    return [read_paper(one, "exclude")[0].text for one in exclude]
+    return [read_paper(file, "exclude")[0].text for file in exclude]
 
 
 def check_limits(limits: ReportLimits | None) -> ReportLimits:
@@ -215,16 +214,16 @@ def opened(
     """Yield an open library; close it if it was opened here."""
     from neardup.papers.library import open_library
 
-    found = open_library(library, workers=workers, progress=progress)
+    opened_library = open_library(library, workers=workers, progress=progress)
     try:
-        yield found
+        yield opened_library
     finally:
-        if found is not library:
-            found.close()
+        if opened_library is not library:
+            opened_library.close()
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Match:
     """A document with passages in common with the paper, their spans and counted characters.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
@@ -259,12 +258,12 @@ class Checking:
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
         set_aside = [*by_form, *self._given(core, prepared)]
         marks = Marks(text, set_aside, prepared.spans())
-        own = set(skip)
-        found, wording = self._sources(core, prepared, text, marks, own)
-        set_aside = sorted([*set_aside, *wording], key=_place)
-        listed = _listed(found, marks)
+        skipped = set(skip)
+        matches, wording = self._sources(core, prepared, text, marks, skipped)
+        set_aside = sorted([*set_aside, *wording], key=lambda aside: (aside.begin, aside.end))
+        listed = _listed(matches, marks)
         sources, passages = self._listing(text, listed, marks)
-        documents = self.library.readable - len(own)
+        documents = self.library.readable - len(skipped)
         notes = [*paper.notes, *self.library.notes]
         if marks.total == 0:
             letters = any(map(str.isalnum, text))
@@ -282,14 +281,14 @@ class Checking:
                     code="empty_library",
                 )
             )
-        if own:
+        if skipped:
             notes.append(Message("The paper's own file is in the library and was left out."))
-        if len(found) > len(listed):
+        if len(matches) > len(listed):
             notes.append(
                 Message.counted(
                     "{count:,} more source is not listed; its passages are counted.",
                     "{count:,} more sources are not listed; their passages are counted.",
-                    count=len(found) - len(listed),
+                    count=len(matches) - len(listed),
                 )
             )
         if hidden := sum(source.passages for source in sources) - len(passages):
@@ -314,7 +313,8 @@ class Checking:
                 largest_source=max((source.rate for source in sources), default=0.0),
             ),
             similarity=max(
-                (one.similarity for one in sources if one.similarity is not None), default=None
+                (source.similarity for source in sources if source.similarity is not None),
+                default=None,
             ),
             sources=sources,
             sections=_sections(paper, marks),
@@ -339,17 +339,17 @@ class Checking:
         import pyarrow as pa
 
         texts = pa.array(map(self._compared, self.excluded), pa.large_string())
-        found = core.passages(paper, texts, least=self.least, workers=self.workers)
+        by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
         return [
             Aside(begin, end, "given")
-            for of_one in found
+            for of_one in by_text
             for _, _, pieces in of_one
             for begin, end, _, _ in pieces
         ]
 
     def _sources(
         self, core: _core.Aligner, paper: _core.Paper, text: str, marks: Marks, skip: set[int]
-    ) -> tuple[list[_Found], list[Aside]]:
+    ) -> tuple[list[_Match], list[Aside]]:
         """Align the paper with candidates; return the sources, the largest first, and wording."""
         import pyarrow as pa
 
@@ -359,22 +359,26 @@ class Checking:
         candidates = self.library.candidates(paper, least=self.least, limit=limit)
         positions = [position for position, _ in candidates if position not in skip][:CANDIDATES]
         aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
-        shared: list[Shared] = []
+        shared: list[Passage] = []
+        contexts: list[str | None] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
-            texts = pa.array([self._compared(one.text) for one in documents], pa.large_string())
+            texts = pa.array(
+                [self._compared(document.text) for document in documents], pa.large_string()
+            )
             of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
             for document, of_one in zip(documents, of_all, strict=True):
-                passages = [_passage(document, *one, marks) for one in of_one]
-                passages = [one for one in passages if one.characters]
+                passages = [_passage(document, *shared_passage, marks) for shared_passage in of_one]
+                passages = [passage for passage in passages if passage.characters]
                 if passages:
-                    shared += [_shared(document.text, one) for one in passages]
+                    shared += passages
+                    contexts += [_context(document.text, passage) for passage in passages]
                     aligned.append((replace(document, text=""), len(document.text), passages))
         if not aligned:
             return [], []
-        wording = Wording(text, marks.counts, self.least, shared)
+        wording = Wording(text, marks.counts, self.least, shared, contexts)
         kinds = iter(wording.kinds(core, self.library.readable - len(skip)))
-        found, apart = [], []
+        matches, apart = [], []
         for document, length, passages in aligned:
             kept = []
             for passage in passages:
@@ -382,70 +386,67 @@ class Checking:
                 if kind is None:
                     kept.append(passage)
                 else:
-                    apart += [Aside(one.begin, one.end, kind) for one in passage.pieces]
+                    apart += [Aside(piece.begin, piece.end, kind) for piece in passage.pieces]
             if kept:
-                spans = [(piece.begin, piece.end) for one in kept for piece in one.pieces]
-                found.append(_Found(document, length, kept, spans, marks.add(spans)))
-        found.sort(key=lambda one: (-one.characters, one.document.position))
-        return found, _uncopied(apart, marks)
+                spans = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
+                matches.append(_Match(document, length, kept, spans, marks.add(spans)))
+        matches.sort(key=lambda match: (-match.characters, match.document.position))
+        return matches, _uncopied(apart, marks)
 
     def _compared(self, text: str) -> str:
         """Return a text without what is not compared, every character in its place."""
         return without_brackets(text) if self.ignore_brackets else text
 
     def _listing(
-        self, text: str, listed: list[_Found], marks: Marks
+        self, text: str, listed: list[_Match], marks: Marks
     ) -> tuple[tuple[Source, ...], tuple[Passage, ...]]:
         """Return the sources and passages of the report."""
         from neardup import _core
         from neardup.papers.rates import Marks
 
-        shown = shown_passages([one.passages for one in listed], marks.counts, self.limits)
-        found = {one.document.position: one.passages for one in listed}
+        shown = shown_passages([match.passages for match in listed], marks.counts, self.limits)
+        passages_of = {match.document.position: match.passages for match in listed}
         covers: dict[int, float] = {}
         similarities: dict[int, float] = {}
         # An index has lost a document that was removed meanwhile.
-        for document in self.library.documents(list(found)):
+        for document in self.library.documents(list(passages_of)):
             whole = Marks(document.text, ())
-            pieces = [piece for one in found[document.position] for piece in one.pieces]
+            pieces = [
+                piece for passage in passages_of[document.position] for piece in passage.pieces
+            ]
             copied = whole.of((piece.source_begin, piece.source_end) for piece in pieces)
             covers[document.position] = whole.rate(int(copied.sum()))
             if len(similarities) < COMPARED:
                 similarity = _core.edit_similarity(text, document.text)
                 similarities[document.position] = similarity
         sources, passages = [], []
-        for at, (one, chosen) in enumerate(zip(listed, shown, strict=True)):
+        for number, (match, chosen) in enumerate(zip(listed, shown, strict=True)):
             sources.append(
                 Source(
-                    id=one.document.id,
-                    title=one.document.title,
-                    characters=one.characters,
-                    rate=marks.rate(one.characters),
-                    cover=covers.get(one.document.position),
-                    only_here=int((marks.of(one.spans) & (marks.sources == 1)).sum()),
-                    similarity=similarities.get(one.document.position),
-                    length=one.length,
-                    passages=len(one.passages),
+                    id=match.document.id,
+                    title=match.document.title,
+                    characters=match.characters,
+                    rate=marks.rate(match.characters),
+                    cover=covers.get(match.document.position),
+                    only_here=int((marks.of(match.spans) & (marks.sources == 1)).sum()),
+                    similarity=similarities.get(match.document.position),
+                    length=match.length,
+                    passages=len(match.passages),
                 )
             )
-            passages += [replace(passage, source=at) for passage in chosen]
-        passages.sort(key=lambda one: (one.begin, -one.end, one.source))
+            passages += [replace(passage, source=number) for passage in chosen]
+        passages.sort(key=lambda passage: (passage.begin, -passage.end, passage.source))
         return tuple(sources), tuple(passages)
 
 
-def _shared(text: str, passage: Passage) -> Shared:
-    """Return a passage as wording is judged; `text` is that of its source."""
-    from neardup.papers.wording import CONTEXT, Shared
+def _context(text: str, passage: Passage) -> str | None:
+    """Return what is beside a passage in the text of its source; None if it is half of it."""
+    from neardup.papers.wording import CONTEXT
 
     begin, end = passage.source_begin, passage.source_end
-    before, after = text[max(begin - CONTEXT, 0) : begin], text[end : end + CONTEXT]
-    return Shared(
-        begin=passage.begin,
-        end=passage.end,
-        pieces=[(one.begin, one.end) for one in passage.pieces],
-        context=f"{before}\n{after}",
-        is_most=2 * (end - begin) >= len(text),
-    )
+    if 2 * (end - begin) >= len(text):
+        return None
+    return f"{text[max(begin - CONTEXT, 0) : begin]}\n{text[end : end + CONTEXT]}"
 
 
 def _uncopied(apart: list[Aside], marks: Marks) -> list[Aside]:
@@ -454,34 +455,30 @@ def _uncopied(apart: list[Aside], marks: Marks) -> list[Aside]:
 
     from neardup.papers.rates import marked
 
-    found = []
+    uncopied = []
     for kind in WORDING:
-        spans = ((one.begin, one.end) for one in apart if one.kind == kind)
+        spans = ((aside.begin, aside.end) for aside in apart if aside.kind == kind)
         mask = marked(len(marks.counts), spans) & ~marks.copied
         bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
-        found += [
+        uncopied += [
             Aside(begin, end, kind)
             for begin, end in zip(bounds[::2], bounds[1::2], strict=True)
             if marks.counts[begin:end].any()
         ]
-    return found
+    return uncopied
 
 
-def _place(aside: Aside) -> tuple[int, int]:
-    return aside.begin, aside.end
-
-
-def _listed(found: list[_Found], marks: Marks) -> list[_Found]:
+def _listed(matches: list[_Match], marks: Marks) -> list[_Match]:
     """Return the sources that a report lists: the largest, and those that add copied text."""
-    listed = found[:LISTED]
-    covered = marks.of(span for one in listed for span in one.spans)
-    for one in found[LISTED:]:
+    listed = matches[:LISTED]
+    covered = marks.of(span for match in listed for span in match.spans)
+    for match in matches[LISTED:]:
         if len(listed) == MOST_LISTED:
             break
-        own = marks.of(one.spans)
-        if (own & ~covered).any():
-            listed.append(one)
-            covered |= own
+        characters = marks.of(match.spans)
+        if (characters & ~covered).any():
+            listed.append(match)
+            covered |= characters
     return listed
 
 
@@ -519,13 +516,19 @@ def _sections(paper: FileText, marks: Marks) -> tuple[Section, ...]:
     from neardup.papers.structure import sections
 
     parts = sections(paper.text, paper.headings)
-    found = []
-    for at, part in enumerate(parts):
+    counted_sections = []
+    for number, part in enumerate(parts):
         # The part before the first heading has no subsections.
-        ends = (one.begin for one in parts[at + 1 :] if one.level <= part.level or not part.level)
+        ends = (
+            later.begin
+            for later in parts[number + 1 :]
+            if later.level <= part.level or not part.level
+        )
         begin, end = part.begin, next(ends, len(paper.text))
         characters = int(marks.counts[begin:end].sum())
         copied = int(marks.copied[begin:end].sum())
         rate = copied / characters if characters else 0.0
-        found.append(Section(part.title, part.level, begin, end, characters, copied, rate))
-    return tuple(found)
+        counted_sections.append(
+            Section(part.title, part.level, begin, end, characters, copied, rate)
+        )
+    return tuple(counted_sections)

@@ -68,7 +68,7 @@ def variants() -> tuple[str, str, str | None]:
         if (simplified := convert(character)) != character and len(simplified) == 1
     ]
     return (
-        "".join(one for one, _ in pairs),
+        "".join(traditional for traditional, _ in pairs),
         "".join(other for _, other in pairs),
         f"opencc {version('opencc')}",
     )
@@ -91,7 +91,9 @@ def folding(*, with_variants: bool) -> Callable[[str], str]:
     return fold
 
 
-def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[tuple[Span, Span]]:
+def replacements(
+    text: str, other_text: str, fold: Callable[[str], str]
+) -> Iterator[tuple[Span, Span]]:
     """Yield the places where two texts differ, each with its place in the other text, in order.
 
     Only words are compared, so a place begins and ends with a word. It is empty where the other
@@ -102,14 +104,14 @@ def replacements(one: str, other: str, fold: Callable[[str], str]) -> Iterator[t
     >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(with_variants=False)))
     [((2, 3), (2, 3)), ((4, 4), (4, 6))]
     """
-    places, other_places = words_of(one), words_of(other)
-    words = ["".join(map(fold, one[begin:end])) for begin, end in places]
-    others = ["".join(map(fold, other[begin:end])) for begin, end in other_places]
+    places, other_places = words_of(text), words_of(other_text)
+    words = ["".join(map(fold, text[begin:end])) for begin, end in places]
+    others = ["".join(map(fold, other_text[begin:end])) for begin, end in other_places]
     if words == others:
         return
     for low, high, other_low, other_high in _differing(words, others):
-        here = _span(places, low, high, len(one))
-        yield here, _span(other_places, other_low, other_high, len(other))
+        here = _span(places, low, high, len(text))
+        yield here, _span(other_places, other_low, other_high, len(other_text))
 
 
 def whole_words(text: str, begin: int, end: int) -> Span:
@@ -134,56 +136,58 @@ def words_of(text: str) -> list[Span]:
     return [word.span() for word in _WORD.finditer(text)]
 
 
-def _differing(one: list[str], other: list[str]) -> Iterator[tuple[int, int, int, int]]:
+def _differing(words: list[str], other_words: list[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield the differing spans of both, in order."""
     low = other_low = 0
-    for at, other_at in [*_fixed_points(one, other), (len(one), len(other))]:
-        if at < low or other_at < other_low:
+    for high, other_high in [*_fixed_points(words, other_words), (len(words), len(other_words))]:
+        if high < low or other_high < other_low:
             continue
-        yield from _between(one, other, low, at, other_low, other_at)
-        low, other_low = at, other_at
+        yield from _between(words, other_words, low, high, other_low, other_high)
+        low, other_low = high, other_high
 
 
 def _between(
-    one: list[str], other: list[str], low: int, high: int, other_low: int, other_high: int
+    words: list[str], other_words: list[str], low: int, high: int, other_low: int, other_high: int
 ) -> Iterator[tuple[int, int, int, int]]:
-    while low < high and other_low < other_high and one[low] == other[other_low]:
+    while low < high and other_low < other_high and words[low] == other_words[other_low]:
         low, other_low = low + 1, other_low + 1
-    while low < high and other_low < other_high and one[high - 1] == other[other_high - 1]:
+    while low < high and other_low < other_high and words[high - 1] == other_words[other_high - 1]:
         high, other_high = high - 1, other_high - 1
     if low == high and other_low == other_high:
         return
     if (high - low) * (other_high - other_low) > _PAIRS:
         yield low, high, other_low, other_high
         return
-    matcher = SequenceMatcher(None, one[low:high], other[other_low:other_high], autojunk=False)
+    matcher = SequenceMatcher(
+        None, words[low:high], other_words[other_low:other_high], autojunk=False
+    )
     for kind, begin, end, other_begin, other_end in matcher.get_opcodes():
         if kind != "equal":
             yield low + begin, low + end, other_low + other_begin, other_low + other_end
 
 
-def _fixed_points(one: list[str], other: list[str]) -> list[tuple[int, int]]:
+def _fixed_points(words: list[str], other_words: list[str]) -> list[tuple[int, int]]:
     """Return the positions of runs that both have once, the most that are in the same order."""
-    here, there = _single(one), _single(other)
-    pairs = [(at, there[run]) for run, at in here.items() if run in there]
+    runs, other_runs = _single(words), _single(other_words)
+    pairs = [(position, other_runs[run]) for run, position in runs.items() if run in other_runs]
     # The longest increasing subsequence, by patience sorting.
     tops: list[int] = []
     top_pairs: list[int] = []
     before: list[int] = []
-    for number, (_, other_at) in enumerate(pairs):
-        pile = bisect_left(tops, other_at)
+    for number, (_, other_position) in enumerate(pairs):
+        pile = bisect_left(tops, other_position)
         before.append(top_pairs[pile - 1] if pile else -1)
-        tops[pile : pile + 1] = [other_at]
+        tops[pile : pile + 1] = [other_position]
         top_pairs[pile : pile + 1] = [number]
     kept = []
-    at = top_pairs[-1] if top_pairs else -1
-    while at >= 0:
-        kept.append(pairs[at])
-        at = before[at]
+    number = top_pairs[-1] if top_pairs else -1
+    while number >= 0:
+        kept.append(pairs[number])
+        number = before[number]
     return kept[::-1]
 
 
-def _single(letters: list[str]) -> dict[tuple[str, ...], int]:
-    runs = [tuple(letters[at : at + _POINT]) for at in range(len(letters) - _POINT + 1)]
+def _single(words: list[str]) -> dict[tuple[str, ...], int]:
+    runs = [tuple(words[begin : begin + _POINT]) for begin in range(len(words) - _POINT + 1)]
     counts = Counter(runs)
-    return {run: at for at, run in enumerate(runs) if counts[run] == 1}
+    return {run: begin for begin, run in enumerate(runs) if counts[run] == 1}

@@ -99,7 +99,7 @@ def _edits(
     source_edits: list[Span] = []
     begin = passage.source_text_begin
     for piece in passage.pieces:
-        first, last = (max(at - begin, 0) for at in (piece.source_begin, piece.source_end))
+        first, last = (max(offset - begin, 0) for offset in (piece.source_begin, piece.source_end))
         source = passage.source_text[first:last]
         for edit, source_edit in replacements(text[piece.begin : piece.end], source, fold):
             edits.append((piece.begin + edit[0], piece.begin + edit[1]))

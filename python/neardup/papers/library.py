@@ -1,8 +1,7 @@
 """Libraries: the documents that a paper is compared with.
 
-The winnowed shingles of files are in memory, about two bytes per Chinese character; those of
-an index are in files beside it, of which a check reads what it looks up. Texts are stored on
-disk, and only those of candidates are fetched.
+Winnowed shingles of files are in memory, about two bytes per Chinese character, those of an index
+in files beside it. Texts are on disk, and only those of candidates are fetched.
 """
 
 from __future__ import annotations
@@ -113,8 +112,8 @@ class Library(ABC):
 
     def own_of(self, path: str | os.PathLike[str]) -> set[int]:
         """Return the positions of a paper's own file; none if it is the only document."""
-        found = self.positions_of(path)
-        return found if len(found) < self.readable else set()
+        positions = self.positions_of(path)
+        return positions if len(positions) < self.readable else set()
 
     @abstractmethod
     def close(self) -> None:
@@ -203,22 +202,22 @@ class _Files(Library):
         self._core = _core.Library([(filed, fence, np.arange(self._documents, dtype=np.uint32))])
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
-        found = []
+        documents = []
         for position in positions:
             begin, length = self._places[position]
             self._spool.seek(begin)
             text = self._unpack(self._spool.read(length)).decode()
             document = LibraryDocument(position, self._ids[position], self._titles[position], text)
-            found.append(document)
-        return found
+            documents.append(document)
+        return documents
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
         # A record of a table is no file, and equal names may be in different folders.
         try:
             name = os.path.basename(path)
             return {
-                at
-                for at, file in enumerate(self._files)
+                position
+                for position, file in enumerate(self._files)
                 if file is not None
                 and os.path.basename(file) == name
                 and os.path.exists(file)
@@ -267,13 +266,13 @@ class _Stored(Library):
 
         engine: Engine = self._engine
         numbers: list[int] = self._numbers[positions].tolist()
-        found = texts_of(engine, numbers)
+        rows = texts_of(engine, numbers)
         # One that was removed meanwhile is no source any more.
         return [
             LibraryDocument(position, row["id"], row["title"], text)
             for position, number in zip(positions, numbers, strict=True)
-            if number in found
-            for row, text in [found[number]]
+            if number in rows
+            for row, text in [rows[number]]
         ]
 
     def close(self) -> None:
@@ -285,44 +284,46 @@ class _Several(Library):
     """Several libraries as one, in order."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
-        super().__init__(" + ".join(one.name for one in libraries), libraries[0].workers)
+        super().__init__(" + ".join(library.name for library in libraries), libraries[0].workers)
         self._libraries = libraries
         self._begins = [0, *accumulate(map(len, libraries))]
-        self.notes = [note for one in libraries for note in one.notes]
-        self.problems = sum(one.problems for one in libraries)
-        self.blank = all(one.blank for one in libraries)
+        self.notes = [note for library in libraries for note in library.notes]
+        self.problems = sum(library.problems for library in libraries)
+        self.blank = all(library.blank for library in libraries)
 
     def __len__(self) -> int:
         return self._begins[-1]
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
-        found = [
+        candidates = [
             (begin + position, count)
-            for begin, one in zip(self._begins, self._libraries, strict=False)
-            for position, count in one.candidates(paper, least=least, limit=limit)
+            for begin, library in zip(self._begins, self._libraries, strict=False)
+            for position, count in library.candidates(paper, least=least, limit=limit)
         ]
-        found.sort(key=lambda one: (-one[1], one[0]))
-        return found[:limit]
+        candidates.sort(key=lambda candidate: (-candidate[1], candidate[0]))
+        return candidates[:limit]
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         fetched: dict[int, LibraryDocument] = {}
-        for begin, one in zip(self._begins, self._libraries, strict=False):
-            mine = [at - begin for at in positions if 0 <= at - begin < len(one)]
-            for document in one.documents(mine):
-                at = begin + document.position
-                fetched[at] = replace(document, position=at)
-        return [fetched[at] for at in positions if at in fetched]
+        for begin, library in zip(self._begins, self._libraries, strict=False):
+            mine = [
+                position - begin for position in positions if 0 <= position - begin < len(library)
+            ]
+            for document in library.documents(mine):
+                position = begin + document.position
+                fetched[position] = replace(document, position=position)
+        return [fetched[position] for position in positions if position in fetched]
 
     def positions_of(self, path: str | os.PathLike[str]) -> set[int]:
         return {
             begin + position
-            for begin, one in zip(self._begins, self._libraries, strict=False)
-            for position in one.positions_of(path)
+            for begin, library in zip(self._begins, self._libraries, strict=False)
+            for position in library.positions_of(path)
         }
 
     def close(self) -> None:
-        for one in self._libraries:
-            one.close()
+        for library in self._libraries:
+            library.close()
 
 
 def joined(libraries: Sequence[Library]) -> Library:

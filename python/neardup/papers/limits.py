@@ -1,9 +1,4 @@
-"""Limits on the evidence that a report shows.
-
-A paper of common sentences shares each of them with hundreds of documents. Rates and
-counts include all passages; the passages shown are limited, so that the size of a report
-depends only on these limits and the paper's length.
-"""
+"""Limits on the evidence that a report shows: they and the paper bound its size."""
 
 from __future__ import annotations
 
@@ -73,29 +68,34 @@ def shown_passages(
     covered = np.zeros(len(counts), np.bool_)
     ranked: list[tuple[bool, int, int, int]] = []
     for source, passages in enumerate(sources):
-        largest = sorted(range(len(passages)), key=lambda at: (-passages[at].characters, at))
-        for rank, at in enumerate(largest[: limits.max_source_passages]):
+        largest = sorted(
+            range(len(passages)), key=lambda number: (-passages[number].characters, number)
+        )
+        for rank, number in enumerate(largest[: limits.max_source_passages]):
             repeats = True
-            for piece in passages[at].pieces:
+            for piece in passages[number].pieces:
                 span = slice(piece.begin, piece.end)
                 repeats &= not (counts[span] & ~covered[span]).any()
                 covered[span] = True
-            ranked.append((repeats, rank, source, at))
+            ranked.append((repeats, rank, source, number))
     shown: list[list[int]] = [[] for _ in sources]
     text = 0
     # The largest passage of each source comes before the second of any.
-    for _, _, source, at in sorted(ranked)[: limits.max_passages]:
+    for _, _, source, number in sorted(ranked)[: limits.max_passages]:
         if text >= limits.max_source_text:
             break
-        text += len(sources[source][at].source_text)
-        shown[source].append(at)
-    return [[sources[source][at] for at in sorted(chosen)] for source, chosen in enumerate(shown)]
+        text += len(sources[source][number].source_text)
+        shown[source].append(number)
+    return [
+        [sources[source][number] for number in sorted(chosen)]
+        for source, chosen in enumerate(shown)
+    ]
 
 
 def _fits(sources: Sequence[Sequence[Passage]], limits: ReportLimits) -> bool:
     return (
         sum(map(len, sources)) <= limits.max_passages
         and max(map(len, sources), default=0) <= limits.max_source_passages
-        and sum(len(one.source_text) for passages in sources for one in passages)
+        and sum(len(passage.source_text) for passages in sources for passage in passages)
         <= limits.max_source_text
     )

@@ -1,8 +1,4 @@
-"""The counted characters of a paper, and those of them that are copied.
-
-Each character is marked or not, so overlapping spans count once. All rates are computed
-from the same marks, so the rates of a report are consistent.
-"""
+"""The counted characters of a paper, and those of them that are copied: the base of all rates."""
 
 from __future__ import annotations
 
@@ -66,9 +62,9 @@ class Marks:
 
     def add(self, spans: Iterable[tuple[int, int]]) -> int:
         """Add the spans of a source; return its number of counted characters."""
-        found = self.of(spans)
-        self.sources += found
-        return int(found.sum())
+        characters = self.of(spans)
+        self.sources += characters
+        return int(characters.sum())
 
     @property
     def copied(self) -> Mask:

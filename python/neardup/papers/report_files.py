@@ -158,6 +158,7 @@ def summary_page(
         zip(reports, links, strict=True), key=lambda row: (-row[0].rates.total, row[0].paper)
     )
     common, others = split_notes([shown_notes(report.notes) for report, _ in rows])
+    excluded = (report.settings.get("excluded_files", 0) for report in reports)
     return render(
         "summary.html",
         words,
@@ -174,14 +175,8 @@ def summary_page(
         ],
         notes=[in_language(note, language) for note in [*notes, *common]],
         unread=[(paper, _why_unread(why, words)) for paper, why in unread],
-        excluded=max((_excluded(report) for report in reports), default=0),
+        excluded=max(map(int, excluded), default=0),
     )
-
-
-def _excluded(report: Report) -> int:
-    """Return the number of excluded files."""
-    files = report.settings.get("excluded_files", 0)
-    return files if isinstance(files, int) else 0
 
 
 def split_notes(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +22,9 @@ from neardup.papers.rates import depths, marked
 
 if TYPE_CHECKING:
     from neardup import _core
+    from neardup.papers.results import Passage, Piece
 
-__all__ = ["CONTEXT", "LONGEST", "Shared", "Wording", "many"]
+__all__ = ["CONTEXT", "LONGEST", "Wording", "many"]
 
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
@@ -104,68 +104,69 @@ def many(documents: int) -> int:
     return min(max(-(-documents // _ONE_IN), _FEWEST), _MOST)
 
 
-@dataclass(frozen=True)
-class Shared:
-    """A passage as wording is judged: its place in the paper, and what is beside it in its source.
-
-    `is_most` tells whether it is half of its source or more.
-    """
-
-    begin: int
-    end: int
-    pieces: list[tuple[int, int]]
-    context: str
-    is_most: bool
-
-
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
     `counts` are its counted characters, `least` the smallest number of Chinese characters of a
-    passage, and `shared` all passages.
+    passage, `passages` all passages, and `contexts` the texts beside them in their sources; None
+    beside a passage that is half of its source or more.
     """
 
     def __init__(
-        self, text: str, counts: NDArray[np.bool_], least: int, shared: Sequence[Shared]
+        self,
+        text: str,
+        counts: NDArray[np.bool_],
+        least: int,
+        passages: Sequence[Passage],
+        contexts: Sequence[str | None],
     ) -> None:
         self._text = text
         self._least = least
-        self._shared = shared
+        self._passages = passages
+        self._contexts = contexts
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
         is_dense |= codes >= 0x20000
         self._weights = np.where(is_dense, 2, 1) * counts
+        self._begins = np.array([passage.begin for passage in passages])
+        self._ends = np.array([passage.end for passage in passages])
         #: How many passages each character is in.
-        self._depths = depths(len(text), [one.begin for one in shared], [one.end for one in shared])
+        self._depths = depths(len(text), self._begins, self._ends)
         self._furniture = marked(len(text), furniture(text, self._depths > 0))
-        names = [found.span() for found in _TITLE.finditer(text)]
+        names = [match.span() for match in _TITLE.finditer(text)]
         # In capital letters only, or without any, a text has no names to tell.
         if 2 * sum(map(str.isupper, text)) < sum(map(str.islower, text)):
-            names += [found.span() for found in _CAPITALIZED.finditer(text)]
+            names += [match.span() for match in _CAPITALIZED.finditer(text)]
         self._names = marked(len(text), names)
 
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
         """Return for each passage 'furniture' or 'common' if it is no copied text, else None."""
         whole = _weigh(self._weights)
-        totals = [whole(one.pieces) for one in self._shared]
+        totals = [whole(passage.pieces) for passage in self._passages]
         is_common = self._common(totals, core, documents)
-        both = list(zip(self._shared, is_common, strict=True))
-        common = (piece for one, found in both if found for piece in one.pieces)
+        both = list(zip(self._passages, is_common, strict=True))
+        common = (
+            (piece.begin, piece.end)
+            for passage, is_wording in both
+            if is_wording
+            for piece in passage.pieces
+        )
         apart = self._furniture | self._names | marked(len(self._text), common)
-        own, beside = _weigh(self._weights * ~apart), _weigh(self._weights * self._furniture)
-        found: list[str | None] = []
-        for (one, is_wording), total in zip(both, totals, strict=True):
-            if own(one.pieces) < 2 * _OWN * self._least:
-                found.append("furniture" if 2 * beside(one.pieces) >= total else "common")
+        of_text = _weigh(self._weights * ~apart)
+        of_furniture = _weigh(self._weights * self._furniture)
+        kinds: list[str | None] = []
+        for (passage, is_wording), total in zip(both, totals, strict=True):
+            if of_text(passage.pieces) < 2 * _OWN * self._least:
+                kinds.append("furniture" if 2 * of_furniture(passage.pieces) >= total else "common")
             else:
-                found.append("common" if is_wording or self._is_name(one, total) else None)
-        return found
+                kinds.append("common" if is_wording or self._is_name(passage, total) else None)
+        return kinds
 
-    def _is_name(self, one: Shared, total: int) -> bool:
+    def _is_name(self, passage: Passage, total: int) -> bool:
         """Return whether a short passage is a name or a title in Chinese."""
         if total >= 2 * _SHORT_NAME * self._least:
             return False
-        stretch = self._text[one.begin : one.end]
+        stretch = self._text[passage.begin : passage.end]
         return bool(_DESIGNATION.search(stretch)) and not _SENTENCE.search(stretch)
 
     def _common(self, totals: Sequence[int], core: _core.Aligner, documents: int) -> list[bool]:
@@ -176,57 +177,58 @@ class Wording:
         are those that have the same text beside the passage.
         """
         enough = many(documents)
-        found = [False] * len(totals)
+        is_common = [False] * len(totals)
         deep = np.concatenate([[0], np.cumsum(self._depths >= enough)])
         if not deep[-1]:
-            return found
+            return is_common
         half = int(self._weights.sum()) / 2
-        begins = np.array([one.begin for one in self._shared])
-        ends = np.array([one.end for one in self._shared])
+        begins, ends = self._begins, self._ends
         is_short = np.array(totals) <= LONGEST
         is_short &= (np.array(totals) < half) & (deep[ends] > deep[begins])
-        origins = np.array(_origins(self._shared, is_short, core))
+        origins = np.array(_origins(self._contexts, is_short, core))
         known: dict[tuple[int, int], bool] = {}
-        for at in np.flatnonzero(is_short).tolist():
-            begin, end = span = self._shared[at].begin, self._shared[at].end
+        for number in np.flatnonzero(is_short).tolist():
+            begin, end = span = self._passages[number].begin, self._passages[number].end
             if span not in known:
                 common = np.minimum(ends, end) - np.maximum(begins, begin)
                 having = origins[4 * common >= 3 * (end - begin)]
                 known[span] = len(np.unique(having)) >= enough
-            found[at] = known[span]
-        return found
+            is_common[number] = known[span]
+        return is_common
 
 
-def _weigh(weights: NDArray[np.int64]) -> Callable[[Sequence[tuple[int, int]]], int]:
-    """Return a function that adds up the weights within spans."""
+def _weigh(weights: NDArray[np.int64]) -> Callable[[Sequence[Piece]], int]:
+    """Return a function that adds up the weights within pieces."""
     sums = np.concatenate([[0], np.cumsum(weights)]).tolist()
-    return lambda spans: sum(sums[end] - sums[begin] for begin, end in spans)
+    return lambda pieces: sum(sums[piece.end] - sums[piece.begin] for piece in pieces)
 
 
 def _origins(
-    shared: Sequence[Shared], is_short: NDArray[np.bool_], core: _core.Aligner
+    contexts: Sequence[str | None], is_short: NDArray[np.bool_], core: _core.Aligner
 ) -> list[int]:
     """Return a number for the origin of each passage; -1 for those that are text."""
     import pyarrow as pa
 
-    chosen = [at for at in np.flatnonzero(is_short).tolist() if not shared[at].is_most]
-    contexts = pa.array([shared[at].context for at in chosen], pa.large_string())
-    found = [-1] * len(shared)
+    chosen = [
+        number for number in np.flatnonzero(is_short).tolist() if contexts[number] is not None
+    ]
+    beside = pa.array([contexts[number] for number in chosen], pa.large_string())
+    origins = [-1] * len(contexts)
     holders: dict[int, list[int]] = {}
     sizes: list[int] = []
-    for at, packed in zip(chosen, core.sketches(contexts, workers=1), strict=True):
+    for number, packed in zip(chosen, core.sketches(beside, workers=1), strict=True):
         shingles = np.frombuffer(packed, "<u4").tolist()
         if not shingles:
             continue
-        agreeing = Counter(origin for one in shingles for origin in holders.get(one, ()))
-        origin, count = max(agreeing.items(), key=lambda one: (one[1], -one[0]), default=(-1, 0))
+        agreeing = Counter(origin for shingle in shingles for origin in holders.get(shingle, ()))
+        origin, count = max(agreeing.items(), key=lambda item: (item[1], -item[0]), default=(-1, 0))
         if origin < 0 or 2 * count < min(len(shingles), sizes[origin]):
             origin = len(sizes)
             sizes.append(len(shingles))
-            for one in shingles:
-                holders.setdefault(one, []).append(origin)
-        found[at] = origin
-    return found
+            for shingle in shingles:
+                holders.setdefault(shingle, []).append(origin)
+        origins[number] = origin
+    return origins
 
 
 def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
@@ -246,12 +248,12 @@ def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
     for begin, end in _clauses(text):
         if where is not None and not where[begin:end].any():
             continue
-        words = [found.span() for found in _WORDS.finditer(text, begin, end)]
+        words = [match.span() for match in _WORDS.finditer(text, begin, end)]
         if words and end - begin <= _LONGEST_CLAUSE:
             spans.append((begin, end))
         else:
             spans += _together(words)
-            spans += [found.span() for found in _DATELINE.finditer(text, begin, end)]
+            spans += [match.span() for match in _DATELINE.finditer(text, begin, end)]
     signature = _SIGNATURE.search(text, max(len(text) - _LONGEST_SIGNATURE, 0))
     if signature is not None:
         spans = [span for span in spans if span[1] <= signature.start()]
@@ -261,18 +263,18 @@ def furniture(text: str, where: NDArray[np.bool_] | None = None) -> list[Span]:
 
 def _together(words: list[Span]) -> list[Span]:
     """Return the stretches of several words that are near each other."""
-    found: list[list[int]] = []
+    stretches: list[list[int]] = []
     for begin, end in words:
-        if found and begin - found[-1][1] <= _NEAR:
-            found[-1][1:] = end, found[-1][2] + 1
+        if stretches and begin - stretches[-1][1] <= _NEAR:
+            stretches[-1][1:] = end, stretches[-1][2] + 1
         else:
-            found.append([begin, end, 1])
-    return [(begin, end) for begin, end, count in found if count > 1]
+            stretches.append([begin, end, 1])
+    return [(begin, end) for begin, end, count in stretches if count > 1]
 
 
 def _clauses(text: str) -> Iterator[Span]:
     begin = 0
-    for found in _CLAUSE_ENDS.finditer(text):
-        yield begin, found.start()
-        begin = found.end()
+    for match in _CLAUSE_ENDS.finditer(text):
+        yield begin, match.start()
+        begin = match.end()
     yield begin, len(text)

@@ -143,13 +143,13 @@ def _refusing(address: str) -> Iterator[None]:
         cause = error.__cause__
         if is_web(address) and cause is not None and getattr(cause, "status", 0) != 404:
             # The library says this of a server that does not answer, too.
-            said = Message(
+            message = Message(
                 "{file}: cannot be fetched: {said}",
                 code="transfer_failed",
                 file=address,
                 said=said_of(cause),
             )
-            raise InputError(said) from error
+            raise InputError(message) from error
         raise InputError(
             Message("{file}: no such file or directory.", code="no_such_file", file=address)
         ) from error

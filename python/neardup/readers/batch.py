@@ -159,12 +159,12 @@ class Problems:
 
 
 def refusal(
-    file: str, reason: str, found: str | None = None, remedy: str = "", code: str | None = None
+    file: str, reason: str, content: str | None = None, remedy: str = "", code: str | None = None
 ) -> Message:
     """Return the error message for a file that cannot be used at all; parts as of a `Problem`."""
-    ends = _ends(found, remedy)
-    if found is not None:
-        ends["found"] = found
+    ends = _ends(content, remedy)
+    if content is not None:
+        ends["found"] = content
     code = code or code_of(reason)
     return Message("{file}: {reason}.{got}{way_out}", code=code, file=file, reason=reason, **ends)
 
@@ -192,11 +192,10 @@ def parts_of(error: InputError) -> tuple[str, str | None, str]:
     return error.values["reason"], error.values.get("found"), remedy
 
 
-def _ends(found: str | None, remedy: str) -> dict[str, str]:
+def _ends(content: str | None, remedy: str) -> dict[str, str]:
     got: str = ""
-    if found is not None:
-        found = found or Message("nothing")
-        got = Message(" Got {found} instead.", found=found)
+    if content is not None:
+        got = Message(" Got {found} instead.", found=content or Message("nothing"))
     return {"got": got, "way_out": Message(" {remedy}", remedy=remedy) if remedy else ""}
 
 

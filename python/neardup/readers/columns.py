@@ -178,8 +178,8 @@ def batch_of_columns(
     """
     texts, wrong = text_column(column(columns.text))
     problems = [
-        (i, Problem(source, done + i + 1, columns.text, reason, found))
-        for i, reason, found in wrong
+        (i, Problem(source, done + i + 1, columns.text, reason, content))
+        for i, reason, content in wrong
     ]
     title = None
     if titles and columns.title is not None:
@@ -196,7 +196,7 @@ def batch_of_columns(
                 number = done + index + 1
                 problems.append((index, Problem(source, number, fields.id, no_id, show(value))))
         ids.append(key)
-    problems.sort(key=lambda found: found[0])
+    problems.sort(key=lambda item: item[0])
     extra = {name: _values(column(name), False) for name in columns.extra}
     return Batch(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
 

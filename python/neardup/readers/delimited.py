@@ -1,10 +1,7 @@
-r"""CSV and TSV: a header row, then one record per row.
+r"""CSV and TSV, which is CSV with tabs: a header row, then one record per row.
 
-A row may span lines, since a quoted field may contain line breaks. The csv module
-pulls lines as it needs them; the lines pulled since the last row are the raw bytes
-of the row, from which kept rows are written.
-
-TSV is CSV with tabs: quotes mean the same in both.
+A quoted field may contain line breaks. The csv module pulls lines as it needs them; those pulled
+since the last row are its raw bytes, from which kept rows are written.
 """
 
 import csv
@@ -89,14 +86,14 @@ class Delimited(Source):
         if first is None:
             return [], b""
         if first.fault is not None:
-            found = show(_decoded(first.raw))
+            content = show(_decoded(first.raw))
             if first.fault == _TOO_LONG:
                 most = self._max_text
                 wrong = Message("must have at most {most:,} bytes", code="too_long", most=most)
             else:
                 wrong = first.reason(0, self.format)
             reason = Message("the header row {reason}", reason=wrong)
-            raise InputError(refusal(self.name, reason, found, _way_out(first.fault)))
+            raise InputError(refusal(self.name, reason, content, _way_out(first.fault)))
         return first.values, first.raw
 
     def names(self) -> list[str]:
@@ -210,8 +207,8 @@ class Delimited(Source):
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
-            at = self.header.index(name)
-            return [row.values[at] if row.fault is None else None for row in rows]
+            position = self.header.index(name)
+            return [row.values[position] if row.fault is None else None for row in rows]
 
         ids = column(columns.id)
         for i, row in enumerate(rows):
@@ -233,9 +230,9 @@ class Delimited(Source):
         if row.fault == _TOO_LONG:
             return fields.too_long(self.name, number, Message("more"))
         reason = row.reason(len(self.header), self.format)
-        found = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
-        found = show(found + _decoded(row.raw))
-        return Problem(self.name, number, None, reason, found, _way_out(row.fault))
+        content = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
+        content = show(content + _decoded(row.raw))
+        return Problem(self.name, number, None, reason, content, _way_out(row.fault))
 
     def rows(self) -> Iterator[list[Row]]:
         rows: list[Row] = []

@@ -1,11 +1,8 @@
 """Word documents (.docx), as a reader of the printed document sees them.
 
-Paragraphs, tables and text boxes in document order, then an empty heading, then
-footnotes and endnotes. Text inserted by a tracked change is read. Text deleted by
-one, hidden text, comments, page headers and page footers are left out.
-
-A .docx is a zip archive of XML. Its directory is checked for the unpacked size
-before anything is unpacked, and the XML is parsed without entities.
+In document order, footnotes and endnotes last. Text deleted by a tracked change, hidden text,
+comments, page headers and footers are left out. The unpacked size is checked before anything is
+unpacked, and the XML is parsed without entities.
 """
 
 from __future__ import annotations
@@ -95,12 +92,12 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     return reading.paragraphs, tuple(remarks)
 
 
-def _refuse_document(name: str, found: str) -> NoReturn:
+def _refuse_document(name: str, content: str) -> NoReturn:
     reason = Message(
         "must be a whole Word document{where}", code="damaged_file", where=Message(" (.docx)")
     )
     refuse(
-        name, reason, found, Message("Open it in Word or LibreOffice and save it again as .docx.")
+        name, reason, content, Message("Open it in Word or LibreOffice and save it again as .docx.")
     )
 
 
@@ -199,12 +196,12 @@ class _Styles:
                 base[key] = based.get(f"{_W}val", "")
         levels = {}
         for key in {**stated, **base}:
-            at, seen = key, {key}
-            while at not in stated and at in base and base[at] not in seen:
-                at = base[at]
-                seen.add(at)
-            if stated.get(at):
-                levels[key] = stated[at]
+            origin, seen = key, {key}
+            while origin not in stated and origin in base and base[origin] not in seen:
+                origin = base[origin]
+                seen.add(origin)
+            if stated.get(origin):
+                levels[key] = stated[origin]
         # A style based on a quotation style is one too, unless it is a heading.
         quotes |= {key for key, of in base.items() if of in quotes}
         return cls(levels, frozenset(quotes - levels.keys()))

@@ -1,8 +1,4 @@
-"""The text of a file of any format, with its headings, pages and notes.
-
-The readers of the formats build a text with `Paragraphs`, which records where
-headings and pages begin, and refuse a file with `refuse`.
-"""
+"""The text of a file of any format, with its headings, pages and notes, as the readers build it."""
 
 from __future__ import annotations
 
@@ -127,10 +123,10 @@ class UnreadableFileError(InputError):
         return type(self), (self.problem, self.args[0])
 
 
-def refuse(name: str, reason: str, found: str | None, remedy: str = "") -> NoReturn:
+def refuse(name: str, reason: str, content: str | None, remedy: str = "") -> NoReturn:
     """Raise UnreadableFileError; for the message see `refusal`."""
-    message = refusal(name, reason, found, remedy)
-    raise UnreadableFileError(Problem(name, None, None, reason, found, remedy), message) from None
+    message = refusal(name, reason, content, remedy)
+    raise UnreadableFileError(Problem(name, None, None, reason, content, remedy), message) from None
 
 
 def plain(text: str) -> str:

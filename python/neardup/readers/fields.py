@@ -57,10 +57,10 @@ class Fields:
         )
         return Problem(source, number, None, reason, has)
 
-    def too_long(self, source: str, record: int | None, found: str) -> Problem:
+    def too_long(self, source: str, record: int | None, size: str) -> Problem:
         """Return the problem of a record that is longer than `max_text`."""
         reason = Message("must have at most {most:,} bytes", code="too_long", most=self.max_text)
-        return Problem(source, record, None, reason, found, Message("Raise {given[max_text]}."))
+        return Problem(source, record, None, reason, size, Message("Raise {given[max_text]}."))
 
     def bounded(self, batch: Batch) -> Batch:
         """Return a batch whose texts are at most `max_text` long; others are null, and problems."""
@@ -81,8 +81,8 @@ class Fields:
         over: Any = pc.fill_null(pc.greater(sizes, pa.scalar(self.max_text, pa.int64())), False)
         problems = []
         for row in pc.indices_nonzero(over).to_pylist():
-            found = Message("{count:,} bytes", count=sizes[row].as_py())
-            problems.append((row, self.too_long(*place_of(runs, row), found)))
+            size = Message("{count:,} bytes", count=sizes[row].as_py())
+            problems.append((row, self.too_long(*place_of(runs, row), size)))
         if problems:
             texts = pc.if_else(over, pa.scalar(None, pa.large_string()), texts)
         return texts, problems
@@ -93,8 +93,8 @@ class Fields:
             "must be present in at least one record, since it was named as the title",
             code="no_such_field",
         )
-        found = Message.counted("1 record without it", "{count} records without it", count=records)
-        return Problem(source, None, self.title, reason, found)
+        count = Message.counted("1 record without it", "{count} records without it", count=records)
+        return Problem(source, None, self.title, reason, count)
 
     def wanting(self) -> Message:
         """Return the names of the expected text fields, for a message."""
@@ -178,18 +178,18 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
         "must have a text field {wanting}", code="no_text_field", wanting=fields.wanting()
     )
     if count < SAMPLED_RECORDS:
-        found = Message.counted(
+        content = Message.counted(
             "1 record with {names}",
             "{count} records with {names}",
             count=count,
             names=listing(names),
         )
     else:
-        found = Message(
+        content = Message(
             "{count:,} records at the beginning with {names}", count=count, names=listing(names)
         )
     remedy = fields.name_text(names)
-    raise InputError(refusal(source, reason, found, remedy))
+    raise InputError(refusal(source, reason, content, remedy))
 
 
 def nearest(wanted: Iterable[str], names: Collection[str]) -> str:

@@ -1,8 +1,7 @@
 """The text of one file: plain text, Markdown, HTML, Word or PDF.
 
-A file's first bytes decide its format, and its extension if they do not. A file
-without readable text is refused in one line that says what it is and what to do.
-No file raises any other error, and no file is read partly without a note.
+A file's first bytes decide its format, then its extension. A file is refused in one line, and none
+is read partly without a note.
 """
 
 from __future__ import annotations
@@ -146,13 +145,13 @@ def contents(
     return b"".join(chunks)
 
 
-def _refuse_size(name: str, most: int, found: str | None = None, packed: bool = False) -> NoReturn:
+def _refuse_size(name: str, most: int, size: str | None = None, packed: bool = False) -> NoReturn:
     if packed:
         reason = Message("must unpack to at most {most} bytes", code="too_large", most=most)
     else:
         reason = Message("must have at most {most} bytes", code="too_large", most=most)
     remedy = Message("Raise {limit}.", limit="max_unpacked_bytes" if packed else "max_bytes")
-    refuse(name, reason, found or Message("more"), remedy)
+    refuse(name, reason, size or Message("more"), remedy)
 
 
 def read_bytes(data: bytes, name: str, *, limits: Limits | None = None) -> FileText:
@@ -249,11 +248,11 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
                 code="damaged_file",
                 where=Message(" (.docx)"),
             )
-            found, remedy = (
+            content, remedy = (
                 Message("a damaged file"),
                 Message("Download or copy it again; or let Word repair it."),
             )
-            refuse(name, reason, found, remedy)
+            refuse(name, reason, content, remedy)
         _refuse_other(name, N_("a damaged archive (zip)"))
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx

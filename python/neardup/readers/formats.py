@@ -47,12 +47,12 @@ def by_name(name: str) -> Format:
     if name.startswith(("http://", "https://")):
         name = name.partition("?")[0].partition("#")[0]
     compression = None
-    for extension, found in _COMPRESSION_OF.items():
+    for extension, kind in _COMPRESSION_OF.items():
         if name.endswith(extension):
-            name, compression = name[: -len(extension)], found
-    for extension, found in _FORMAT_OF.items():
+            name, compression = name[: -len(extension)], kind
+    for extension, kind in _FORMAT_OF.items():
         if name.endswith(extension):
-            return Format(found, compression)
+            return Format(kind, compression)
     return Format(None, compression)
 
 

@@ -181,20 +181,20 @@ def _wrong(problem: Problem) -> Message:
 
 def _example(problem: Problem, kind: str, **place: str | int) -> str:
     """Return what was found at the first place."""
-    found = problem.found
-    if found is None:
+    content = problem.found
+    if content is None:
         return ""
     names = None
-    if isinstance(found, Message) and found.code == "record":
-        names = found.values["names"]
-    found = found or Message("nothing")
+    if isinstance(content, Message) and content.code == "record":
+        names = content.values["names"]
+    content = content or Message("nothing")
     if kind == "record":
         if names is not None:
             return Message(" Record {record:,} has {names}.", names=names, **place)
-        return Message(" Record {record:,}: got {found} instead.", found=found, **place)
+        return Message(" Record {record:,}: got {found} instead.", found=content, **place)
     if names is not None:
         return Message(" {place} has {names}.", names=names, **place)
-    return Message(" {place}: got {found} instead.", found=found, **place)
+    return Message(" {place}: got {found} instead.", found=content, **place)
 
 
 def _way_out(problem: Problem) -> str:

@@ -98,10 +98,10 @@ def _main_part(shown: list[_Part], main: str) -> list[_Part]:
     lines = {_SPACE.sub("", line) for line in main.splitlines()} - {""}
     begins = {line[:_SAME] for line in lines if len(line) >= _SAME}
     places = []
-    for at, part in enumerate(shown):
+    for number, part in enumerate(shown):
         bare = _SPACE.sub("", part.text)
         if not part.aside and (bare in lines or bare[:_SAME] in begins):
-            places.append(at)
+            places.append(number)
     if not places:
         return shown
     begin = places[0]
@@ -143,26 +143,26 @@ class _Page:
 
     def _read(self) -> None:
         text = self._text
-        at = 0
-        while (less := text.find("<", at)) >= 0:
-            self._chunks.append(_unescaped(text[at:less]))
-            at = self._markup(less)
-        self._chunks.append(_unescaped(text[at:]))
+        position = 0
+        while (less := text.find("<", position)) >= 0:
+            self._chunks.append(_unescaped(text[position:less]))
+            position = self._markup(less)
+        self._chunks.append(_unescaped(text[position:]))
         self._end()
 
-    def _markup(self, at: int) -> int:
+    def _markup(self, begin: int) -> int:
         """Read the markup that begins with ``<``, and return its end."""
         text = self._text
-        if text.startswith("<!--", at):
-            end = self._find("-->", at + 4)
-            return at + 4 if end < 0 else end + 3
-        if text.startswith(("<!", "<?"), at):
-            end = self._find(">", at)
-            return at + 2 if end < 0 else end + 1
-        tag = _TAG.match(text, at)
+        if text.startswith("<!--", begin):
+            end = self._find("-->", begin + 4)
+            return begin + 4 if end < 0 else end + 3
+        if text.startswith(("<!", "<?"), begin):
+            end = self._find(">", begin)
+            return begin + 2 if end < 0 else end + 1
+        tag = _TAG.match(text, begin)
         if tag is None:
             self._chunks.append("<")
-            return at + 1
+            return begin + 1
         end = self._tag_end(tag.end())
         if end < 0:
             return tag.end()
@@ -176,26 +176,26 @@ class _Page:
                 return end if close < 0 else close
         return end
 
-    def _tag_end(self, at: int) -> int:
+    def _tag_end(self, begin: int) -> int:
         """Return the end of a tag; negative if it has none."""
-        if self._find(">", at) < 0:
+        if self._find(">", begin) < 0:
             return -1
         if self._quotes:
-            attributes = _ATTRIBUTES.match(self._text, at)
+            attributes = _ATTRIBUTES.match(self._text, begin)
             if attributes is not None:
                 return attributes.end()
             # The last ``>`` is in quotes: do not search that far for later tags.
             self._quotes = False
-        return self._find(">", at) + 1 or -1
+        return self._find(">", begin) + 1 or -1
 
-    def _find(self, what: str, at: int) -> int:
+    def _find(self, what: str, begin: int) -> int:
         if what in self._absent:
             return -1
         if what.startswith("</"):
-            match = re.compile(what, re.I).search(self._text, at)
+            match = re.compile(what, re.I).search(self._text, begin)
             position = -1 if match is None else match.start()
         else:
-            position = self._text.find(what, at)
+            position = self._text.find(what, begin)
         if position < 0:
             self._absent.add(what)
         return position

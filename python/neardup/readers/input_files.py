@@ -1,7 +1,6 @@
-"""The files of an input: the files of a folder, or those that match a pattern.
+"""The files of an input, in code point order: those of a folder, or those that match a pattern.
 
-Files are in the code point order of their paths. Symbolic links to folders are not
-followed, since they may form cycles.
+Symbolic links to folders are not followed, since they may form cycles.
 """
 
 from __future__ import annotations
@@ -155,10 +154,10 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     return selection
 
 
-def skipped(path: str, reason: str, found: str | None = None, remedy: str = "") -> Problem:
+def skipped(path: str, reason: str, content: str | None = None, remedy: str = "") -> Problem:
     """Return the problem of a file that is not read."""
     reason = Message("skipped: {reason}", code="skipped", reason=reason)
-    return Problem(printable(path), None, None, reason, found, remedy)
+    return Problem(printable(path), None, None, reason, content, remedy)
 
 
 def files_below(path: str) -> tuple[list[str], list[str]]:
@@ -296,9 +295,9 @@ def _is_data(name: str) -> bool:
 def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputError:
     """Return the error of a folder or pattern without files to read."""
     names = [*others, *(problem.source for problem in selection.problems)]
-    found = Message("a folder without any")
+    content = Message("a folder without any")
     if names:
-        found = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
+        content = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
     if only_text:
         wanted = Message("text files ({names}, also .gz or .zst)", names=", ".join(TEXT_EXTENSIONS))
     else:
@@ -313,7 +312,7 @@ def _nothing(selection: Selection, others: list[str], only_text: bool) -> InputE
             "{file}: must contain {wanted}. Got {found} instead.{way_out}",
             file=selection.name,
             wanted=wanted,
-            found=found,
+            found=content,
             way_out=way_out,
         )
     )

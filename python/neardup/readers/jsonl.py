@@ -1,14 +1,8 @@
 r"""JSON Lines: one object per line; blank lines are skipped.
 
-The core reads the records of a block of lines into Arrow columns. It leaves a record that
-is damaged or unusual to this module, which reads it with a parser for Python objects, and
-finds the error if there is one. Both ways give the same result for a good record. Lines
-end in ``\n``; a record is its line without the line break.
-
-The parser turns whole numbers beyond 64 bits into floats. If an id or a sort value
-is such a number, its line is parsed again with these numbers as text. A record to
-convert is parsed by the standard library, which keeps all digits but recurses: it
-never gets a deeply nested record.
+The core reads blocks of lines into Arrow columns, and leaves what is damaged or unusual to this
+module; both give the same for a good record. Lines end in ``\n``. Whole numbers beyond 64 bits
+would become floats, so a line with such an id or sort value is parsed again with them as text.
 """
 
 import json
@@ -93,9 +87,9 @@ class JsonLines(Source):
         except StreamDamaged:
             return
         if head.startswith(b"["):
-            found, program = Message("a JSON array"), ".[]"
+            content, program = Message("a JSON array"), ".[]"
         elif head.partition(b"\n")[0].strip() == b"{":
-            found, program = Message("an object that spans several lines"), "."
+            content, program = Message("an object that spans several lines"), "."
         else:
             return
         command = f"jq -c '{program}' {self.name}"
@@ -107,7 +101,7 @@ class JsonLines(Source):
             refusal(
                 self.name,
                 Message("must hold one JSON object per line", code="invalid_json"),
-                found,
+                content,
                 remedy,
             )
         )
@@ -248,20 +242,20 @@ class LineReading:
         count = len(ids)
         self.objects += count - len(unclear)
         rows: list[list[str | None]] = []
-        for at, line in unclear:
+        for row, line in unclear:
             error = None
             try:
                 record = orjson.loads(line)
             except orjson.JSONDecodeError as failure:
                 record, error = None, failure
             if not isinstance(record, dict):
-                self._problems.add(at, _fault(line, error), partial(self._no_object, at, line))
+                self._problems.add(row, _fault(line, error), partial(self._no_object, row, line))
                 continue
             rows = rows or [
                 [None] * count if column is None else column.to_pylist()
                 for column in (texts, ids, titles)
             ]
-            self._read_object(at, line, record, rows, values)
+            self._read_object(row, line, record, rows, values)
         if rows:
             texts, ids, titles = map(texts_array, rows)
         self.done += count
@@ -278,8 +272,8 @@ class LineReading:
     def too_long(self) -> Batch:
         """Return the chunk of a line that is too long."""
         self.done += 1
-        found = Message("more")
-        problem = partial(self.fields.too_long, self.source, self.done, found)
+        content = Message("more")
+        problem = partial(self.fields.too_long, self.source, self.done, content)
         self._problems.add(0, "too_long", problem)
         return Batch(
             pa.nulls(1, pa.large_string()),
@@ -291,15 +285,15 @@ class LineReading:
             [(0, self.source, self.done)],
         )
 
-    def _no_object(self, at: int, line: bytes) -> Problem:
+    def _no_object(self, row: int, line: bytes) -> Problem:
         reason = parse(line)
         assert isinstance(reason, Message)
         remedy = Message(CONVERT) if reason.code == _NOT_UTF8 else ""
-        return Problem(self.source, self.done + at + 1, None, reason, show(line), remedy)
+        return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
 
     def _read_object(
         self,
-        at: int,
+        row: int,
         line: bytes,
         record: dict[str, Any],
         rows: list[list[str | None]],
@@ -311,32 +305,32 @@ class LineReading:
         name = self.fields.text_of(record)
         text = None if name is None else record[name]
         key = as_id(_exact(line, record, self.id))
-        number = self.done + at + 1
+        number = self.done + row + 1
         if isinstance(text, str):
-            texts[at] = text
+            texts[row] = text
         else:
             no_text = partial(self.fields.no_text, record, self.source, number)
-            self._problems.add(at, ("text", name), no_text)
+            self._problems.add(row, ("text", name), no_text)
         if key is not None:
-            ids[at] = key
+            ids[row] = key
         elif self.fields.id is not None and isinstance(text, str):
             # A record that was reported already is not reported twice.
             no_id = partial(self._no_id, record, number)
-            self._problems.add(at, ("id", self.id in record), no_id)
+            self._problems.add(row, ("id", self.id in record), no_id)
         if self.title is not None:
             title = record.get(self.title)
             self._title_seen |= self.title in record
-            titles[at] = title if isinstance(title, str) else None
+            titles[row] = title if isinstance(title, str) else None
         for name in values:
-            values[name][at] = _exact(line, record, name)
+            values[name][row] = _exact(line, record, name)
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
             reason = Message("must be text or an integer", code="not_an_id")
             return Problem(self.source, number, self.id, reason, show(record[self.id]))
-        found = Message("a record with {names}", code="record", names=listing(record))
+        content = Message("a record with {names}", code="record", names=listing(record))
         return Problem(
-            self.source, number, self.id, Message("must be present", code="no_such_field"), found
+            self.source, number, self.id, Message("must be present", code="no_such_field"), content
         )
 
 
@@ -358,8 +352,8 @@ def exact_record(line: bytes) -> dict[str, Any]:
 def exact_value(line: bytes, name: str) -> Any:
     """Return a field of a valid line, nested at will; a whole number with all its digits."""
 
-    def quoted(found: re.Match[bytes]) -> bytes:
-        return found[0] if found[0].startswith(b'"') else b'"%b"' % found[0]
+    def quoted(match: re.Match[bytes]) -> bytes:
+        return match[0] if match[0].startswith(b'"') else b'"%b"' % match[0]
 
     parsed = orjson.loads(line)[name]
     if not is_beyond(parsed):

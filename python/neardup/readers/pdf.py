@@ -122,11 +122,11 @@ def _refuse_unopened(name: str, error: str) -> None:
 
 
 def _refuse_damaged(name: str) -> NoReturn:
-    reason, found = Message("must be a whole PDF", code="damaged_file"), Message("a damaged file")
+    reason, content = Message("must be a whole PDF", code="damaged_file"), Message("a damaged file")
     refuse(
         name,
         reason,
-        found,
+        content,
         Message("Open it in a PDF reader and print it into a new file."),
     )
 
@@ -184,16 +184,16 @@ def _placed(sheet: Any, text: str) -> list[Line]:
     matrix = pdfium.FS_MATRIX()
 
     def place(unit: int) -> tuple[float, float, float, float] | None:
-        at = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, unit)
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, unit)
         if (
-            at < 0
-            or not pdfium.FPDFText_GetLooseCharBox(sheet, at, ctypes.byref(box))
-            or not pdfium.FPDFText_GetCharOrigin(sheet, at, ctypes.byref(x), ctypes.byref(y))
-            or not pdfium.FPDFText_GetMatrix(sheet, at, ctypes.byref(matrix))
+            index < 0
+            or not pdfium.FPDFText_GetLooseCharBox(sheet, index, ctypes.byref(box))
+            or not pdfium.FPDFText_GetCharOrigin(sheet, index, ctypes.byref(x), ctypes.byref(y))
+            or not pdfium.FPDFText_GetMatrix(sheet, index, ctypes.byref(matrix))
         ):
             return None
         scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
-        return box.left, box.right, y.value, scale * pdfium.FPDFText_GetFontSize(sheet, at)
+        return box.left, box.right, y.value, scale * pdfium.FPDFText_GetFontSize(sheet, index)
 
     lines = []
     unit = begin = 0

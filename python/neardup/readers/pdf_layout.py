@@ -142,7 +142,7 @@ def lay_out(pages: list[list[Line]]) -> Paragraphs:
             if fresh:
                 begins.append(sum(map(len, parts)))
             fresh = False
-            parts.append(_SPACED.sub(_unspaced, line.text))
+            parts.append(_SPACED.sub(lambda match: match[0].replace(" ", ""), line.text))
             last, last_is_entry = (line, column), is_entry
         if fresh:
             begins.append(sum(map(len, parts)))
@@ -184,12 +184,12 @@ def _with_page_numbers(page: list[Line]) -> list[Line]:
     return whole
 
 
-def _beside(one: Line, other: Line) -> bool:
+def _beside(line: Line, other_line: Line) -> bool:
     """Return whether a line is to the right of another, in the same size."""
     return (
-        0 < other.size == one.size
-        and abs(one.base - other.base) < 0.1 * one.size
-        and other.left - one.right > -0.2 * one.size
+        0 < other_line.size == line.size
+        and abs(line.base - other_line.base) < 0.1 * line.size
+        and other_line.left - line.right > -0.2 * line.size
     )
 
 
@@ -208,10 +208,6 @@ def _entries(page: list[Line]) -> list[bool]:
         here and (is_sure or before or after)
         for here, is_sure, before, after in zip(likely, sure, around, around[2:], strict=False)
     ]
-
-
-def _unspaced(found: re.Match[str]) -> str:
-    return found[0].replace(" ", "")
 
 
 def _body(pages: list[list[Line]]) -> tuple[float, float]:
@@ -243,15 +239,15 @@ def _columns(page: list[Line]) -> list[_Column]:
     """Return the column of each line: consecutive lines that go down and overlap."""
     columns: list[_Column] = []
     begin = 0
-    for at, line in enumerate(page):
-        above = page[at - 1] if at else None
+    for number, line in enumerate(page):
+        above = page[number - 1] if number else None
         if above is not None and (
             line.base > above.base + above.size
             or line.left > above.right
             or line.right < above.left
         ):
-            columns += [_column(page[begin:at])] * (at - begin)
-            begin = at
+            columns += [_column(page[begin:number])] * (number - begin)
+            begin = number
     return columns + [_column(page[begin:])] * (len(page) - begin)
 
 

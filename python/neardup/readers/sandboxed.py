@@ -1,10 +1,8 @@
 """Extracts the text of a file in a separate process with limits of time and memory.
 
-PDF and Word parsers meet files made to break them. A parser in a thread could not be stopped or
-limited in memory, and a crash in a C library would take its process down. So a fresh process
-reads the file (about 0.3 s to start), and knows nothing else: it runs this module as a script,
-with the file as standard input, and writes one JSON object: ``{"text": ...}``,
-``{"refused": ...}`` or ``{"missing": ...}``. Messages cross as `Message.to_dict`.
+PDF and Word parsers meet files made to break them. The process runs this module as a script, reads
+the file from standard input, and writes one JSON object: ``{"text": ...}``, ``{"refused": ...}``
+or ``{"missing": ...}``. Messages cross as `Message.to_dict`.
 """
 
 from __future__ import annotations

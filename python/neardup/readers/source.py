@@ -82,10 +82,10 @@ class Source(ABC):
 
     def unreadable_rest(self, done: int, reason: str, fields: Fields) -> Batch:
         """Return a batch with the problem that nothing can be read after `done` records."""
-        found = Message.counted(
+        content = Message.counted(
             "1 record and then damaged data", "{count} records and then damaged data", count=done
         )
-        return without_records([Problem(self.name, done + 1, None, reason, found)], fields.extra)
+        return without_records([Problem(self.name, done + 1, None, reason, content)], fields.extra)
 
 
 class Keep:

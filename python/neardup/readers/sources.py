@@ -92,11 +92,11 @@ class Sources:
         notes = [note.to_dict() for note in self.notes]
         return {"counts": self.counts, "empty": empty, "notes": notes}
 
-    def recall(self, found: dict[str, Any]) -> None:
+    def recall(self, results: dict[str, Any]) -> None:
         """Restore the results that an earlier run `found` in the same inputs."""
-        self.counts = found["counts"]
-        self.notes = list(map(Message.from_dict, found["notes"]))
-        self.problems = list(map(_no_records, found["empty"]))
+        self.counts = results["counts"]
+        self.notes = list(map(Message.from_dict, results["notes"]))
+        self.problems = list(map(_no_records, results["empty"]))
 
     def report_to(self, progress: Progress) -> int:
         """Report problems and notes other than of records; return the number of problems."""

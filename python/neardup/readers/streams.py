@@ -1,12 +1,7 @@
-"""Decompressed bytes of files that can be opened repeatedly.
+"""Decompressed bytes of files that can be opened repeatedly, since a run reads its input twice.
 
-A run reads its input more than once, so its files are `ReopenableFile`. An input that
-can be read only once, such as a pipe or standard input, is first copied to an unnamed
-temporary file.
-
-A compressed stream may have several frames (zstd) or members (gzip), and ends where
-the file ends. A truncated or damaged stream raises `StreamDamaged` *after* all bytes
-before the damage were yielded.
+What can be read only once, such as a pipe, is first copied to an unnamed temporary file. A damaged
+stream raises `StreamDamaged` *after* all bytes before the damage were yielded.
 """
 
 import io

@@ -301,8 +301,8 @@ def _column_chunks(
         def column(name: str, begin: int = begin, end: int = end) -> pa.Array[Any] | list[Any]:
             values: Any = columns[name]
             if isinstance(values, list):
-                some: list[Any] = values[begin:end]
-                return some
+                rows: list[Any] = values[begin:end]
+                return rows
             part = values.slice(begin, end - begin)
             only: pa.Array[Any] = (
                 part.chunk(0) if part.num_chunks == 1 else pa.concat_arrays(part.chunks)

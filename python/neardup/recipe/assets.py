@@ -1,8 +1,4 @@
-"""Files that a recipe refers to: word lists, dictionaries, tables.
-
-Their contents affect a recipe's results, so they are part of its id, and a changed
-file is read again.
-"""
+"""Files that a recipe refers to: word lists, dictionaries, tables. Their contents are in its id."""
 
 from __future__ import annotations
 
@@ -63,17 +59,17 @@ def _states(recipe: Stages) -> _States:
             except OSError as error:
                 # The value may be a misspelt name of a list.
                 names = ", ".join(word for word in words if word)
-                said = {"file": value, "reason": system_words(error)}
+                values = {"file": value, "reason": system_words(error)}
                 if names:
                     named = {"setting": f"{stage}.{setting}", "choices": names}
                     message = Message(
                         "{file}: cannot be read: {reason}. '{setting}' takes {choices} or a file.",
-                        **said,
+                        **values,
                         **named,
                     )
                 else:
                     message = Message(
-                        "{file}: cannot be read: {reason}.", code="cannot_be_read", **said
+                        "{file}: cannot be read: {reason}.", code="cannot_be_read", **values
                     )
                 raise InputError(message) from error
             states.append((status.st_mtime_ns, status.st_size, status.st_ino))

@@ -44,7 +44,7 @@ def _segmented(
     segmenter = load_segmenter(name)
     units: list[str | None] = []
     problems = []
-    for at, text in enumerate(texts.to_pylist()):
+    for row, text in enumerate(texts.to_pylist()):
         encoded = None
         if text is not None:
             try:
@@ -53,9 +53,9 @@ def _segmented(
                 reason = Message(
                     "must be a text that the segmenter accepts", code="segmenter_failed"
                 )
-                said = error.values["reason"]
-                found = said if isinstance(said, Message) else show(said)
-                problems.append(Problem(*place_of(batch.runs, at), None, reason, found))
+                cause = error.values["reason"]
+                content = cause if isinstance(cause, Message) else show(cause)
+                problems.append(Problem(*place_of(batch.runs, row), None, reason, content))
         units.append(encoded)
     return pa.array(units, pa.large_string()), problems
 

@@ -1,7 +1,6 @@
 """Recipes: the settings of the stages that turn a text into a sketch.
 
-A recipe is an immutable value. It prints and saves as TOML. Its id changes whenever
-its results would, so that sketches of different recipes are never compared by mistake.
+An immutable value, saved as TOML, with an id that changes whenever its results would.
 """
 
 from __future__ import annotations

@@ -87,13 +87,13 @@ def encoded_units(segmenter: Segmenter, text: str) -> str:
             word, tag = unit
             encoded.append(f"{_clean(word)}{TAG}{_clean(tag)}")
     except Exception as error:  # the user's function may raise anything
-        said = _said(error)
+        reason = _said(error)
         raise InputError(
             Message(
                 "The segmenter failed on the text {text}: {reason}",
                 code="segmenter_failed",
                 text=repr(text[:40]),
-                reason=said,
+                reason=reason,
             )
         ) from error
     return UNIT.join(encoded)

@@ -36,14 +36,14 @@ def sketched(
         raise bad("titles", "one title per text, {count} of them", title_list, count=len(items))
     segmenter = load_segmenter(recipe.callable_name) if recipe.callable_name else None
     for begin in range(0, len(items), _TOGETHER):
-        some = items[begin : begin + _TOGETHER]
-        column = _column(some, "texts", begin, missing=False)
+        group = items[begin : begin + _TOGETHER]
+        column = _column(group, "texts", begin, missing=False)
         title_column = units = None
         if title_list is not None:
             some_titles = title_list[begin : begin + _TOGETHER]
             title_column = _column(some_titles, "titles", begin, missing=True)
         if segmenter is not None:
-            segmented = [encoded_units(segmenter, core.normalize(text)) for text in some]
+            segmented = [encoded_units(segmenter, core.normalize(text)) for text in group]
             units = texts_array(segmented)
         corpus.push(column, titles=title_column, units=units)
     corpus.finish()
@@ -60,9 +60,9 @@ def _column(values: list[Any], name: str, first: int, *, missing: bool) -> pa.La
             return texts_array(values)
         except UnicodeEncodeError:
             pass  # reported below, with the position
-    for at, value in enumerate(values):
+    for position, value in enumerate(values):
         if value is not None or not missing:
-            checked_text(value, f"{name}[{first + at}]")
+            checked_text(value, f"{name}[{first + position}]")
     return texts_array(values)
 
 
@@ -76,9 +76,9 @@ def _listed(values: Iterable[Any], name: str) -> list[Any]:
 def checked_text(text: str, name: str) -> str:
     """Return `text` if it is a str that UTF-8 can encode."""
     if not isinstance(text, str):
-        found = type(text).__name__
+        kind = type(text).__name__
         raise InputError(
-            Message("{parameter}: expected text, found {value}.", parameter=name, value=found)
+            Message("{parameter}: expected text, found {value}.", parameter=name, value=kind)
         )
     try:
         text.encode()

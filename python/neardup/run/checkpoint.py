@@ -201,14 +201,14 @@ class Work:
 
         Returns the paths of the outputs that it had completed, which this run may replace.
         """
-        own: set[str] = set()
+        replaceable: set[str] = set()
         for place, part, *identity in self.manifest["outputs"]:
             if _identity(part) == identity:
                 os.unlink(part)
             if _identity(place) == identity:
-                own.add(place)
+                replaceable.add(place)
                 self._own_outputs.append([place, part, *identity])
-        return own
+        return replaceable
 
 
 def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
@@ -218,9 +218,11 @@ def manifest(layout: int, run: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, option: str) -> None:
+def check_manifest(
+    stored: dict[str, Any], wanted: dict[str, Any], folder: str, option: str
+) -> None:
     """Raise InputError unless a folder is of this version and of this run."""
-    if found.get("made_by") != wanted["made_by"]:
+    if stored.get("made_by") != wanted["made_by"]:
         raise InputError(
             Message(
                 "{folder}: another version of neardup made this folder. Delete it, or "
@@ -230,7 +232,7 @@ def check_manifest(found: dict[str, Any], wanted: dict[str, Any], folder: str, o
                 option=option,
             )
         )
-    run, other = wanted["run"], found.get("run", {})
+    run, other = wanted["run"], stored.get("run", {})
     names = [name for name in run if other.get(name) != run[name]]
     if names:
         raise InputError(

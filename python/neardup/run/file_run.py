@@ -78,14 +78,14 @@ class FileRun:
             folder = Path(self._files["work"])
             refuse_outputs(folder, places)
             self._work = self._stack.enter_context(Work(folder, self._state()))
-        own = set() if self._work is None else self._work.discard()
+        replaceable = set() if self._work is None else self._work.discard()
         output_set: OutputSet = self._stack.enter_context(
             OutputSet(None if self._work is None else self._work.token)
         )
 
         def may_replace(path: str | Path) -> bool:
             """Whether `force` is set, or a killed run of this kind wrote the file."""
-            return force or os.path.realpath(path) in own
+            return force or os.path.realpath(path) in replaceable
 
         self.outputs = {}
         for name, path in wanted.items():
@@ -124,27 +124,27 @@ class FileRun:
             documents = [path for path in others if path not in sketches]
             if documents:
                 values = {"file": sketches[0], "other": documents[0]}
-                said = Message(
+                message = Message(
                     "{parameter:named} must be files of sketches, or files of documents. "
                     "Got {file} and {other} instead. Make sketches of the documents: "
                     "neardup sketch.",
                     parameter=self._name,
                     **values,
                 )
-                raise ParameterError(said)
+                raise ParameterError(message)
             rule = self._options.rule
             shingle = None if rule is None else rule.counted_shingle
             return SavedSketches(sketches, self._options.recipe, shingle)
 
         indexes = [path for path in others if is_index(path)]
         if indexes and len(others) > 1:
-            said = Message(
+            message = Message(
                 "{parameter:named} must be one index, or files. Got the index {index} "
                 "among others instead. Add the files to the index: neardup index add.",
                 parameter=self._name,
                 index=indexes[0],
             )
-            raise ParameterError(said)
+            raise ParameterError(message)
         if indexes:
             from neardup.index import Index
 

@@ -165,6 +165,8 @@ class Pipeline(Run):
         """Store the documents in the work folder."""
         import pyarrow as pa
 
+        from neardup.readers import Sources
+
         rule = self.options.rule
         write_sketches(
             lambda schema: pa.ipc.new_file(str(work.sketches), schema),
@@ -179,7 +181,11 @@ class Pipeline(Run):
             "problem_count": self.problem_count,
             "bytes_read": self.bytes_read,
             "against": collected.against,
-            "sources": [side.found() for side in (source, against) if side is not None],
+            "sources": [
+                side.found() if isinstance(side, Sources) else {}
+                for side in (source, against)
+                if side is not None
+            ],
         }
         work.save_stage(facts)
         collected.ids = Ids.stored(work.sketches)
@@ -189,7 +195,7 @@ class Pipeline(Run):
         import numpy as np
         import pyarrow as pa
 
-        from neardup.readers import Problem
+        from neardup.readers import Problem, Sources
 
         options, work = self.options, self.work
         facts = None if work is None else work.load_stage()
@@ -229,7 +235,8 @@ class Pipeline(Run):
             raise stopped(self.problems[0])
         sides = [side for side in (source, against) if side is not None]
         for side, state in zip(sides, facts["sources"], strict=True):
-            side.recall(state)
+            if isinstance(side, Sources):
+                side.recall(state)
         self.progress.note(
             Message.counted(
                 "resuming from {folder}: {count:,} record is read and sketched.",

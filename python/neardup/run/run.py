@@ -41,7 +41,11 @@ class Run:
 
     def report_sources(self, *sources: Any) -> None:
         """Count and report problems and notes that are not of records."""
-        self.problem_count += sum(source.report_to(self.progress) for source in sources)
+        from neardup.readers import Sources
+
+        for source in sources:
+            if isinstance(source, Sources):
+                self.problem_count += source.report_to(self.progress)
 
     def prefetch(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches, which a thread reads ahead."""

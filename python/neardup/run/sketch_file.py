@@ -1,13 +1,9 @@
 """Arrow IPC files of documents with their sketches, which a later run continues with.
 
-They have a row for each document, in input order: ``id``; ``features``, their number, null for a
-document that could not be read; ``identity``, 16 bytes that two documents share if their texts are
-equal; ``sketch``, as described in docs/formats.md; and ``text``, normalized. The schema's metadata
-has the recipe's id, and that of a last, empty batch the shingle counts of all texts.
-
-`neardup.sketch_files` writes such a file for runs against it. A run with a work folder leaves one
-there, which also has ``priority``, the place in priority order, null for a document that could not
-be read.
+A row for each document, in input order: ``id``; ``features``, null if it could not be read;
+``identity``, 16 bytes of equal texts; ``sketch``, see docs/formats.md; ``text``, normalized;
+in a work folder also ``priority``, its place in priority order. The metadata has the recipe's id,
+and that of a last, empty batch the shingle counts of all texts.
 """
 
 from __future__ import annotations
@@ -180,18 +176,6 @@ class SavedSketches:
                         progress.advance(len(batch))
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
                 raise _damaged(source.name, error) from error
-
-    def found(self) -> dict[str, Any]:
-        """Return what a resumed run needs to know; nothing."""
-        return {}
-
-    def recall(self, found: dict[str, Any]) -> None:
-        """Take what an earlier run `found`."""
-
-    def report_to(self, progress: Progress) -> int:
-        """Report no problems: those of the texts were reported when they were sketched."""
-        del progress
-        return 0
 
 
 def _damaged(path: str, error: Exception) -> InputError:

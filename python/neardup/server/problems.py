@@ -1,9 +1,6 @@
-"""Errors as clients see them, in the format of RFC 9457.
+"""Errors as clients see them, in the format of RFC 9457, with the ``code`` and ``field`` at fault.
 
-``application/problem+json`` with ``type``, ``title``, ``status``, ``detail``, ``code`` and,
-where one field of the request is at fault, ``field``. No response reveals internals of the
-service: errors that the client did not cause are logged, without values, since these may be
-texts.
+No response reveals internals: errors that the client did not cause are logged, without values.
 """
 
 from __future__ import annotations
@@ -197,7 +194,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> list[str]:
     """Return all methods of an address; the route that was found has but its own."""
     asked = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
-    found = [
+    methods = [
         method
         for method in _METHODS
         if any(
@@ -205,7 +202,7 @@ def _methods(request: Request) -> list[str]:
             for route in request.app.router.routes
         )
     ]
-    return found + (["HEAD"] if "GET" in found and "HEAD" not in found else [])
+    return methods + (["HEAD"] if "GET" in methods and "HEAD" not in methods else [])
 
 
 async def _of_input(_: Request, error: Exception) -> Response:

@@ -1,9 +1,7 @@
 """Group commit: documents that arrive at the same time are stored in one transaction.
 
-A durable commit takes longer than the decisions on dozens of documents. So one task takes all
-waiting documents, stores them in one transaction, and then answers their requests; documents
-that arrive meanwhile wait for the next transaction. There is no delay to fill a batch: a
-single document is stored at once.
+A durable commit takes longer than the decisions on dozens of documents. There is no delay to fill
+a batch: a single document is stored at once.
 """
 
 from __future__ import annotations
@@ -116,22 +114,19 @@ class Writer:
         while self._queue and count + len(self._queue[0][0]) <= _TOGETHER:
             requests.append(self._queue.popleft())
             count += len(requests[-1][0])
-        documents = [one for some, _ in requests for one in some]
+        documents = [document for added, _ in requests for document in added]
         try:
-            decisions = await self._store.write(self._add, documents)
+            decisions = await self._store.write(lambda: self._store.index.add_together(documents))
         except Exception as error:
             for _, answer in requests:
                 _settle(answer, error)
         else:
             done = 0
-            for some, answer in requests:
-                _settle(answer, decisions[done : done + len(some)])
-                done += len(some)
+            for added, answer in requests:
+                _settle(answer, decisions[done : done + len(added)])
+                done += len(added)
         finally:
             self.waiting -= count
-
-    def _add(self, documents: list[NewDocument]) -> list[Decision]:
-        return self._store.index.add_together(documents)
 
 
 def _settle(answer: asyncio.Future[list[Decision]], result: list[Decision] | Exception) -> None:

@@ -93,15 +93,15 @@ class Folders:
         JSON lines, and is named so; the ending of a compression follows."""
         system, place = self._open(path)
         system.mkdirs(self._open(to)[1])
-        places = {part: at for at, part in enumerate(order)}
+        places = {part: number for number, part in enumerate(order)}
         for status in system.listStatus(place):
             name = str(status.getPath().getName())
             match = _PART.fullmatch(name)
             if match:
                 part = int(match[1])
                 # Parts without records come last.
-                at = places.get(part, len(order) + part)
-                name = f"part-{at:05}{match[2]}{_TEXT.sub('.jsonl', match[3])}"
+                number = places.get(part, len(order) + part)
+                name = f"part-{number:05}{match[2]}{_TEXT.sub('.jsonl', match[3])}"
             if match or name == "_SUCCESS":
                 self.move(status.getPath().toString(), f"{to}/{name}")
 
@@ -168,10 +168,10 @@ class Checkpoint:
             self._folders.move(f"{place}.new", place)
             return
         try:
-            found = dict(json.loads(self._folders.read(place)))
+            stored = dict(json.loads(self._folders.read(place)))
         except (ValueError, TypeError):
             raise changed(self.path, place) from None
-        check_manifest(found, wanted, self.path, "checkpoint")
+        check_manifest(stored, wanted, self.path, "checkpoint")
 
     def has(self, name: str) -> bool:
         """Return whether a stage is complete."""

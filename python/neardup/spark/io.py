@@ -116,7 +116,8 @@ def open_files(
                 choices=", ".join(FORMATS),
             )
         )
-    escaped = [_escaped(path) for path in paths]
+    # The characters of patterns are escaped.
+    escaped = ["".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path) for path in paths]
     listed = (
         spark.read.format("binaryFile")
         .load(escaped)
@@ -188,11 +189,6 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
     sketching.choose_columns(schema, fields)
 
 
-def _escaped(path: str) -> str:
-    """Return a path with the characters of patterns escaped."""
-    return "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in path)
-
-
 def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:
     """Return the batches of a source as rows of `sketching.BATCHES` with the records; a batch has
     at most `most` documents. Those of another collection come first, without records."""
@@ -221,7 +217,7 @@ def _sketched(source: Source, settings: Settings, most: int) -> DataFrame:
     kinds = [field.dataType for field in source.schema]
     if source.lines:
         kinds = [T.BinaryType()]
-    record = T.StructType([T.StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
+    record = T.StructType([T.StructField(f"c{number}", kind) for number, kind in enumerate(kinds)])
     schema = from_arrow_schema(sketching.BATCHES).add("records", T.ArrayType(record))
     return source.frame.mapInArrow(work, schema)
 
@@ -389,7 +385,7 @@ def kept_records(
         # Bytes that are not valid UTF-8 are kept as they are.
         return rows.select(F.col("records.c0").cast("string").alias("value"))
     columns = [
-        F.col(f"records.c{at}").alias(field.name, metadata=field.metadata)
-        for at, field in enumerate(source.schema)
+        F.col(f"records.c{number}").alias(field.name, metadata=field.metadata)
+        for number, field in enumerate(source.schema)
     ]
     return rows.select(*columns)

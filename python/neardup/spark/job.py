@@ -410,9 +410,9 @@ class Job:
         totals = by_kept.agg(*(F.sum("dropped"), F.sum("exact"), F.max("dropped"))).first()
         dropped, exact_count, most = (value or 0 for value in totals or (0, 0, 0))
         others = [info for info in seen if info.batch < self.settings.first]
-        own = seen[len(others) :]
-        read = sum(info.documents for info in own)
-        unreadable = sum(info.unreadable for info in own)
+        of_input = seen[len(others) :]
+        read = sum(info.documents for info in of_input)
+        unreadable = sum(info.unreadable for info in of_input)
         summary = SparkSummary(
             task="dedup",
             read=read,
@@ -426,7 +426,7 @@ class Job:
             closed_lists=search.closed_lists,
             unlisted=search.unlisted,
             unlisted_pairs=search.unlisted_pairs,
-            without_features=sum(info.without_features for info in own),
+            without_features=sum(info.without_features for info in of_input),
             largest_cluster=min(1 + most, read),
             bytes_read=sum(info.size for info in seen),
             rounds=search.rounds,

@@ -116,11 +116,13 @@ def file(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table
     """Add documents of a batch to the inverted index."""
     if not batches.num_rows:
         return FILED.empty_table()
-    own = _Batch(batches, inputs, settings)
-    entries = core_shuffle(settings).file(own.sketches, own.numbers, own.filed, own.counts)
-    batch = [own.number] * len(entries)
+    documents = _Batch(batches, inputs, settings)
+    entries = core_shuffle(settings).file(
+        documents.sketches, documents.numbers, documents.filed, documents.counts
+    )
+    batch = [documents.number] * len(entries)
     return _table(
-        FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=own.counts
+        FILED, batch=batch, bucket=range(len(entries)), entries=entries, counts=documents.counts
     )
 
 
@@ -146,9 +148,13 @@ def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa
     """
     if not batches.num_rows:
         return CANDIDATES.empty_table()
-    own = _Batch(batches, inputs, settings)
+    documents = _Batch(batches, inputs, settings)
     later, earlier = core_shuffle(settings).candidates(
-        own.sketches, own.numbers, own.searched, own.counts, _bodies(inputs, "entries")
+        documents.sketches,
+        documents.numbers,
+        documents.searched,
+        documents.counts,
+        _bodies(inputs, "entries"),
     )
     known = _valid(inputs, "later")
     before = CANDIDATES.empty_table()
@@ -162,7 +168,7 @@ def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa
         before = _table(CANDIDATES, **{name: old.column(name) for name in PAIRS.names})
         joined = joined.filter(is_new)
         later, earlier = (joined.column(name).to_numpy() for name in ("later", "earlier"))
-    units = units_of(later, earlier, own.number, settings)
+    units = units_of(later, earlier, documents.number, settings)
     batch, needed = _requests(later, earlier, units)
     return pa.concat_tables(
         [

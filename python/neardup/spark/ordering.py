@@ -92,16 +92,16 @@ class BatchNumberer:
 def split_by_part(rows: pa.RecordBatch, most: int) -> Iterator[tuple[int, int, pa.RecordBatch]]:
     """Split rows where the part of the input changes, and into at most `most` rows."""
     if PATH not in rows.schema.names:
-        for at in range(0, rows.num_rows, most):
-            yield 0, 0, rows.slice(at, most)
+        for row in range(0, rows.num_rows, most):
+            yield 0, 0, rows.slice(row, most)
         return
     path = rows.column(PATH).to_numpy(zero_copy_only=False)
     begin = rows.column(BEGIN).to_numpy(zero_copy_only=False)
     rows = rows.drop_columns([PATH, BEGIN])
     changes = np.flatnonzero((path[1:] != path[:-1]) | (begin[1:] != begin[:-1])) + 1
     for first, last in pairwise([0, *changes.tolist(), rows.num_rows]):
-        for at in range(first, last, most):
-            yield int(path[at]), int(begin[at]), rows.slice(at, min(most, last - at))
+        for row in range(first, last, most):
+            yield int(path[row]), int(begin[row]), rows.slice(row, min(most, last - row))
 
 
 def order_files(sizes: list[tuple[Any, str, int]], first: int = 0) -> dict[Any, File]:

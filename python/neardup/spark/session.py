@@ -91,12 +91,12 @@ def partitions_of(frame: DataFrame) -> int:
     return planned or max(frame.rdd.getNumPartitions(), 1)
 
 
-def start(master: str | None, name: str = "neardup dedup") -> SparkSession:
+def start(master: str | None) -> SparkSession:
     """Return a session on a cluster; the existing session if there is one."""
     require_spark()
     from pyspark.sql import SparkSession
 
-    builder: Any = SparkSession.builder.appName(name)
+    builder: Any = SparkSession.builder.appName("neardup dedup")
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
@@ -154,7 +154,7 @@ def shuffled_bytes(spark: SparkSession) -> int:
     """Return the bytes that a session's executors have written for shuffles so far."""
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
-    return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
+    return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
 def peak_memory(spark: SparkSession) -> int:
@@ -162,8 +162,8 @@ def peak_memory(spark: SparkSession) -> int:
     store = spark.sparkContext._jsc.sc().statusStore()
     executors = store.executorList(False)
     total = 0
-    for at in range(executors.size()):
-        peak = executors.apply(at).peakMemoryMetrics()
+    for number in range(executors.size()):
+        peak = executors.apply(number).peakMemoryMetrics()
         if peak.isDefined():
             value = peak.get().getMetricValue
             trees = value("ProcessTreeJVMRSSMemory") + value("ProcessTreePythonRSSMemory")

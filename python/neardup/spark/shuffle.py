@@ -312,7 +312,7 @@ class Search:
         return (
             left.groupBy(key)
             .cogroup(right.groupBy(key))
-            .applyInArrow(lambda own, inputs: kernel(own, inputs, **known), _spark(schema))
+            .applyInArrow(lambda group, inputs: kernel(group, inputs, **known), _spark(schema))
         )
 
 
@@ -428,8 +428,8 @@ def _spark(schema: pa.Schema) -> Any:
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
     for batch in batches:
-        for at in range(batch.num_rows):
-            yield {name: batch.column(name)[at] for name in batch.schema.names}
+        for row in range(batch.num_rows):
+            yield {name: batch.column(name)[row] for name in batch.schema.names}
 
 
 def _keys(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:

@@ -266,7 +266,7 @@ class _Group:
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
         # Columns by position: names may repeat, or differ only in case.
-        names = [f"c{at}" for at in range(records.num_columns)]
+        names = [f"c{number}" for number in range(records.num_columns)]
         return {
             "batch": batch,
             "batch_group": self._number,

@@ -1,9 +1,7 @@
 """Writing of the kept records, unchanged and in input order.
 
-If a source has the output's format, its raw records are copied: JSON lines and CSV
-rows byte for byte, Parquet rows with their schema. Other records are converted to one
-schema for all sources; inferring it takes one more pass over the sources without a
-schema.
+Records of the output's format are copied byte for byte, Parquet rows with their schema. Others are
+converted to one schema; inferring it takes one more pass over sources without one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Outputs of a run: opened first, written, and committed together.
-
-The extension sets format and compression. After an error or an interrupt, no file of
-an output is left.
-"""
+"""Outputs of a run: opened first, written, and committed together; none is left half-written."""
 
 import contextlib
 import io

@@ -1,10 +1,7 @@
 """Schema inference: one Arrow schema for records of different structure.
 
-JSON has no schema: a field may be a number in one record and text in another. An
-`InferredType` observes the values of a field and returns the narrowest Arrow type
-that represents all of them unchanged. If there is none, the field becomes text: text
-values unchanged, other values as JSON. The result does not depend on the order of the
-values or on batches.
+It is the narrowest that represents all values of a field unchanged, else text. The result does not
+depend on the order of the values or on batches.
 """
 
 from __future__ import annotations

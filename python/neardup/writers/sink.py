@@ -1,7 +1,6 @@
 """Sinks: bytes are written to a hidden file next to the final path, which is then renamed.
 
-A reader of the final path sees the old file or the complete new one, even after a
-power failure. All files that neardup replaces are replaced here.
+A reader sees the old file or the complete new one, even after a power failure.
 """
 
 import contextlib
@@ -250,12 +249,12 @@ class AddressSink:
         except NeardupError:
             raise
         except Exception as error:
-            said = said_of(error)
+            reason = said_of(error)
             message = Message(
                 "{file}: cannot be written: {said}. No output was changed.",
                 code="cannot_be_written",
                 file=self.name,
-                said=said,
+                said=reason,
             )
             raise OutputError(message) from error
 
@@ -282,13 +281,13 @@ def _output_errors(name: str) -> Iterator[None]:
     except (OutputError, BrokenPipeError):
         raise
     except OSError as error:
-        said = system_words(error)
+        reason = system_words(error)
         raise OutputError(
             Message(
                 "{file}: cannot be written: {said}. No output was changed.",
                 code="cannot_be_written",
                 file=name,
-                said=said,
+                said=reason,
             )
         ) from error
 

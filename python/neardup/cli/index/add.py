@@ -61,7 +61,7 @@ def create(
     from neardup.readers import open_sources
 
     settings = [value for name, value in options.items() if name != "workers"]
-    is_set = strip_markup or any(one is not None for one in (*settings, text_field, format))
+    is_set = strip_markup or any(value is not None for value in (*settings, text_field, format))
     if source is not None and is_set:
         raise ParameterError(
             Message("The option --from copies all settings. Leave the other options out.")
@@ -155,8 +155,10 @@ def add(
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:
-                said = Message("{error} {so_far}", error=error.message, so_far=_so_far(watch.done))
-                raise IndexUnavailableError(said) from error
+                reason = Message(
+                    "{error} {so_far}", error=error.message, so_far=_so_far(watch.done)
+                )
+                raise IndexUnavailableError(reason) from error
         if file is not None:
             write_rows(file, added.removed, REMOVED)
         if report_file is not None:

@@ -103,12 +103,12 @@ def check_outputs(index: Index, *paths: str | None) -> None:
 
 
 @contextmanager
-def stopped_with(said: Message) -> Iterator[None]:
+def stopped_with(message: Message) -> Iterator[None]:
     """Say `said` where an interrupt comes between transactions that stay."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(said) from None
+        raise Interrupted(message) from None
 
 
 _BACKGROUNDS = {
@@ -133,11 +133,7 @@ _SHOWN = 60
 def as_json(answer: Any) -> None:
     """Print a result as one line."""
     table = answer if isinstance(answer, dict) else dataclasses.asdict(answer)
-    print(json.dumps(table, ensure_ascii=False, default=_iso))
-
-
-def _iso(value: datetime) -> str:
-    return value.isoformat()
+    print(json.dumps(table, ensure_ascii=False, default=datetime.isoformat))
 
 
 def plain(text: str) -> str:
@@ -195,9 +191,9 @@ def event_words(event: Event) -> Message:
     return action
 
 
-def time_words(at: datetime | None) -> str:
+def time_words(time: datetime | None) -> str:
     """Return a time in UTC."""
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return "" if time is None else f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def stats_rows(stats: Stats) -> list[tuple[str, str]]:

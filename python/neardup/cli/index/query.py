@@ -115,23 +115,25 @@ def explain(
         neardup index explain news.db bridge --json
     """
     with common.opened(location) as index:
-        found = index.explain(id)
+        explanation = index.explain(id)
         if json:
-            common.as_json(_explained(found))
+            common.as_json(_explained(explanation))
             return
-        for line in _lines(index, id, found):
+        for line in _lines(index, id, explanation):
             print(line)
 
 
-def _explained(found: Explanation) -> dict[str, Any]:
-    table = dataclasses.asdict(found)
+def _explained(explanation: Explanation) -> dict[str, Any]:
+    table = dataclasses.asdict(explanation)
     # Of each the kept document is the one that is explained.
-    table["dropped"] = [{**dataclasses.asdict(match), "id": id} for id, match in found.dropped]
+    table["dropped"] = [
+        {**dataclasses.asdict(match), "id": id} for id, match in explanation.dropped
+    ]
     return table
 
 
-def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
-    document = found.document
+def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
+    document = explanation.document
     if document is None:
         yield say(Message("{id} is not in the index any more.", id=common.plain(id)))
     else:
@@ -148,11 +150,11 @@ def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
             kept = common.beginning(index.get(match.id))
             if kept:
                 yield f"    {kept}"
-            if found.threshold is not None and not match.identical:
+            if explanation.threshold is not None and not match.identical:
                 least = Message(
                     "a duplicate has {measure} of {threshold:g} or more",
-                    measure=found.measure,
-                    threshold=found.threshold,
+                    measure=explanation.measure,
+                    threshold=explanation.threshold,
                 )
                 yield f"  {say(least)}"
         elif document.state == "freed":
@@ -162,10 +164,10 @@ def _lines(index: Index, id: str, found: Explanation) -> Iterator[str]:
             yield f"  {say(freed)}"
         else:
             yield f"  {say(Message('kept'))}"
-    for other, match in found.dropped:
+    for other, match in explanation.dropped:
         dropped = Message("dropped for it: {id}", id=common.plain(other))
         yield f"  {say(dropped)}  {say(common.similarity_words(match))}"
-    for event in found.events:
+    for event in explanation.events:
         yield f"  {common.time_words(event.at)}  {say(common.event_words(event))}"
 
 
@@ -219,11 +221,11 @@ def stats(*, location: common.Location, json: common.Json) -> None:
         neardup index stats news.db --json
     """
     with common.opened(location) as index:
-        found = index.stats()
+        stats = index.stats()
     if json:
-        common.as_json(found)
+        common.as_json(stats)
     else:
-        print_rows(common.stats_rows(found))
+        print_rows(common.stats_rows(stats))
 
 
 def export(

@@ -39,13 +39,13 @@ def remove(
         with common.stopped_with(Message("The documents that were removed so far stay removed.")):
             for id in ids:
                 try:
-                    found = index.remove(id)
+                    change = index.remove(id)
                 except InputError as error:
                     tell(error)
                     missing = True
                     continue
-                removed += found.removed
-                freed += found.freed
+                removed += change.removed
+                freed += change.freed
         # One of those freed may have been removed after it.
         freed = [id for id in freed if id in index]
         _say(index, removed, freed, len(freed), reconsider=reconsider)
@@ -114,9 +114,9 @@ def expire(
     )
     with common.opened(location) as index:
         with common.stopped_with(again):
-            found: Removed = index.expire(before=until, older_than=older_than)
-        freed = list(found.freed)
-        _say(index, found.removed, freed, found.freed_count, reconsider=reconsider)
+            expired: Removed = index.expire(before=until, older_than=older_than)
+        freed = list(expired.freed)
+        _say(index, expired.removed, freed, expired.freed_count, reconsider=reconsider)
 
 
 def reconsider(
@@ -158,7 +158,7 @@ def reconsider(
                 tell(unknown_document(index.stats().location, id))
             elif document.state == "kept":
                 tell_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
-        again = [id for id, found in known.items() if found and found.state != "kept"]
+        again = [id for id, document in known.items() if document and document.state != "kept"]
         if again:
             _decide_again(index, again)
     if None in known.values():
@@ -190,10 +190,10 @@ def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False)
         print(f"{common.plain(id)} {say(words)}")
     kept = sum(match is None for _, match in decided)
     again = len(decided) - kept
-    said = Message(
+    counts = Message(
         "{decided:,} decided again: {kept:,} kept, {dropped:,} dropped",
         decided=len(decided),
         kept=kept,
         dropped=again,
     )
-    tell_line(say(said))
+    tell_line(say(counts))

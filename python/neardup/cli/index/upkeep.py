@@ -44,10 +44,10 @@ def compact(*, location: common.Location) -> None:
         before = index.stats().bytes
         index.compact()
         after = index.stats().bytes
-    said = Message(
+    sizes = Message(
         "{before:,.1f} MB before, {after:,.1f} MB now", before=before / 1e6, after=after / 1e6
     )
-    tell_line(say(said))
+    tell_line(say(sizes))
 
 
 def backup(
@@ -83,17 +83,17 @@ def check(
     from neardup.cli.watch import Watch
 
     with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
-        found = index.check(full=full, progress=watch)
-    for line in found:
+        damage = index.check(full=full, progress=watch)
+    for line in damage:
         print(common.plain(say(line)))
-    if found:
+    if damage:
         tell(
             Message.counted(
                 "{count:,} line of damage. Restore a backup, or copy what can be read "
                 "into a new index: neardup index rebuild {index} NEW",
                 "{count:,} lines of damage. Restore a backup, or copy what can be "
                 "read into a new index: neardup index rebuild {index} NEW",
-                count=len(found),
+                count=len(damage),
                 index=common.plain(location),
             )
         )

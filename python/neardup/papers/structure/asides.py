@@ -79,7 +79,7 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
 
 
 def _quotations(
-    text: str, found: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
+    text: str, all_lines: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
 ) -> list[Span]:
     """Return the text in quotation marks, the block quotes of Markdown, and `quoted` spans.
 
@@ -88,15 +88,15 @@ def _quotations(
     """
     spans = [span for span in quoted if _is_enough(text, *span)]
     if not laid_out.wrapped:
-        spans += _opened_anew(text, found)
-    at = 0
-    while at < len(found):
-        end = at + 1
-        while end < len(found) and not found[end].after_blank:
+        spans += _opened_anew(text, all_lines)
+    begin = 0
+    while begin < len(all_lines):
+        end = begin + 1
+        while end < len(all_lines) and not all_lines[end].after_blank:
             end += 1
-        spans += _marked(text, found[at].begin, found[end - 1].end, laid_out)
-        spans += _blocks(found, at, end)
-        at = end
+        spans += _marked(text, all_lines[begin].begin, all_lines[end - 1].end, laid_out)
+        spans += _blocks(all_lines, begin, end)
+        begin = end
     spans.sort(key=lambda span: (span[0], -span[1]))
     outer: list[Span] = []
     for span in spans:
@@ -113,11 +113,11 @@ def _is_enough(text: str, begin: int, end: int) -> bool:
     return end - begin <= LONGEST and _size(text[begin:end]) >= _LEAST
 
 
-def _opened_anew(text: str, found: list[Line]) -> Iterator[Span]:
+def _opened_anew(text: str, all_lines: list[Line]) -> Iterator[Span]:
     """Yield quotations of several paragraphs, which all open and of which the last one closes."""
     opened: int | None = None
     mark = ""
-    for line in found:
+    for line in all_lines:
         goes_on = opened is not None and line.text.startswith(mark)
         end, left_open = _ends_in(line, goes_on)
         if goes_on and opened is not None and end is not None:
@@ -135,14 +135,14 @@ def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
     """Return the end of the quotation that continues in a line, and the first open mark."""
     left: list[tuple[str, int]] = []
     end = None
-    for found in _ANEW.finditer(line.text):
-        at = line.begin + found.start()
-        if found[0] in _OPENING:
-            left.append((_OPENING[found[0]], at))
-        elif left and left[-1][0] == found[0]:
+    for match in _ANEW.finditer(line.text):
+        position = line.begin + match.start()
+        if match[0] in _OPENING:
+            left.append((_OPENING[match[0]], position))
+        elif left and left[-1][0] == match[0]:
             closed = left.pop()
             if goes_on and end is None and closed[1] == line.begin:
-                end = at + 1
+                end = position + 1
     return end, left[0][1] if left else None
 
 
@@ -156,73 +156,73 @@ def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]
     size = 0
     last = begin
     for mark in _MARKS.finditer(text, begin, end):
-        at = mark.start()
-        size += _size(text[last:at])
-        last = at + 1
+        position = mark.start()
+        size += _size(text[last:position])
+        last = position + 1
         sign = mark[0]
-        closes = _closes(text, at, open_marks, laid_out)
+        closes = _closes(text, position, open_marks, laid_out)
         if closes is None:
             kind = sign if sign in _STRAIGHT else _OPENING.get(sign)
-            if kind is not None and _may_open(text, at):
+            if kind is not None and _may_open(text, position):
                 if sign in _STRAIGHT:
                     open_marks[kind] = []
-                open_marks.setdefault(kind, []).append((at, size))
+                open_marks.setdefault(kind, []).append((position, size))
             continue
         opened, before = open_marks[closes].pop()
-        if at + 1 - opened > LONGEST:
+        if position + 1 - opened > LONGEST:
             # All marks below were opened even earlier.
             open_marks[closes].clear()
         elif size - before >= (_LEAST_SINGLE if closes == "’" else _LEAST):
-            yield opened, at + 1
+            yield opened, position + 1
 
 
 def _closes(
-    text: str, at: int, open_marks: dict[str, list[tuple[int, int]]], laid_out: Layout
+    text: str, position: int, open_marks: dict[str, list[tuple[int, int]]], laid_out: Layout
 ) -> str | None:
     """Return the kind of the open mark that the mark at `at` closes, or None."""
-    sign = text[at]
+    sign = text[position]
     if sign in "“”" and open_marks.get("„"):
         return "„"
     if sign == "’":
-        return sign if open_marks.get(sign) and not _OTHERS.match(text, at + 1) else None
+        return sign if open_marks.get(sign) and not _OTHERS.match(text, position + 1) else None
     if sign not in _STRAIGHT:
         return sign if open_marks.get(sign) else None
     if not open_marks.get(sign):
         return None
     opened = open_marks[sign][-1][0]
-    if at - opened > LONGEST or (
-        not laid_out.wrapped and _BREAKS.search(text, opened, at) is not None
+    if position - opened > LONGEST or (
+        not laid_out.wrapped and _BREAKS.search(text, opened, position) is not None
     ):
         return None
-    return None if text[at - 1].isspace() or text[at - 1] in _BEFORE_OPENING else sign
+    return None if text[position - 1].isspace() or text[position - 1] in _BEFORE_OPENING else sign
 
 
-def _may_open(text: str, at: int) -> bool:
+def _may_open(text: str, position: int) -> bool:
     """Return whether a mark that closes no other may open a quotation."""
-    before = text[at - 1] if at else " "
-    sign = text[at]
+    before = text[position - 1] if position else " "
+    sign = text[position]
     if sign == "‘":
-        return not _OTHERS.match(before) and not text[at + 1 : at + 2].isdigit()
+        return not _OTHERS.match(before) and not text[position + 1 : position + 2].isdigit()
     if sign in _STRAIGHT:
         # 5" is a length, and a mark after a full stop closes a lost opening mark.
         return (
             not (_OTHERS.match(before) or before in ".,;!?)]}%")
-            and not text[at + 1 : at + 2].isspace()
+            and not text[position + 1 : position + 2].isspace()
         )
     return True
 
 
-def _blocks(found: list[Line], begin: int, end: int) -> Iterator[Span]:
+def _blocks(all_lines: list[Line], begin: int, end: int) -> Iterator[Span]:
     """Yield the runs of consecutive lines that begin with ``>``, without blank lines."""
-    at = begin
-    while at < end:
-        first = at
-        while at < end and _BLOCK.match(found[at].text):
-            at += 1
-        if at > first:
-            span = found[first].begin, found[at - 1].end
-            size = sum(_size(line.text) for line in found[first:at])
+    number = begin
+    while number < end:
+        first = number
+        while number < end and _BLOCK.match(all_lines[number].text):
+            number += 1
+        if number > first:
+            span = all_lines[first].begin, all_lines[number - 1].end
+            size = sum(_size(line.text) for line in all_lines[first:number])
             if size >= _LEAST and span[1] - span[0] <= LONGEST:
                 yield span
         else:
-            at += 1
+            number += 1

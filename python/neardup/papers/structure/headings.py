@@ -132,7 +132,7 @@ def ends_sentence(text: str) -> bool:
     return text.endswith(_SENTENCE_END)
 
 
-def layout(found: list[Line]) -> Layout:
+def layout(all_lines: list[Line]) -> Layout:
     """Return the layout of a text, detected by the ends of its lines.
 
     The lines of a wrapped paragraph end anywhere, only the last one at the end of a
@@ -141,7 +141,7 @@ def layout(found: list[Line]) -> Layout:
     """
     long = [
         (columns, line.text)
-        for line in found
+        for line in all_lines
         if len(line.text) >= _TELLING // 2 and (columns := wide(line.text)) >= _TELLING
     ]
     if 2 * sum(not ends_sentence(text) for _, text in long) <= len(long):
@@ -170,12 +170,12 @@ def is_entry(text: str, *, how: str = "dotted") -> bool:
     """
     if len(text) > _ENTRY_LENGTH:
         return False
-    found = _DOTTED.search(text)
-    if found is None and how != "dotted":
-        found = _SPACED.search(text)
-    if found is None and how == "close":
-        found = _CLOSE.search(text)
-    return found is not None and _LETTER.search(text, 0, found.start()) is not None
+    match = _DOTTED.search(text)
+    if match is None and how != "dotted":
+        match = _SPACED.search(text)
+    if match is None and how == "close":
+        match = _CLOSE.search(text)
+    return match is not None and _LETTER.search(text, 0, match.start()) is not None
 
 
 def bare_words(text: str) -> str:
@@ -226,40 +226,40 @@ def _form_numbered(text: str) -> Form | None:
 
 
 def _chapter(text: str) -> Form | None:
-    found = _CHAPTER.match(text)
-    if found is None:
+    match = _CHAPTER.match(text)
+    if match is None:
         return None
-    title = found[4].strip(" \t\u3000:：.、")
-    if not found[3] and (_SPEAKS.match(title) or wide(title) > 60):
+    title = match[4].strip(" \t\u3000:：.、")
+    if not match[3] and (_SPEAKS.match(title) or wide(title) > 60):
         return None
-    style = {"章": "chapter", "节": "section"}.get(found[2], "part")
-    return Form(style, (_number(found[1]),), title)
+    style = {"章": "chapter", "节": "section"}.get(match[2], "part")
+    return Form(style, (_number(match[1]),), title)
 
 
 def _chapter_english(text: str) -> Form | None:
-    found = _CHAPTER_ENGLISH.match(text)
-    if found is not None and found[1][0].isupper():
-        if found[3] and not _TITLE_BEGINS.match(found[3]):
+    match = _CHAPTER_ENGLISH.match(text)
+    if match is not None and match[1][0].isupper():
+        if match[3] and not _TITLE_BEGINS.match(match[3]):
             return None
-        style = "chapter" if found[1].lower() == "chapter" else "part"
-        return Form(style, (_number(found[2]),), found[3])
-    found = _ROMAN_HEADING.match(text)
-    return Form("roman", (_number(found[1]),), found[2]) if found is not None else None
+        style = "chapter" if match[1].lower() == "chapter" else "part"
+        return Form(style, (_number(match[2]),), match[3])
+    match = _ROMAN_HEADING.match(text)
+    return Form("roman", (_number(match[1]),), match[2]) if match is not None else None
 
 
 def _listed(text: str) -> Form | None:
     for style, pattern in (("han", _HAN), ("brackets", _HAN_BRACKETS)):
-        found = pattern.match(text)
-        if found is not None:
-            return Form(style, (_number(found[1]),), found[2])
+        match = pattern.match(text)
+        if match is not None:
+            return Form(style, (_number(match[1]),), match[2])
     return None
 
 
 def _decimal(text: str) -> Form | None:
-    found = _DECIMAL.match(text)
-    if found is None:
+    match = _DECIMAL.match(text)
+    if match is None:
         return None
-    number, between, title = found.groups()
+    number, between, title = match.groups()
     numbers = tuple(map(int, re.split("[.．]", number)))
     if any(part[:1] in "0０" for part in re.split("[.．]", number)):
         # 0.5 and 1.05 are quantities; but the introduction may have the number 0.

@@ -55,11 +55,11 @@ def lists(all_lines: list[Line]) -> tuple[list[Span], list[Span]]:
 def disjoint_from(spans: list[Span], taken: list[Span]) -> list[Span]:
     """Return the spans that do not overlap any of the others; both lists are in order."""
     apart = []
-    at = 0
+    number = 0
     for begin, end in spans:
-        while at < len(taken) and taken[at][1] <= begin:
-            at += 1
-        if at == len(taken) or taken[at][0] >= end:
+        while number < len(taken) and taken[number][1] <= begin:
+            number += 1
+        if number == len(taken) or taken[number][0] >= end:
             apart.append((begin, end))
     return apart
 
@@ -74,16 +74,16 @@ def contents(all_lines: list[Line]) -> list[tuple[int, int]]:
     since rows of other tables end in numbers too. Linear.
     """
     spans = []
-    at = 0
-    while at < len(all_lines):
-        named = is_contents_heading(all_lines[at].text)
-        end, entries = _run(all_lines, at + named, named)
+    begin = 0
+    while begin < len(all_lines):
+        named = is_contents_heading(all_lines[begin].text)
+        end, entries = _run(all_lines, begin + named, named)
         if entries >= (_UNDER_HEADING if named else _ALONE):
-            spans.append((at, end))
-            at = end
+            spans.append((begin, end))
+            begin = end
         else:
             # No table begins later in a run that is too short.
-            at = max(end, at + 1)
+            begin = max(end, begin + 1)
     return spans
 
 
@@ -141,15 +141,15 @@ def references(all_lines: list[Line]) -> list[tuple[int, int]]:
     the end of the text are a list. Linear.
     """
     spans: list[tuple[int, int]] = []
-    at = 0
-    while at < len(all_lines):
-        if _is_name(all_lines[at].text):
-            end = _extent(all_lines, at)
-            if end > at + 1:
-                spans.append((at, end))
-                at = end
+    begin = 0
+    while begin < len(all_lines):
+        if _is_name(all_lines[begin].text):
+            end = _extent(all_lines, begin)
+            if end > begin + 1:
+                spans.append((begin, end))
+                begin = end
                 continue
-        at += 1
+        begin += 1
     worked = [
         span for span in spans if any(_is_work(line.text) for line in all_lines[slice(*span)])
     ]
@@ -179,12 +179,12 @@ def _extent(all_lines: list[Line], begin: int) -> int:
     """Return the end of the list with the heading at `begin`; `begin` if there is no list."""
     end = begin
     reached = all_lines[begin].end
-    for at in range(begin + 1, len(all_lines)):
-        line = all_lines[at]
+    for number in range(begin + 1, len(all_lines)):
+        line = all_lines[number]
         if _ends_list(line.text):
-            return at
+            return number
         if _is_work(line.text) or _NUMBER.match(line.text):
-            end = at + 1
+            end = number + 1
             reached = line.end
         elif line.end - reached > _GAP:
             return end
@@ -194,8 +194,8 @@ def _extent(all_lines: list[Line], begin: int) -> int:
 def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
     """Return a numbered list at the end of the text, or before a heading that may follow it."""
     numbered = [
-        (at, int(match[1]))
-        for at, line in enumerate(all_lines)
+        (number, int(match[1]))
+        for number, line in enumerate(all_lines)
         if (match := _NUMBER.match(line.text)) is not None
     ]
     starts = [place for place, (_, number) in enumerate(numbered) if number == 1]
@@ -203,7 +203,7 @@ def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
         return []
     run = numbered[starts[-1] :]
     in_order = [number for _, number in run] == list(range(1, len(run) + 1))
-    works = sum(_is_work(all_lines[at].text) for at, _ in run)
+    works = sum(_is_work(all_lines[number].text) for number, _ in run)
     if not in_order or len(run) < _ALONE or 2 * works < len(run):
         return []
     begin, last = run[0][0], run[-1][0]

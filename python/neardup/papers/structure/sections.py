@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
 from neardup.papers.structure.headings import (
@@ -21,12 +21,16 @@ from neardup.papers.structure.headings import (
 )
 from neardup.papers.structure.lists import contents, is_contents_heading, lists
 
-__all__ = ["MOST_PARTS", "Marked", "Part", "footnotes_begin", "sections"]
+if TYPE_CHECKING:
+    from neardup.readers.extracted import Heading
+
+__all__ = ["MOST_PARTS", "Part", "footnotes_begin", "sections"]
 
 #: Largest number of parts.
 MOST_PARTS = 60
 
-Heading = tuple[int, Form, int]
+#: Position of a line, its form, and its level.
+Placed = tuple[int, Form, int]
 
 #: Numbers that may be missing between two headings, since some are not recognized.
 _MISSING = 1
@@ -40,17 +44,6 @@ _NUMBERED_HAN = ("part", "chapter", "section", "han", "brackets", "roman")
 
 #: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
-
-
-class Marked(Protocol):
-    """A heading that the file marks: half-open span in code points, and depth."""
-
-    @property
-    def begin(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def level(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Part:
     end: int
 
 
-def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
+def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     """Return the parts of a paper, cut at its headings: consecutive, and covering the whole text.
 
     `headings` are those that the file marks; an empty one begins the footnotes. With
@@ -93,36 +86,38 @@ def sections(text: str, headings: Sequence[Marked] = ()) -> list[Part]:
     check_string(text, "text")
     if not text:
         return []
-    found = _marked(text, headings)
-    by_form = len(found) < _FEWEST_MARKED
-    found = (_by_form(text) or found) if by_form else _with_contents(text, found)
+    parts = _marked(text, headings)
+    by_form = len(parts) < _FEWEST_MARKED
+    parts = (_by_form(text) or parts) if by_form else _with_contents(text, parts)
     notes = footnotes_begin(headings)
     if notes is None or not notes < len(text):
-        return _at_most(text, found)
-    found = [part for part in found if part.begin < notes]
-    return _at_most(text, [*found, Part("", 1, notes, notes)])
+        return _at_most(text, parts)
+    parts = [part for part in parts if part.begin < notes]
+    return _at_most(text, [*parts, Part("", 1, notes, notes)])
 
 
-def footnotes_begin(headings: Sequence[Marked]) -> int | None:
+def footnotes_begin(headings: Sequence[Heading]) -> int | None:
     """Return where the footnotes begin; None without an empty heading."""
-    return min((one.begin for one in headings if one.begin == one.end), default=None)
+    return min(
+        (heading.begin for heading in headings if heading.begin == heading.end), default=None
+    )
 
 
-def _with_contents(text: str, found: list[Part]) -> list[Part]:
+def _with_contents(text: str, parts: list[Part]) -> list[Part]:
     """Add the headings of tables of contents, which Word, for one, does not mark."""
     all_lines = list(lines(text))
-    known = {part.begin for part in found}
+    known = {part.begin for part in parts}
     tables = []
     for first, _ in contents(all_lines):
         line = all_lines[first]
         if is_contents_heading(line.text) and not known & set(range(line.begin, line.end)):
             tables.append(Part(" ".join(line.text.split()), 1, line.begin, line.end))
-    return sorted([*found, *tables], key=lambda part: part.begin)
+    return sorted([*parts, *tables], key=lambda part: part.begin)
 
 
-def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:
+def _marked(text: str, headings: Sequence[Heading]) -> list[Part]:
     """Return the marked headings as parts that end with their headings."""
-    found: list[Part] = []
+    parts: list[Part] = []
     last = 0
     for heading in sorted(headings, key=lambda heading: (heading.begin, heading.level)):
         title = " ".join(text[heading.begin : heading.end].split()).strip("# ")
@@ -130,26 +125,31 @@ def _marked(text: str, headings: Sequence[Marked]) -> list[Part]:
             continue
         # The span may lack a prefix such as number signs.
         line = text.rfind("\n", last, heading.begin) + 1 or last
-        found.append(Part(title, max(heading.level, 1), line, heading.end))
+        parts.append(Part(title, max(heading.level, 1), line, heading.end))
         last = heading.end
-    return found
+    return parts
 
 
 def _by_form(text: str) -> list[Part]:
-    found = list(lines(text))
-    tables, works = lists(found)
+    all_lines = list(lines(text))
+    tables, works = lists(all_lines)
     # The headings of both are headings of the paper.
     inside = sorted((begin + 1, end) for begin, end in [*tables, *works])
     begins = [begin for begin, _ in inside]
 
-    def is_open(at: int) -> bool:
-        before = bisect_right(begins, at) - 1
-        return before < 0 or inside[before][1] <= at
+    def is_open(begin: int) -> bool:
+        before = bisect_right(begins, begin) - 1
+        return before < 0 or inside[before][1] <= begin
 
-    forms = [form(line.text) if is_open(line.begin) else None for line in found]
+    forms = [form(line.text) if is_open(line.begin) else None for line in all_lines]
     return [
-        Part(_title(found[at].text, kind.title, kind.style), level, found[at].begin, found[at].end)
-        for at, kind, level in _outline(found, forms)
+        Part(
+            _title(all_lines[number].text, kind.title, kind.style),
+            level,
+            all_lines[number].begin,
+            all_lines[number].end,
+        )
+        for number, kind, level in _outline(all_lines, forms)
     ]
 
 
@@ -157,55 +157,59 @@ def _title(line: str, words: str, style: str) -> str:
     return words if style in ("word", "markdown") else " ".join(line.strip("*_ ").split())
 
 
-def _at_most(text: str, found: list[Part]) -> list[Part]:
+def _at_most(text: str, headings: list[Part]) -> list[Part]:
     """Return the parts, without the deepest levels if there are too many parts."""
-    parts = _parts(text, found)
-    for level in sorted({part.level for part in found}, reverse=True):
+    parts = _parts(text, headings)
+    for level in sorted({part.level for part in headings}, reverse=True):
         if len(parts) <= MOST_PARTS:
             break
-        parts = _parts(text, [part for part in found if part.level < level])
+        parts = _parts(text, [part for part in headings if part.level < level])
     return parts
 
 
-def _parts(text: str, found: list[Part]) -> list[Part]:
-    if not found:
+def _parts(text: str, headings: list[Part]) -> list[Part]:
+    if not headings:
         return [Part("", 0, 0, len(text))]
-    begins = [part.begin for part in found]
+    begins = [part.begin for part in headings]
     parts = []
     if text[: begins[0]].strip():
         parts.append(Part("", 0, 0, begins[0]))
     else:
         begins[0] = 0
-    for part, begin, end in zip(found, begins, [*begins[1:], len(text)], strict=True):
+    for part, begin, end in zip(headings, begins, [*begins[1:], len(text)], strict=True):
         parts.append(Part(part.title, part.level, begin, end))
     return parts
 
 
-def _outline(found: list[Line], forms: Sequence[Form | None]) -> list[Heading]:
+def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
     """Return position, form and level of the headings among the lines that look like headings."""
-    laid_out = layout(found)
+    laid_out = layout(all_lines)
     candidates = [
-        (at, kind)
-        for at, kind in enumerate(forms)
-        if kind is not None and not _continues(found, forms, at, kind, laid_out)
+        (number, kind)
+        for number, kind in enumerate(forms)
+        if kind is not None and not _continues(all_lines, forms, number, kind, laid_out)
     ]
     if sum(kind.style == "markdown" for _, kind in candidates) > 1:
         return _compressed(
-            [(at, kind, kind.numbers[0]) for at, kind in candidates if kind.style == "markdown"]
+            [
+                (number, kind, kind.numbers[0])
+                for number, kind in candidates
+                if kind.style == "markdown"
+            ]
         )
     return _compressed(_numbered(_with_text(candidates)))
 
 
 def _continues(
-    found: list[Line], forms: Sequence[Form | None], at: int, kind: Form, laid_out: Layout
+    all_lines: list[Line], forms: Sequence[Form | None], number: int, kind: Form, laid_out: Layout
 ) -> bool:
     """Return whether a line continues the paragraph of the line before."""
-    if not laid_out.wrapped or not at or kind.style in ("word", "markdown"):
+    if not laid_out.wrapped or not number or kind.style in ("word", "markdown"):
         return False
-    before = found[at - 1].text
+    before = all_lines[number - 1].text
     return (
-        not found[at].after_blank
-        and forms[at - 1] is None
+        not all_lines[number].after_blank
+        and forms[number - 1] is None
         and not ends_sentence(before)
         and "\t" not in before
         and wide(before) >= _FULL * laid_out.width
@@ -265,12 +269,12 @@ def _kind(form: Form) -> tuple[str, int]:
     return form.style, len(form.numbers)
 
 
-def _follows(one: tuple[int, Form], other: tuple[int, Form]) -> bool:
+def _follows(before: tuple[int, Form], heading: tuple[int, Form]) -> bool:
     """Return whether the number of a line follows that of the line before."""
     return (
-        _kind(one[1]) == _kind(other[1])
-        and one[1].style != "word"
-        and other[1].numbers == (*one[1].numbers[:-1], one[1].numbers[-1] + 1)
+        _kind(before[1]) == _kind(heading[1])
+        and before[1].style != "word"
+        and heading[1].numbers == (*before[1].numbers[:-1], before[1].numbers[-1] + 1)
     )
 
 
@@ -343,24 +347,24 @@ def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
     return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
 
 
-def _numbered(candidates: list[tuple[int, Form]]) -> list[Heading]:
+def _numbered(candidates: list[tuple[int, Form]]) -> list[Placed]:
     """Return the headings that are numbered in sequence."""
     so_far = _Sequence(any(kind.style == "part" for _, kind in candidates))
     kept = []
-    for at, kind in candidates:
+    for number, kind in candidates:
         if kind.style == "markdown":
-            kept.append((at, kind, 1))
+            kept.append((number, kind, 1))
             continue
         if kind.style != "word" and not so_far.comes_next(kind):
             so_far.refused[kind.style] = kind.numbers
             continue
         level = so_far.level(kind)
         so_far.accept(kind, level)
-        kept.append((at, kind, level))
+        kept.append((number, kind, level))
     return kept
 
 
-def _compressed(found: list[Heading]) -> list[Heading]:
+def _compressed(headings: list[Placed]) -> list[Placed]:
     """Return the headings with levels renumbered from 1 without gaps."""
-    depth = {level: n for n, level in enumerate(sorted({level for *_, level in found}), 1)}
-    return [(at, kind, depth[level]) for at, kind, level in found]
+    depth = {level: n for n, level in enumerate(sorted({level for *_, level in headings}), 1)}
+    return [(number, kind, depth[level]) for number, kind, level in headings]

@@ -269,7 +269,7 @@ def delete_check(request: Request, job: str) -> Response:
 async def get_libraries(request: Request) -> Response:
     """Return the names of all libraries, and the sizes of the open ones."""
     listed = request.app.state.jobs.libraries.listed()
-    return json_response(Libraries([Library(*one) for one in listed]))
+    return json_response(Libraries([Library(*library) for library in listed]))
 
 
 def _least(given: str | None) -> int:

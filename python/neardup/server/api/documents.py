@@ -328,18 +328,18 @@ async def explain(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
     try:
-        found = await store.run(lambda: store.index.explain(id))
+        explanation = await store.run(lambda: store.index.explain(id))
     except InputError:
         raise missing(id) from None
-    dropped = [DroppedDocument(id, match) for id, match in found.dropped[:MOST_DROPPED]]
+    dropped = [DroppedDocument(id, match) for id, match in explanation.dropped[:MOST_DROPPED]]
     return json_response(
         ExplainedDocument(
-            found.document,
-            found.measure,
-            found.threshold,
+            explanation.document,
+            explanation.measure,
+            explanation.threshold,
             dropped,
-            len(found.dropped),
-            found.events,
+            len(explanation.dropped),
+            explanation.events,
         )
     )
 
@@ -402,10 +402,10 @@ async def remove(request: Request, id: str) -> Response:
 async def _document(request: Request, id: str) -> Document:
     check_id(id)
     store = request.app.state.store
-    found: Document | None = await store.run(lambda: store.index.get(id))
-    if found is None:
+    document: Document | None = await store.run(lambda: store.index.get(id))
+    if document is None:
         raise missing(id)
-    return found
+    return document
 
 
 async def _remove(request: Request, id: str) -> Response:

@@ -105,7 +105,7 @@ def _add_problems(operation: dict[str, Any], *, is_checked: bool) -> None:
     statuses = [*_ALWAYS, *([422] if is_checked else [])]
     statuses += _WITH_BODY if "requestBody" in operation else ()
     statuses += _WITH_KEY if "security" in operation else ()
-    problems = {str(status): one for status, one in problem_responses(*statuses).items()}
+    problems = {str(status): response for status, response in problem_responses(*statuses).items()}
     operation["responses"] = dict(sorted((operation["responses"] | problems).items()))
 
 
@@ -129,10 +129,10 @@ def _examples() -> dict[str, dict[str, Any]]:
 def _describe_fields(schemas: dict[str, Any]) -> None:
     """Describe the fields of dataclasses by the parameter sections of their docstrings."""
     for schema in schemas.values():
-        found = _SECTION.search(schema.get("description", ""))
-        if found is None:
+        section = _SECTION.search(schema.get("description", ""))
+        if section is None:
             continue
-        schema["description"] = schema["description"][: found.start()]
-        for names, text in _ENTRY.findall(found[1] + "\n"):
+        schema["description"] = schema["description"][: section.start()]
+        for names, text in _ENTRY.findall(section[1] + "\n"):
             for name in names.split(", "):
                 schema["properties"][name].setdefault("description", " ".join(text.split()))

@@ -182,22 +182,22 @@ async def query(request: Request, asked: QueryText) -> Response:
 
 
 def _answer(index: Index, asked: QueryText) -> QueryAnswer:
-    found = index.query(asked.text, asked.k, title=asked.title, within=asked.within)
+    answers = index.query(asked.text, asked.k, title=asked.title, within=asked.within)
     # A document may be removed between the two queries; then it has no title.
-    there = index.get_many([match.id for match in found], texts=False)
+    documents = index.get_many([match.id for match in answers], texts=False)
     matches = []
-    for match in found:
-        document = there.get(match.id)
-        title, at = (None, None) if document is None else (document.title, document.at)
-        matches.append(FoundMatch(**vars(match), title=title, at=at))
+    for match in answers:
+        document = documents.get(match.id)
+        title, time = (None, None) if document is None else (document.title, document.at)
+        matches.append(FoundMatch(**vars(match), title=title, at=time))
     passages = None
-    first = index.get(found[0].id) if asked.passages and found else None
+    first = index.get(answers[0].id) if asked.passages and answers else None
     if first is not None and first.text is not None:
         passages = [
-            Passage(one.begin, one.end, one.source_begin, one.source_end, one.similarity)
-            for one in align(asked.text, first.text)
+            Passage(part.begin, part.end, part.source_begin, part.source_end, part.similarity)
+            for part in align(asked.text, first.text)
         ]
-    return QueryAnswer(bool(found), matches, passages)
+    return QueryAnswer(bool(answers), matches, passages)
 
 
 @router.get(
@@ -230,25 +230,25 @@ async def clusters(
 def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
     """Return the page of clusters after the one with a number."""
     # One more than requested, to see whether there is a next page.
-    found = list(islice(index.clusters(search=search, after=after), limit + 1))
+    clusters = list(islice(index.clusters(search=search, after=after), limit + 1))
     named = [
         id
-        for cluster in found[:limit]
+        for cluster in clusters[:limit]
         for id in (cluster.id, *(id for id, _ in cluster.dropped[:_MOST_DROPPED]))
     ]
-    there = index.get_many(named, texts=False)
+    documents = index.get_many(named, texts=False)
     page = []
-    for cluster in found[:limit]:
-        keeper = there.get(cluster.id)
+    for cluster in clusters[:limit]:
+        keeper = documents.get(cluster.id)
         dropped = []
         for id, match in cluster.dropped[:_MOST_DROPPED]:
-            document = there.get(id)
+            document = documents.get(id)
             title = None if document is None else document.title
             dropped.append(ClusterMember(id, title, match))
-        title, at = (None, None) if keeper is None else (keeper.title, keeper.at)
-        page.append(Cluster(cluster.id, title, at, dropped, len(cluster.dropped)))
-    more = len(found) > limit
-    return Clusters(page, str(found[limit - 1].number) if more else None)
+        title, time = (None, None) if keeper is None else (keeper.title, keeper.at)
+        page.append(Cluster(cluster.id, title, time, dropped, len(cluster.dropped)))
+    more = len(clusters) > limit
+    return Clusters(page, str(clusters[limit - 1].number) if more else None)
 
 
 @router.get(
@@ -260,7 +260,7 @@ def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -
 async def stats(request: Request) -> Response:
     """Return sizes and settings."""
     state = request.app.state
-    found = await state.store.run(lambda: state.store.index.stats())
+    stats = await state.store.run(lambda: state.store.index.stats())
     # Clients must not see the location.
-    sizes = {name: value for name, value in vars(found).items() if name != "location"}
+    sizes = {name: value for name, value in vars(stats).items() if name != "location"}
     return json_response(StatsAnswer(**sizes, waiting=state.writer.waiting, version=__version__))

@@ -1,12 +1,7 @@
-"""The libraries that papers are checked against, each opened once in its own thread.
+"""The libraries that papers are checked against, each opened once in its own thread when needed.
 
-A library is opened when a check first needs it, and stays open. Each is opened in its own
-thread, so that a large library delays only the checks that use it.
-
-Before each check, the service tests whether the library has changed: by the counters of an
-index, which are one row, or by the sizes and times of files. A changed library is reopened,
-unless the last opening was long and recent: opening takes at most a tenth of the time. Checks
-in progress keep the library that they started with.
+A library that has changed is opened again before a check, unless that took long not long ago:
+opening takes at most a tenth of the time. Checks in progress keep the library they started with.
 """
 
 from __future__ import annotations
@@ -138,21 +133,21 @@ class Libraries:
         """Yield a ready library, open during the block; raise `ProblemError` if it is not open."""
         place = self._places[name]
         with self._lock:
-            found = place.open
-            if found is None or place.error is not None:
+            opened = place.open
+            if opened is None or place.error is not None:
                 raise place.error or _away(name)
-            found.users += 1
+            opened.users += 1
         try:
-            yield found
+            yield opened
         except IndexUnavailableError as error:
             _log.warning("Library %s: %s", name, error)
             with self._lock:
-                self._drop(place, found)
+                self._drop(place, opened)
             raise _away(name) from error
         finally:
             with self._lock:
-                found.users -= 1
-                _close_unused(found)
+                opened.users -= 1
+                _close_unused(opened)
 
     def close(self) -> None:
         """Close all libraries that no check uses."""
@@ -167,12 +162,12 @@ class Libraries:
 
     def _open(self, place: _Place, known: OpenLibrary | None) -> None:
         begun = self._clock.monotonic()
-        found, failure = known, None
+        opened_library, failure = known, None
         try:
             version = self._version(place)
             if known is None or version != known.version:
                 opened = self._opened(place)
-                found = OpenLibrary(place.name, place.location, opened, version)
+                opened_library = OpenLibrary(place.name, place.location, opened, version)
         except _Closing:
             pass
         except (NeardupError, OSError) as error:
@@ -186,9 +181,9 @@ class Libraries:
             place.error = failure
             if failure is not None:
                 self._drop(place, known)
-            elif found is not known:
+            elif opened_library is not known:
                 self._drop(place, known, keep_index=True)
-                place.open = found
+                place.open = opened_library
                 place.rests_until = ended + _REST * (ended - begun)
             place.opening = None
             if self._closed:
@@ -211,21 +206,21 @@ class Libraries:
         # Numbers are never reused: this one is larger after each addition.
         return counters["next"]
 
-    def _drop(self, place: _Place, found: OpenLibrary | None, *, keep_index: bool = False) -> None:
+    def _drop(self, place: _Place, opened: OpenLibrary | None, *, keep_index: bool = False) -> None:
         """Forget a library; it is closed when its last user is done."""
-        if found is not None:
-            found.replaced = True
-            _close_unused(found)
-            if place.open is found:
+        if opened is not None:
+            opened.replaced = True
+            _close_unused(opened)
+            if place.open is opened:
                 place.open = None
         if not keep_index and place.index is not None:
             place.index.close()
             place.index = None
 
 
-def _close_unused(found: OpenLibrary) -> None:
-    if found.replaced and not found.users:
-        found.library.close()
+def _close_unused(opened: OpenLibrary) -> None:
+    if opened.replaced and not opened.users:
+        opened.library.close()
 
 
 def _away(name: str) -> ProblemError:
@@ -281,7 +276,7 @@ def _files(location: str) -> Iterator[tuple[Any, ...]]:
 
 def _stamp(path: str) -> tuple[int, int]:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return -1, -1
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns

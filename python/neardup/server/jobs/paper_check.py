@@ -101,16 +101,16 @@ class _Shared(Library):
 
     def candidates(self, paper: _core.Paper, *, least: int, limit: int) -> list[tuple[int, int]]:
         self._done(0.0)
-        found = self._library.candidates(paper, least=least, limit=limit)
-        self._candidates = len(found)
-        return found
+        candidates = self._library.candidates(paper, least=least, limit=limit)
+        self._candidates = len(candidates)
+        return candidates
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
         self._done(min(1.0, self._fetched_so_far / max(1, self._candidates)))
         with self._shared.lock:
-            found = self._fetched(positions)
+            documents = self._fetched(positions)
         self._fetched_so_far += len(positions)
-        yield from found
+        yield from documents
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         return [

@@ -1,8 +1,7 @@
-"""Paper checks as jobs in a bounded queue, with progress and a stored result.
+"""Paper checks as jobs in a bounded queue, served by a thread.
 
-A check takes seconds to minutes, longer than a request may. So the client gets an id and
-polls. The queue is bounded and served by a thread; a job whose library is still being opened lets
-others go first. States and reports are in a table (`job_table`).
+A check takes longer than a request may, so the client gets an id and polls. A job whose library
+is still being opened lets others go first.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ class Jobs:
         """Return the state of a job, None if no job has this id."""
         state = self._table.get(job)
         with self._changed:
-            libraries = [one.library for one in self._waiting if one.state.job == job]
+            libraries = [waiting.library for waiting in self._waiting if waiting.state.job == job]
         if state is None or not libraries or self.libraries.is_ready(libraries[0]):
             return state
         opened = self.libraries.progress(libraries[0])

@@ -1,9 +1,7 @@
 """The program that renders the pages of a report in a separate process.
 
-The reason is not safety but the interpreter lock: in a thread of the service, rendering a long
-paper would delay requests by a second or more. It reads a report, pickled by the service
-itself, from standard input, and writes one JSON object of names and contents to standard
-output.
+In a thread, a long paper would delay requests by a second or more. It reads a pickled report from
+standard input and writes one JSON object of names and contents.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import pickle
 import orjson
 
 from neardup.base.messages import LANGUAGES
-from neardup.papers.report import Report, html_report
+from neardup.papers.report import Report
 
 
 def main() -> None:
@@ -27,8 +25,7 @@ def main() -> None:
     today = datetime.datetime.now().astimezone().date()
     # All languages are rendered now, because the report itself is not kept.
     made = {
-        f"{language}.html": html_report(report, language=language, date=today)
-        for language in LANGUAGES
+        f"{language}.html": report.to_html(language=language, date=today) for language in LANGUAGES
     }
 
     with os.fdopen(1, "wb", closefd=False) as output:

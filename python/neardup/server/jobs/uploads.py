@@ -1,8 +1,6 @@
 """Receives papers from clients within limits, under a label instead of a path.
 
-A file has no name on disk: the first megabyte stays in memory, more goes to an unnamed
-temporary file. The client's name for it is only shown to people; its extension is only a hint
-to the reader, which examines the bytes.
+A file has no name on disk. The client's name is only shown to people; its extension is a hint.
 """
 
 from __future__ import annotations
@@ -58,7 +56,7 @@ def label_of(name: str | None) -> str:
     """
     last = _SEPARATORS.split(name or "")[-1]
     # Removes invisible characters that have an effect: controls, direction marks, lone surrogates.
-    seen = "".join(one for one in last if unicodedata.category(one)[0] != "C")
+    seen = "".join(character for character in last if unicodedata.category(character)[0] != "C")
     label = " ".join(unicodedata.normalize("NFC", seen).split())
     if len(label) > _LABEL:
         stem, extension = os.path.splitext(label)
@@ -106,12 +104,12 @@ async def take(
     """
     allowed = set(others)
     fields: dict[str, str] = {}
-    found: UploadFile | None = None
+    uploaded: UploadFile | None = None
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if name != field:
                 raise _bad(name, N_("The field '{field}' must not be a file."), field)
-            found = value
+            uploaded = value
         elif name == field:
             raise _bad(
                 name, N_("The field '{field}' must be a file: give the part a file name."), field
@@ -122,16 +120,16 @@ async def take(
             raise _bad(name, N_("The field '{field}' is unknown."), field)
         else:
             fields[name] = value
-    if found is None:
+    if uploaded is None:
         detail = Message("The field '{field}' must have a file.", field=field)
         raise ProblemError("No paper", detail, field)
-    size = found.size or 0
+    size = uploaded.size or 0
     if size > max_bytes:
         raise _too_large(max_bytes)
     if size == 0:
         raise ProblemError("Empty paper", Message("The file must not be empty."), field)
-    file = await asyncio.to_thread(_kept, found)
-    return Upload(file, label_of(found.filename), size), fields
+    file = await asyncio.to_thread(_kept, uploaded)
+    return Upload(file, label_of(uploaded.filename), size), fields
 
 
 def _bad(name: str, template: str, field: str) -> ProblemError:
@@ -141,10 +139,10 @@ def _bad(name: str, template: str, field: str) -> ProblemError:
     return ProblemError("Wrong form", detail, shown or field)
 
 
-def _kept(found: UploadFile) -> IO[bytes]:
+def _kept(upload: UploadFile) -> IO[bytes]:
     """Return an unnamed file with a descriptor that outlives the form."""
-    found.file.flush()
+    upload.file.flush()
     # Requesting the descriptor moves a file from memory to disk.
-    file = os.fdopen(os.dup(found.file.fileno()), "rb")
+    file = os.fdopen(os.dup(upload.file.fileno()), "rb")
     file.seek(0)
     return file

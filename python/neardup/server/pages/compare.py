@@ -49,17 +49,17 @@ async def compare(request: Request) -> Response:
             given[name] = await given_text(request, form, name)
     except Refused as refused:
         return _answer(request, given, 422, language=language, problem=str(refused))
-    found, sides = await request.app.state.store.compute(_compare, **given)
+    comparison, sides = await request.app.state.store.compute(_compare, **given)
     # Rendering two long texts takes long, too.
     answer: Response = await request.app.state.store.compute(
         _answer,
         request,
         given,
         language=language,
-        found=found,
+        found=comparison,
         sides=sides,
-        verdict=_verdict(found, given["a"] == given["b"]),
-        figures=_figures(words, found, sides),
+        verdict=_verdict(comparison, given["a"] == given["b"]),
+        figures=_figures(words, comparison, sides),
         rules=_rules(words, given["recipe"]),
         short=_SHORT if min(len(given["a"]), len(given["b"])) < _SHORT else None,
     )
@@ -77,25 +77,21 @@ def _answer(request: Request, given: dict[str, str], status: int = 200, **values
     return render(request, "compare", status, here="compare", given=given, recipes=NAMES, **values)
 
 
-def _verdict(found: Comparison, same: bool) -> str:
+def _verdict(comparison: Comparison, same: bool) -> str:
     if same:
         return "same"
-    if found.duplicate:
+    if comparison.duplicate:
         return "duplicate"
-    return "numbers" if _numbers_decide(found) else "different"
+    return "numbers" if _numbers_decide(comparison) else "different"
 
 
-def _numbers_decide(found: Comparison) -> bool:
+def _numbers_decide(comparison: Comparison) -> bool:
     """Return whether the texts would be duplicates if their numbers agreed."""
-    if found.threshold is None or not _is_by_content(found):
+    if comparison.threshold is None or not comparison.measure.startswith("content("):
         return False
-    if found.short:
-        return found.numbers_differ > 0 and found.aligned >= found.threshold
-    return found.similarity < found.threshold <= found.weighted_resemblance
-
-
-def _is_by_content(found: Comparison) -> bool:
-    return found.measure.startswith("content(")
+    if comparison.short:
+        return comparison.numbers_differ > 0 and comparison.aligned >= comparison.threshold
+    return comparison.similarity < comparison.threshold <= comparison.weighted_resemblance
 
 
 def _rules(words: Words, recipe: str) -> list[str]:
@@ -111,24 +107,24 @@ def _rules(words: Words, recipe: str) -> list[str]:
     return rules
 
 
-def _figures(words: Words, found: Comparison, sides: Sides) -> list[tuple[str, str]]:
+def _figures(words: Words, comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
     """Return the rows of the table that apply."""
     rows = [
-        ("edit", words.percent(found.edit_similarity)),
-        ("word_edit", words.percent(found.aligned_similarity)),
-        ("resemblance", words.percent(found.resemblance)),
-        ("containment_a", words.percent(found.containment_a)),
-        ("containment_b", words.percent(found.containment_b)),
-        ("aligned", words.percent(found.aligned)),
+        ("edit", words.percent(comparison.edit_similarity)),
+        ("word_edit", words.percent(comparison.aligned_similarity)),
+        ("resemblance", words.percent(comparison.resemblance)),
+        ("containment_a", words.percent(comparison.containment_a)),
+        ("containment_b", words.percent(comparison.containment_b)),
+        ("aligned", words.percent(comparison.aligned)),
     ]
-    if found.numbers_agree or found.numbers_differ:
-        numbers = (found.numbers_agree, found.numbers_differ, found.numbers_replaced)
+    if comparison.numbers_agree or comparison.numbers_differ:
+        numbers = (comparison.numbers_agree, comparison.numbers_differ, comparison.numbers_replaced)
         rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
-    if found.number_penalty and found.measure.startswith(("content(", "containment(")):
-        rows.append(("weighted", words.percent(found.similarity + found.number_penalty)))
-        rows.append(("penalty", words.percent(found.number_penalty)))
-    if found.distance is not None:
-        of_bits = f" / {found.bits}" if found.bits else ""
-        rows.append(("distance", f"{found.distance}{of_bits}"))
+    if comparison.number_penalty and comparison.measure.startswith(("content(", "containment(")):
+        rows.append(("weighted", words.percent(comparison.similarity + comparison.number_penalty)))
+        rows.append(("penalty", words.percent(comparison.number_penalty)))
+    if comparison.distance is not None:
+        of_bits = f" / {comparison.bits}" if comparison.bits else ""
+        rows.append(("distance", f"{comparison.distance}{of_bits}"))
     rows.append(("pieces", f"{len(sides.pieces):,}"))
     return rows

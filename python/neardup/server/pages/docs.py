@@ -68,13 +68,13 @@ def _type(schema: dict[str, Any]) -> Markup:
 
 def _limits(schema: dict[str, Any]) -> str:
     """Return the limits of a field in the words of JSON Schema."""
-    found = {
+    limits = {
         name: part[name]
         for part in (schema, *schema.get("anyOf", ()))
         for name in _LIMITS
         if part.get(name) is not None
     }
-    return ", ".join(f"{name} {value}" for name, value in found.items())
+    return ", ".join(f"{name} {value}" for name, value in limits.items())
 
 
 def _marked(text: str) -> Markup:

@@ -78,46 +78,46 @@ async def keep(request: Request) -> Response:
 async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
-    found: Explanation
+    explanation: Explanation
     try:
-        found, keeper, sides = await store.run(lambda: _read(store.index, id))
+        explanation, keeper, sides = await store.run(lambda: _read(store.index, id))
     except InputError:
         raise missing(id) from None
-    if found.document is None:
+    if explanation.document is None:
         raise missing(id)
-    said = request.query_params.get("said", "")
+    outcome = request.query_params.get("said", "")
     words = page_words(language_of_request(request))
     # Rendering two long texts takes long, too.
     answer: Response = await store.run(
         render,
         request,
         "document",
-        document=found.document,
+        document=explanation.document,
         extra={
             name: value if isinstance(value, str) else orjson.dumps(value).decode()
-            for name, value in found.document.extra.items()
+            for name, value in explanation.document.extra.items()
         },
         keeper=keeper,
         sides=sides,
-        said=said if said in _SAID else "",
-        dropped=found.dropped[:MOST_DROPPED],
-        dropped_count=len(found.dropped),
-        events=[_happened(words, event) for event in found.events],
-        measure=found.measure,
-        threshold=found.threshold,
+        said=outcome if outcome in _SAID else "",
+        dropped=explanation.dropped[:MOST_DROPPED],
+        dropped_count=len(explanation.dropped),
+        events=[_happened(words, event) for event in explanation.events],
+        measure=explanation.measure,
+        threshold=explanation.threshold,
     )
     return answer
 
 
 def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | None]:
-    found = index.explain(id)
-    document = found.document
+    explanation = index.explain(id)
+    document = explanation.document
     if document is None or document.repeats is None:
-        return found, None, None
+        return explanation, None, None
     keeper = index.get(document.repeats.id)
     if keeper is None or keeper.text is None or document.text is None:
-        return found, keeper, None
-    return found, keeper, align_sides(document.text, keeper.text)
+        return explanation, keeper, None
+    return explanation, keeper, align_sides(document.text, keeper.text)
 
 
 def _happened(words: Words, event: Event) -> _Happened:

@@ -161,14 +161,14 @@ async def given_text(request: Request, form: FormData, name: str) -> str:
 def _read(upload: UploadFile, settings: Settings) -> str:
     # A small file is in memory; the reader process needs one with a descriptor.
     upload.file.fileno()
-    found = read_paper(
+    paper = read_paper(
         upload.file,
         label_of(upload.filename),
         max_bytes=settings.max_body_bytes,
         max_characters=settings.max_text_characters,
         seconds=min(_READING_SECONDS, settings.request_seconds / 2),
     )
-    return found.text
+    return paper.text
 
 
 class UnknownPage(Route):
@@ -182,7 +182,7 @@ class UnknownPage(Route):
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return Match.NONE, {}
         path = scope["path"]
-        if any(path == one or path.startswith(f"{one}/") for one in _OF_PROGRAMS):
+        if any(path == prefix or path.startswith(f"{prefix}/") for prefix in _OF_PROGRAMS):
             return Match.NONE, {}
         return super().matches(scope)
 

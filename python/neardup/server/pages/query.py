@@ -104,7 +104,7 @@ async def _found(
 
 
 def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | None]:
-    found: list[_Found] = []
+    matches: list[_Found] = []
     sides = None
     for match in index.query(
         given["text"], title=given["title"] or None, within=given["within"] or None
@@ -113,10 +113,10 @@ def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | Non
         document = index.get(match.id)
         if document is None:
             continue
-        if not found and document.text is not None:
+        if not matches and document.text is not None:
             sides = align_sides(given["text"], document.text)
-        found.append(_Found(match, document.title, document.at))
-    return found, sides
+        matches.append(_Found(match, document.title, document.at))
+    return matches, sides
 
 
 def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:

@@ -119,13 +119,13 @@ def _language_link(request: Request, language: str) -> str:
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
-def moment(at: datetime | None) -> str:
+def moment(time: datetime | None) -> str:
     """Return a time as HTML, empty for None; the pages' script shows it in the reader's zone."""
     from markupsafe import Markup
 
-    if at is None:
+    if time is None:
         return ""
-    utc = at.astimezone(UTC)
+    utc = time.astimezone(UTC)
     return Markup(f'<time datetime="{utc:%Y-%m-%dT%H:%M:%SZ}">{utc:%Y-%m-%d %H:%M} UTC</time>')
 
 

@@ -64,9 +64,9 @@ class SecurityHeaders:
         async def send_with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                there = {name.lower() for name, _ in headers}
-                headers += [pair for pair in _ENCODED if pair[0] not in there]
-                if message["status"] == 401 and b"www-authenticate" not in there:
+                names = {name.lower() for name, _ in headers}
+                headers += [pair for pair in _ENCODED if pair[0] not in names]
+                if message["status"] == 401 and b"www-authenticate" not in names:
                     headers.append((b"www-authenticate", b'Bearer realm="neardup"'))
                 message = {**message, "headers": headers}
             await send(message)
@@ -81,8 +81,8 @@ def report_policy(html: str) -> str:
     text enters the page. The header repeats this policy and adds a sandbox: the page has no origin,
     so that no script in it can act on behalf of the service.
     """
-    found = _META.search(html, 0, _HEAD_CHARACTERS)
-    policy = "" if found is None else unescape(found[1])
+    digests = _META.search(html, 0, _HEAD_CHARACTERS)
+    policy = "" if digests is None else unescape(digests[1])
     if not _DIGESTS.fullmatch(policy):
         raise ParameterError(
             Message(

@@ -78,12 +78,12 @@ class Keys:
 
     def of_digest(self, digest: str) -> Key | None:
         """Return the key with a digest, or None."""
-        wanted, found = digest.encode("utf-8", "replace"), None
+        wanted, match = digest.encode("utf-8", "replace"), None
         # All digests are compared, so that the time reveals nothing.
         for key in self:
             if hmac.compare_digest(key.digest.encode(), wanted):
-                found = key
-        return found
+                match = key
+        return match
 
     def _refresh(self) -> None:
         try:
@@ -131,10 +131,10 @@ def read_keys(path: Path) -> list[Key]:
             raise ValueError
         return [_key(row) for row in table["keys"]]
     except (ValueError, KeyError, TypeError) as error:
-        said = Message(
+        message = Message(
             "{file}: must be a file of API keys, format {format}.", file=str(path), format=_FORMAT
         )
-        raise InputError(said) from error
+        raise InputError(message) from error
 
 
 def create_key(path: Path, name: str, scopes: Sequence[str]) -> tuple[str, Key]:
@@ -222,13 +222,13 @@ def _alone(path: Path) -> Iterator[None]:
         # The folder is locked: the file itself is replaced, and its lock would be lost.
         folder = os.open(path.parent, os.O_RDONLY)
     except OSError as error:
-        said = Message(
+        message = Message(
             "{file}: cannot be written: {said}. No output was changed.",
             code="cannot_be_written",
             file=str(path),
             said=system_words(error),
         )
-        raise OutputError(said) from error
+        raise OutputError(message) from error
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield

@@ -1,8 +1,6 @@
-"""Limits of requests: size, time, number, and the host that they name.
+"""Limits of requests: size, time, number, and the host that they name, before everything else.
 
-One middleware before everything else, so that a refused request costs as little as possible.
-Bodies are counted as they arrive, regardless of Content-Length. The limits hold for all clients
-together; a proxy in front limits each of them.
+They hold for all clients together; a proxy in front limits each of them.
 """
 
 from __future__ import annotations
