@@ -254,8 +254,8 @@ WORKS = (
         "Pairs are compared with it. Removals: recall is the share of similar pairs of which not "
         "both were kept, precision the share of removed documents that resemble a kept one. "
         "neardup runs as a command, so its seconds include starting Python. By default it also "
-        "drops what repeats a text at a lower resemblance, and keeps what has another number, which "
-        "counts against its precision and recall here.",
+        "drops what repeats a text at a lower resemblance, and keeps what has another number; both "
+        "count against it here.",
         engines=(
             Engine(DEFAULT, PRODUCT, "dedup_file"),
             Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),

@@ -82,10 +82,10 @@ def _size(value: Any) -> int | None:
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:
     """Return the memory of each part of a run with a limit of `size` bytes.
 
-    A sixteenth each is for texts, and for the sketches if they may leave memory; an eighth is
-    for the samples by which documents are compared, and half as much for what is derived from
-    their texts; an eighth is for the keys of documents while they are joined. The rest is for data that grows
-    with every document.
+    A sixteenth each is for texts, and for the sketches if they may leave memory. An eighth is for
+    the samples by which documents are compared, and half as much for what is derived from their
+    texts; an eighth is for the keys of documents while they are joined. The rest is for data that
+    grows with every document.
     """
     from neardup import _core
 
