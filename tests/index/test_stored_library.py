@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select
 from tests.index.written import letters
 
-from neardup import Index, ParameterError, check
+from neardup import Index, IndexFormatError, InputError, ParameterError, check
 from neardup.base.progress import Progress
 from neardup.index.backends import open_database
 from neardup.index.schema import documents, passages, texts
-from neardup.papers import library, open_library
+from neardup.papers import check_files, library, open_library
 from neardup.papers.align import aligner
 from neardup.readers.files import FileText
 
@@ -114,6 +114,15 @@ def test_what_is_gone_is_no_source_and_leaves_nothing(index, location, counting)
         report = check(both, location)
         assert (sources(report), report.library_documents) == (expected, len(left))
     assert counting.sketched == []
+
+
+def test_a_number_that_comes_again_has_its_own_text(index, location):
+    check(paper_with("d1"), location)
+    index.remove("d7")
+    text = letters(RNG, 100)
+    index.add("d7", text)
+    assert sources(check(FileText(OWN + text, "text"), location)) == ["d7"]
+    assert sources(check(paper_with("d7"), location)) == []
 
 
 def test_what_was_made_otherwise_is_made_again(index, location, counting, monkeypatch):
@@ -235,3 +244,15 @@ def test_answers_of_the_index_stay(index, location):
     before = answers()
     check(paper_with("d1"), location)
     assert answers() == before
+
+
+def test_many_papers(index, make):
+    papers = [make(f"papers/{name}.txt", paper_with(name).text) for name in ("d1", "d2")]
+    found_in = [sources(paper.report) for paper in check_files(papers, index, among=True)]
+    assert found_in == [["d1", "papers/d2.txt"], ["d2", "papers/d1.txt"]]
+    assert index.query(TEXTS["d2"])
+
+
+def test_no_index_there(new_place):
+    with pytest.raises((InputError, IndexFormatError)):
+        check(paper_with("d1"), new_place())
