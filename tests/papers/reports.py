@@ -107,11 +107,14 @@ def empty():
     return report("", [], [], paper="empty.txt", library_documents=0, settings={}, similarity=None)
 
 
-def located(text, piece, source_text, source_piece=None):
-    begin = text.index(piece)
-    source_piece = source_piece or piece
-    source_begin = source_text.index(source_piece)
-    return begin, begin + len(piece), source_begin, source_begin + len(source_piece)
+def located(text, source_text, *stretches):
+    """Return the pieces of stretches of text; each is a pair if its source has other words."""
+    pieces = []
+    for stretch in stretches:
+        piece, source_piece = (stretch, stretch) if isinstance(stretch, str) else stretch
+        begin, source_begin = text.index(piece), source_text.index(source_piece)
+        pieces.append((begin, begin + len(piece), source_begin, source_begin + len(source_piece)))
+    return pieces
 
 
 ZH_SOURCE_1 = (
@@ -160,29 +163,16 @@ def small_zh(**fields):
         ("papers/waterworks.docx", "水厂避咸调度研究", works),
         ("papers/essays/river.txt", None, river),
     ]
+    interface = "，表层淡水则向外海扩展，两者之间形成清晰的界面。"
+    risen = "大潮期间，海水沿河道底部向上推进", "大潮期间，海水沿河道底部上溯"
+    later = "结果显示，底层盐度的峰值比表层晚到约两小时。"
+    mixed = "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。"
     matches = [
-        (2, [located(ZH, quotation[1:-1], river)]),
-        (
-            0,
-            [
-                located(
-                    ZH,
-                    "大潮期间，海水沿河道底部向上推进，表层淡水则向外海扩展，两者之间形成清晰的界面。",
-                    tide,
-                    "大潮期间，海水沿河道底部上溯，表层淡水则向外海扩展，两者之间形成清晰的界面。",
-                )
-            ],
-        ),
-        (
-            0,
-            [
-                located(ZH, sampled, tide),
-                located(ZH, "结果显示，底层盐度的峰值比表层晚到约两小时。", tide),
-                located(ZH, "小潮期间界面变得模糊，混合加强，水厂取水口的氯度随之升高。", tide),
-            ],
-        ),
-        (1, [located(ZH, sampled, works)]),
-        (1, [located(ZH, stored, works)]),
+        (2, located(ZH, river, quotation[1:-1])),
+        (0, located(ZH, tide, tuple(words + interface for words in risen))),
+        (0, located(ZH, tide, sampled, later, mixed)),
+        (1, located(ZH, works, sampled)),
+        (1, located(ZH, works, stored)),
     ]
     begin = ZH.index(quotation)
     fields = {
@@ -231,33 +221,17 @@ EN = (
 def small_en(**fields):
     """One source, two passages, and what was given to be excluded."""
     form = EN.index("The parish")
+    repaired = (
+        "Its wheel was {} every autumn, when the water was low, and the miller kept a book of each "
+        "repair."
+    )
+    carried = "In dry years the village carried its grain to the windmill on the hill."
     return report(
         EN,
         [("mills.txt", "The mill at the bend", EN_SOURCE)],
         [
-            (
-                0,
-                [
-                    located(
-                        EN,
-                        "Its wheel was repaired every autumn, when the water was low, and the "
-                        "miller kept a book of each repair.",
-                        EN_SOURCE,
-                        "Its wheel was mended every autumn, when the water was low, and the "
-                        "miller kept a book of each repair.",
-                    )
-                ],
-            ),
-            (
-                0,
-                [
-                    located(
-                        EN,
-                        "In dry years the village carried its grain to the windmill on the hill.",
-                        EN_SOURCE,
-                    )
-                ],
-            ),
+            (0, located(EN, EN_SOURCE, (repaired.format("repaired"), repaired.format("mended")))),
+            (0, located(EN, EN_SOURCE, carried)),
         ],
         asides=[Aside(form, len(EN) - 1, "given")],
         headings=[("1 Introduction", 1), ("2 Droughts", 1)],

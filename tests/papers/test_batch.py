@@ -7,29 +7,15 @@ from pathlib import Path
 import pytest
 from tests.index.written import letters
 from tests.papers.test_rates import check_consistent
+from tests.papers.texts import Told
 
 from neardup import InputError, OutputError, ParameterError, check
-from neardup.base.progress import Progress
 from neardup.papers import check_files
 from neardup.papers.batch import papers_in, passed_over
 from neardup.papers.report_files import ReportFolder
 
 RNG = random.Random(11)
 PARTS = [letters(RNG, 60) for _ in range(4)]
-
-
-class Told(Progress):
-    def __init__(self):
-        self.problems, self.stages, self.notes = [], [], []
-
-    def stage(self, name, documents, _share=None):
-        self.stages.append((name, documents))
-
-    def note(self, line):
-        self.notes.append(line)
-
-    def problem(self, problem):
-        self.problems.append(str(problem))
 
 
 @pytest.fixture

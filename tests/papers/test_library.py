@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.conftest import ROOT
 from tests.index.written import letters
+from tests.papers.texts import Told
 
 from neardup import InputError, ParameterError, check
-from neardup.base.progress import Progress
 from neardup.base.validation import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
@@ -17,21 +17,6 @@ from neardup.papers.library import joined
 
 RNG = random.Random(9)
 TEXTS = [letters(RNG, 120) for _ in range(6)]
-
-
-class Told(Progress):
-    def __init__(self):
-        self.problems, self.stages, self.done = [], [], 0
-
-    def stage(self, name, documents, _share=None):
-        self.stages.append((name, documents))
-
-    def advance(self, documents, size=0):
-        del size
-        self.done += documents
-
-    def problem(self, problem):
-        self.problems.append(str(problem))
 
 
 def fetched(library, *positions):

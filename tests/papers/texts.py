@@ -1,8 +1,10 @@
-"""Texts that the tests of papers share."""
+"""Texts that the tests of papers share, and what a run tells."""
 
 import random
 
 from tests.index.written import letters
+
+from neardup.base.progress import Progress
 
 #: Letters that nobody sees; they hold a place in a Hangul syllable.
 FILLERS = "\u115f\u1160\u3164\uffa0"
@@ -21,3 +23,22 @@ def unrelated(seed, length=80):
 def around(middle, first=900, second=901, length=80):
     """Return a text between two unrelated ones."""
     return unrelated(first, length) + middle + unrelated(second, length)
+
+
+class Told(Progress):
+    """What a run tells of its progress."""
+
+    def __init__(self):
+        self.problems, self.stages, self.notes, self.done = [], [], [], 0
+
+    def stage(self, name, documents, _share=None):
+        self.stages.append((name, documents))
+
+    def advance(self, documents, _size=0):
+        self.done += documents
+
+    def note(self, line):
+        self.notes.append(line)
+
+    def problem(self, problem):
+        self.problems.append(str(problem))

@@ -157,24 +157,29 @@ def test_the_same_file_on_both_sides(spark, tmp_path):
     assert notes[0].startswith(name)
 
 
-@pytest.mark.parametrize("against_only", [False, True])
-def test_against_another_table(spark, against_only):
-    every = pa.table({"n": range(300), "text": pa.array(texts(12, 300), pa.string())})
-    frame, other = every.take(list(range(0, 300, 2))), every.take(list(range(1, 300, 2)))
-    other = pa.table({"content": other["text"], "id": [f"b{number}" for number in range(150)]})
-    expected = neardup.dedup(frame, against=other, against_only=against_only, recipe="shingle")
+def same_tables(spark, table, *, frame, against=None, **options):
+    """Run both ways over a table with the column n, its order, and compare the results."""
+    options |= {"recipe": "shingle"}
+    expected = neardup.dedup(table, against=against, **options)
+    others = None if against is None else spark.createDataFrame(against).coalesce(1)
     result = neardup.spark.dedup(
-        spark.createDataFrame(frame).repartition(3),
-        against=spark.createDataFrame(other).coalesce(1),
-        against_only=against_only,
-        order_by="n",
-        recipe="shingle",
-        partitions=2,
-        batch_documents=64,
+        frame, against=others, order_by="n", partitions=2, batch_documents=64, **options
     )
+    # Parts need not follow each other.
     kept = result.kept.toArrow().sort_by("n")
     assert kept.equals(expected.kept.cast(kept.schema))
     assert result.removed.toArrow().to_pylist() == expected.removed.to_pylist()
+    assert result.summary.kept == len(expected.kept)
+    return result
+
+
+@pytest.mark.parametrize("against_only", [False, True])
+def test_against_another_table(spark, against_only):
+    every = pa.table({"n": range(300), "text": pa.array(texts(12, 300), pa.string())})
+    table, other = every.take(list(range(0, 300, 2))), every.take(list(range(1, 300, 2)))
+    other = pa.table({"content": other["text"], "id": [f"b{number}" for number in range(150)]})
+    frame = spark.createDataFrame(table).repartition(3)
+    result = same_tables(spark, table, frame=frame, against=other, against_only=against_only)
     assert result.summary.against == 150
     result.close()
 
@@ -183,23 +188,9 @@ def test_a_table_by_a_column(spark):
     body = texts(6, 400)
     ids = [f"id {number}" for number in range(len(body))]
     table = pa.table({"n": range(len(body)), "key": ids, "body": pa.array(body, pa.string())})
-    expected = neardup.dedup(table, text_field="body", id_field="key", recipe="shingle")
     # The order is that of the column, wherever the rows are.
     frame = spark.createDataFrame(table.take(list(range(len(body)))[::-1])).repartition(4)
-    result = neardup.spark.dedup(
-        frame,
-        text_field="body",
-        id_field="key",
-        order_by="n",
-        recipe="shingle",
-        partitions=2,
-        batch_documents=64,
-    )
-    # Parts need not follow each other.
-    kept = result.kept.toArrow().sort_by("n")
-    assert kept.equals(expected.kept.cast(kept.schema))
-    assert result.removed.toArrow().to_pylist() == expected.removed.to_pylist()
-    assert result.summary.kept == len(expected.kept)
+    result = same_tables(spark, table, frame=frame, text_field="body", id_field="key")
     folder = Path(result.checkpoint.removeprefix("file:"))
     assert folder.is_dir()
     result.close()

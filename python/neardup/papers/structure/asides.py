@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from neardup.base.validation import check_string
 from neardup.papers.edits import HAN, Span
 from neardup.papers.results import Aside
-from neardup.papers.structure.headings import Layout, Line, layout, lines
+from neardup.papers.structure.headings import Line, lines, wrapped_width
 from neardup.papers.structure.lists import disjoint_from, lists
 
 __all__ = ["LONGEST", "asides"]
@@ -73,28 +73,28 @@ def asides(text: str, *, quoted: Sequence[Span] = (), footnotes: int | None = No
     parts += [Aside(*span, "references") for span in works]
     parts.sort(key=lambda aside: aside.begin)
     taken = [(aside.begin, aside.end) for aside in parts]
-    quotes = disjoint_from(_quotations(text, all_lines, layout(all_lines), quoted), taken)
+    quotes = disjoint_from(_quotations(text, all_lines, wrapped_width(all_lines), quoted), taken)
     parts += [Aside(*span, "quotation") for span in quotes]
     return sorted(parts, key=lambda aside: aside.begin)
 
 
 def _quotations(
-    text: str, all_lines: list[Line], laid_out: Layout, quoted: Sequence[Span] = ()
+    text: str, all_lines: list[Line], width: int, quoted: Sequence[Span] = ()
 ) -> list[Span]:
     """Return the text in quotation marks, the block quotes of Markdown, and `quoted` spans.
 
-    The layout decides whether the straight marks of a pair may be on two lines. Linear: each
+    Only in wrapped text may the straight marks of a pair be on two lines. Linear: each
     mark is processed once, and marks left open are dropped at the end of their paragraph.
     """
     spans = [span for span in quoted if _is_enough(text, *span)]
-    if not laid_out.wrapped:
+    if not width:
         spans += _opened_anew(text, all_lines)
     begin = 0
     while begin < len(all_lines):
         end = begin + 1
         while end < len(all_lines) and not all_lines[end].after_blank:
             end += 1
-        spans += _marked(text, all_lines[begin].begin, all_lines[end - 1].end, laid_out)
+        spans += _marked(text, all_lines[begin].begin, all_lines[end - 1].end, width)
         spans += _blocks(all_lines, begin, end)
         begin = end
     spans.sort(key=lambda span: (span[0], -span[1]))
@@ -146,7 +146,7 @@ def _ends_in(line: Line, goes_on: bool) -> tuple[int | None, int | None]:
     return end, left[0][1] if left else None
 
 
-def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]:
+def _marked(text: str, begin: int, end: int, width: int) -> Iterator[Span]:
     """Yield the pairs of marks in one paragraph that enclose enough text, also nested ones.
 
     A closing mark belongs to the last open one of its kind, so an unclosed mark has no
@@ -160,7 +160,7 @@ def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]
         size += _size(text[last:position])
         last = position + 1
         sign = mark[0]
-        closes = _closes(text, position, open_marks, laid_out)
+        closes = _closes(text, position, open_marks, width)
         if closes is None:
             kind = sign if sign in _STRAIGHT else _OPENING.get(sign)
             if kind is not None and _may_open(text, position):
@@ -177,7 +177,7 @@ def _marked(text: str, begin: int, end: int, laid_out: Layout) -> Iterator[Span]
 
 
 def _closes(
-    text: str, position: int, open_marks: dict[str, list[tuple[int, int]]], laid_out: Layout
+    text: str, position: int, open_marks: dict[str, list[tuple[int, int]]], width: int
 ) -> str | None:
     """Return the kind of the open mark that the mark at `at` closes, or None."""
     sign = text[position]
@@ -191,7 +191,7 @@ def _closes(
         return None
     opened = open_marks[sign][-1][0]
     if position - opened > LONGEST or (
-        not laid_out.wrapped and _BREAKS.search(text, opened, position) is not None
+        not width and _BREAKS.search(text, opened, position) is not None
     ):
         return None
     return None if text[position - 1].isspace() or text[position - 1] in _BEFORE_OPENING else sign

@@ -1,4 +1,4 @@
-"""Lines: their layout, and those that look like headings or entries of a table of contents."""
+"""Lines: whether they are wrapped, and which look like headings or entries of a contents table."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import NamedTuple
 
 __all__ = [
     "Form",
-    "Layout",
     "Line",
     "bare_words",
     "ends_sentence",
     "form",
     "is_entry",
-    "layout",
     "lines",
     "wide",
+    "wrapped_width",
 ]
 
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+")
 _SENTENCE_END = tuple('。！？；：.!?;:…"”’」』)）]】》')
 
-#: Smallest width in columns of a line that is evidence of the layout; headings are shorter.
+#: Smallest width in columns of a line that is evidence of wrapping; headings are shorter.
 _TELLING = 40
 
 #: Largest width of a heading in columns, inclusive; a Chinese character takes two.
@@ -102,13 +101,6 @@ class Line(NamedTuple):
     after_blank: bool
 
 
-class Layout(NamedTuple):
-    """Whether paragraphs are wrapped, and the columns of a full line then."""
-
-    wrapped: bool
-    width: int
-
-
 def lines(text: str) -> Iterator[Line]:
     """Yield the non-blank lines, as `str.splitlines` splits them."""
     begin = 0
@@ -132,8 +124,8 @@ def ends_sentence(text: str) -> bool:
     return text.endswith(_SENTENCE_END)
 
 
-def layout(all_lines: list[Line]) -> Layout:
-    """Return the layout of a text, detected by the ends of its lines.
+def wrapped_width(all_lines: list[Line]) -> int:
+    """Return the columns of a full line if paragraphs are wrapped, else 0, by the ends of lines.
 
     The lines of a wrapped paragraph end anywhere, only the last one at the end of a
     sentence. If at least half of the lines end a sentence, lines are paragraphs. Lines of
@@ -145,8 +137,8 @@ def layout(all_lines: list[Line]) -> Layout:
         if len(line.text) >= _TELLING // 2 and (columns := wide(line.text)) >= _TELLING
     ]
     if 2 * sum(not ends_sentence(text) for _, text in long) <= len(long):
-        return Layout(False, 0)
-    return Layout(True, sorted(columns for columns, _ in long)[len(long) // 2])
+        return 0
+    return sorted(columns for columns, _ in long)[len(long) // 2]
 
 
 class Form(NamedTuple):

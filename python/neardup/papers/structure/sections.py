@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from neardup.base.validation import check_string
 from neardup.papers.structure.headings import (
     Form,
-    Layout,
     Line,
     ends_sentence,
     form,
-    layout,
     lines,
     wide,
+    wrapped_width,
 )
 from neardup.papers.structure.lists import contents, is_contents_heading, lists
 
@@ -183,11 +182,11 @@ def _parts(text: str, headings: list[Part]) -> list[Part]:
 
 def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
     """Return position, form and level of the headings among the lines that look like headings."""
-    laid_out = layout(all_lines)
+    width = wrapped_width(all_lines)
     candidates = [
         (number, kind)
         for number, kind in enumerate(forms)
-        if kind is not None and not _continues(all_lines, forms, number, kind, laid_out)
+        if kind is not None and not _continues(all_lines, forms, number, kind, width)
     ]
     if sum(kind.style == "markdown" for _, kind in candidates) > 1:
         return _compressed(
@@ -201,10 +200,10 @@ def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed
 
 
 def _continues(
-    all_lines: list[Line], forms: Sequence[Form | None], number: int, kind: Form, laid_out: Layout
+    all_lines: list[Line], forms: Sequence[Form | None], number: int, kind: Form, width: int
 ) -> bool:
     """Return whether a line continues the paragraph of the line before."""
-    if not laid_out.wrapped or not number or kind.style in ("word", "markdown"):
+    if not width or not number or kind.style in ("word", "markdown"):
         return False
     before = all_lines[number - 1].text
     return (
@@ -212,7 +211,7 @@ def _continues(
         and forms[number - 1] is None
         and not ends_sentence(before)
         and "\t" not in before
-        and wide(before) >= _FULL * laid_out.width
+        and wide(before) >= _FULL * width
     )
 
 

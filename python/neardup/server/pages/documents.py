@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import orjson
@@ -37,13 +35,6 @@ _LONGEST_SEARCH = 200
 _LONGEST_NUMBER = 18
 
 router = APIRouter()
-
-
-@dataclass(frozen=True)
-class _Happened:
-    at: datetime
-    words: str
-    other: str | None
 
 
 @router.get("/documents", include_in_schema=False)
@@ -120,10 +111,10 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
     return explanation, keeper, align_sides(document.text, keeper.text)
 
 
-def _happened(words: Words, event: Event) -> _Happened:
+def _happened(words: Words, event: Event) -> dict[str, Any]:
     told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
     other = event.details.get("repeats") or event.details.get("repeated")
-    return _Happened(event.at, told, other if isinstance(other, str) else None)
+    return {"at": event.at, "words": told, "other": other if isinstance(other, str) else None}
 
 
 @router.get("/clusters", include_in_schema=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import in_language
-from neardup.index import Match, NewDocument
+from neardup.index import NewDocument
 from neardup.pages.sides import Sides
 from neardup.papers.align import align_sides
 from neardup.server.api.fields import check_id
@@ -29,13 +27,6 @@ _SPANS = ("", "1d", "7d", "30d", "365d")
 _NOTHING = {"text": "", "title": "", "within": "", "id": ""}
 
 router = APIRouter()
-
-
-@dataclass(frozen=True)
-class _Found:
-    match: Match
-    title: str | None
-    at: datetime | None
 
 
 @router.get("/ask", include_in_schema=False)
@@ -103,8 +94,8 @@ async def _found(
     return answer
 
 
-def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | None]:
-    matches: list[_Found] = []
+def _ask(index: Index, given: dict[str, str]) -> tuple[list[dict[str, Any]], Sides | None]:
+    matches: list[dict[str, Any]] = []
     sides = None
     for match in index.query(
         given["text"], title=given["title"] or None, within=given["within"] or None
@@ -115,7 +106,7 @@ def _ask(index: Index, given: dict[str, str]) -> tuple[list[_Found], Sides | Non
             continue
         if not matches and document.text is not None:
             sides = align_sides(given["text"], document.text)
-        matches.append(_Found(match, document.title, document.at))
+        matches.append({"match": match, "title": document.title, "at": document.at})
     return matches, sides
 
 
