@@ -22,9 +22,9 @@ const CACHE_BYTES: usize = 192 << 20;
 
 /// Compares pairs of documents of a [`TextStore`] by a [`Measure`].
 ///
-/// By content and containment, the samples of two documents decide about most pairs. For the others, the features
-/// of a text that the measure compares are cached up to a fixed budget, because a document that is
-/// a candidate often will be one again. Neither affects a result.
+/// By content and containment, the samples of two documents decide about most pairs. For the others,
+/// the features of a text that the measure compares are cached up to a fixed budget, because a
+/// document that is a candidate often will be one again. Neither affects a result.
 #[derive(Debug)]
 pub struct Verifier {
     measure: Measure,
