@@ -141,7 +141,6 @@ def reconsider(
         neardup index reconsider news.db --dropped
     """
     from neardup.exceptions import ParameterError
-    from neardup.index.store.rows import unknown_document
     from neardup.readers.batch import show as shown
 
     if ids and dropped:
@@ -149,6 +148,9 @@ def reconsider(
             Message("The option --dropped takes all dropped documents. Leave the ids out.")
         )
     with common.opened(location) as index:
+        # Needs what an index needs, so it is imported once there is one.
+        from neardup.index.store.rows import unknown_document
+
         if not ids:
             _decide_again(index, None, dropped=dropped)
             return
