@@ -189,9 +189,9 @@ def show_bounded(result):
     ]
     text = f"""{result["documents"]:,} records, {result["bytes"] / 1e9:.1f} GB, grown from news
     articles, from file to file with the default recipe and `--memory {result["memory"]}`. Recall
-    is measured on {result["sampled"]:,} planted re-posts: the removed share of those
-    that are duplicates of a kept story by the measure, with the document frequencies of the whole
-    collection."""
+    is measured on {result["sampled"]:,} planted re-posts. It is the share of removed ones among the
+    re-posts that are duplicates of a kept story by the measure, with the document frequencies of the
+    whole collection."""
     return "\n\n".join(
         [
             "## Ten gigabytes in two of memory",

@@ -1,4 +1,4 @@
-"""What is wrong with an input is said in one line for each kind, counted, and survived."""
+"""Each kind of bad record is reported in one line with its number, and the run goes on."""
 
 import json
 from pathlib import Path

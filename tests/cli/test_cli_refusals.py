@@ -267,7 +267,7 @@ def test_one_line_says_what_is_wrong(run, here, things, line, words):
     assert contents() == before
 
 
-#: Words that no Chinese message has; a name of an option or a file may stand in it.
+#: English words that show a missing translation. Names of options and files stay English.
 ENGLISH = {"has", "missing", "must", "See", "Did", "needs", "takes", "Got", "such", "Give"}
 
 

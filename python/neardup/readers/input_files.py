@@ -1,4 +1,4 @@
-"""The files of an input, in code point order: those of a folder, or those that match a pattern.
+"""The files of an input, in code point order: of a folder, or of a pattern.
 
 Symbolic links to folders are not followed, since they may form cycles.
 """

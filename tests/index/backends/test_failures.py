@@ -52,7 +52,7 @@ def with_tables(script):
     return make
 
 
-#: What is no index, or none yet, and what is said of it.
+#: Files that are not an index, or not one yet, and the message for each.
 NO_INDEX = [
     (str, IndexUnavailableError, "no such file"),
     (Path.mkdir, IndexUnavailableError, "Got a folder"),

@@ -40,20 +40,21 @@ pub(super) struct Buffers {
 }
 
 impl Counting<'_> {
-    /// The sample of a document; none if it has no features, or an earlier one has the same text.
+    /// The sample of a document, and whether its text is short; none if it has no features, or an
+    /// earlier one has the same text.
     pub(super) fn of(
         self,
         made: &Sketched,
         scratch: &Scratch,
         buffers: &mut Buffers,
-    ) -> Option<Sample> {
+    ) -> Option<(Sample, bool)> {
         let Counted { k, texts, .. } = self.counted;
         if !made.has_features || texts.get(self.identities, made.identity).is_some() {
             return None;
         }
         let level = self.counted.frequencies.level();
         let Buffers { hashes, distinct } = buffers;
-        Some(if is_long(&made.text) {
+        let sample = if is_long(&made.text) {
             Sample::of_long(&made.text, shingle_len(&made.text, *k), level, hashes)
         } else if self.are_hashed && !is_spaced(&made.text) {
             Sample::of_distinct(scratch.hashes(), level)
@@ -61,7 +62,8 @@ impl Counting<'_> {
             hashes.clear();
             content_hashes(&made.text, *k, hashes);
             Sample::of(hashes, level, distinct)
-        })
+        };
+        Some((sample, is_short(&made.text)))
     }
 }
 
@@ -94,12 +96,14 @@ impl Counted {
         documents: &mut [Sketched],
         most: usize,
     ) {
-        self.samples.fill(first as usize);
+        self.samples.extend_to(first as usize);
         for (document, made) in (first..).zip(documents) {
             let sample = made.sample.take();
             let sample = sample.filter(|_| self.texts.insert(identities, document));
-            self.waiting += sample.as_ref().map_or(0, |sample| sample.hashes().len());
-            self.samples.push(sample, is_short(&made.text));
+            self.waiting += sample
+                .as_ref()
+                .map_or(0, |(sample, _)| sample.hashes().len());
+            self.samples.push(sample);
         }
         // Counted at once if their samples will stay.
         if 10 * self.waiting >= most {

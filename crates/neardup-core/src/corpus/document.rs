@@ -29,8 +29,8 @@ pub(super) struct Sketched {
     /// Whether it has a feature, including rare ones that are left out.
     pub(super) has_features: bool,
     pub(super) sketch: Sketch,
-    /// The shingles that are counted for the collection.
-    pub(super) sample: Option<Sample>,
+    /// The shingles that are counted for the collection, and whether the text is short.
+    pub(super) sample: Option<(Sample, bool)>,
 }
 
 impl Sketched {

@@ -53,17 +53,18 @@ impl Samples {
         self.all.is_empty()
     }
 
-    /// Adds documents without a sample, until there are so many.
-    pub fn fill(&mut self, documents: usize) {
+    /// Extends the list to `documents` documents; the added ones have no sample.
+    pub fn extend_to(&mut self, documents: usize) {
         self.all.resize(documents.max(self.len()), None);
     }
 
-    /// Adds the next document. A short one has a sample only until it is counted.
-    pub fn push(&mut self, sample: Option<Sample>, is_short: bool) {
-        if is_short && sample.is_some() {
+    /// Adds the next document: its sample, and whether it is short. A short one loses its sample
+    /// once it is counted.
+    pub fn push(&mut self, sample: Option<(Sample, bool)>) {
+        if let Some((_, true)) = sample {
             self.short.push(self.all.len());
         }
-        self.all.push(sample);
+        self.all.push(sample.map(|(sample, _)| sample));
     }
 
     /// The samples of the documents from `first` on.
@@ -215,7 +216,7 @@ impl FewestShared {
         }
     }
 
-    /// The number if so many sampled shingles count.
+    /// The least number of shared shingles among `all` sampled ones.
     pub(super) fn of(&self, all: usize) -> usize {
         match self.of_all.get(all) {
             Some(&fewest) => fewest,

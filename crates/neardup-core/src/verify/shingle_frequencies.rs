@@ -37,7 +37,7 @@ pub const RARE: u32 = 4;
 /// contain it.
 const TEXTS_PER_RARE: u64 = 1600;
 
-/// Leading bits of a hash, after those that its level fixes, that choose its part.
+/// The number of bits of a hash that choose its part. They follow the bits that the level fixes.
 const PART_BITS: u32 = 10;
 
 /// Bits of the filter for each shingle.

@@ -1,7 +1,7 @@
 //! Verification of many pairs of one store in parallel.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
@@ -29,7 +29,8 @@ const CACHE_BYTES: usize = 192 << 20;
 pub struct Verifier {
     measure: Measure,
     threshold: f64,
-    fewest: FewestShared,
+    /// Made for the first pair of samples: a look-up in an index never needs it.
+    fewest: OnceLock<FewestShared>,
     frequencies: Option<Arc<ShingleFrequencies>>,
     features: Cache<Features>,
     /// Units of the texts that may be similar to others.
@@ -58,7 +59,7 @@ impl Verifier {
         Verifier {
             measure,
             threshold,
-            fewest: FewestShared::new(threshold),
+            fewest: OnceLock::new(),
             frequencies,
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
@@ -126,11 +127,14 @@ impl Verifier {
         ratio: Ratio,
         pairs: &[(u32, u32)],
     ) -> Vec<BySamples> {
+        let fewest = self
+            .fewest
+            .get_or_init(|| FewestShared::new(self.threshold));
         let of_pair = |scratch: &mut Scratch, &(a, b): &(u32, u32)| {
             let (Some(a), Some(b)) = (samples.get(a), samples.get(b)) else {
                 return BySamples::Open;
             };
-            ratio.by_samples((a, b), table, self.threshold, &self.fewest, scratch)
+            ratio.by_samples((a, b), table, self.threshold, fewest, scratch)
         };
         pairs
             .par_iter()
@@ -383,7 +387,7 @@ mod tests {
             let mut samples = Samples::default();
             for (text, set) in all.iter().zip(&sets) {
                 let is_long = text.chars().count() >= 50;
-                samples.push(Some(Sample::of_distinct(set, table.level())), !is_long);
+                samples.push(Some((Sample::of_distinct(set, table.level()), !is_long)));
             }
             samples.fit(table.level(), 0, usize::MAX);
             let table = Arc::new(table);

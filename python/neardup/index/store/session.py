@@ -75,7 +75,7 @@ _SKETCHED = ("number", "id", "identity", "features", "sketch")
 
 
 # SQLAlchemy renders a statement once, and finds it again if it is the same object. Building one
-# takes longer than SQLite takes to run it, so those that every addition needs are built once.
+# takes longer than SQLite takes to run it, so the statements of every addition are built once.
 
 _ARRIVED = documents.c.at >= sa.bindparam("not_before", type_=sa.BigInteger())
 _COUNTERS = sa.select(counters)

@@ -134,7 +134,7 @@ class EditModel:
 
     Notes
     -----
-    An edit costs the characters that it deletes plus those that it inserts; a replacement costs
+    The cost of an edit is the number of characters that it deletes and inserts; a replacement costs
     the longer of the two. No two edits touch the same place, so the cost of a copy is a close
     upper bound of its Levenshtein distance from the text. The draws come from PCG64, seeded by a
     hash of seed and document id: copies do not depend on which others are made, nor on their

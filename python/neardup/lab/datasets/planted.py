@@ -307,7 +307,7 @@ def _gaps(text: str) -> list[int]:
 
 
 def _passages(text: str, length: tuple[int, int], least: int) -> list[spans.Span]:
-    """All runs of at least so many whole sentences, of a length in bounds."""
+    """All runs of at least `least` whole sentences whose length is in bounds."""
     sentences = _sentences(text)
     runs = []
     for first, (begin, _) in enumerate(sentences):

@@ -2,7 +2,7 @@
 
 | module | finds |
 |---|---|
-| `headings` | lines, whether they are wrapped, and those that look like headings |
+| `headings` | lines, whether they are wrapped, and which ones look like headings |
 | `lists` | tables of contents, lists of references |
 | `sections` | the parts of a paper: which of the lines are headings, and their depths |
 | `asides` | what is set aside by its form: quotations and lists, without overlaps |
