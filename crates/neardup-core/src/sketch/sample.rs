@@ -1,6 +1,6 @@
 /*! Samples: a share of the features themselves, chosen in the same way in every document.
 
-A feature's key is the low half of its XXH3. A document keeps the features with the
+A feature's key is the leading half of its XXH3. A document keeps the features with the
 smallest keys, those below 2^32 / `rate`. So two documents keep the same ones of their
 shared features, and the overlap of the samples estimates the overlap of the
 documents (Broder, *On the resemblance and containment of documents*, 1997; Manber,
@@ -47,7 +47,7 @@ impl<'k> Sampler<'k> {
         // The rate only grows, so that nothing left out now would be kept later.
         let rate = rate(self.features, self.size);
         self.keys.retain(|&key| is_kept(key, rate));
-        let all = features.iter().map(|&hash| hash as u32);
+        let all = features.iter().map(|&hash| (hash >> 32) as u32);
         self.keys.extend(all.filter(|&key| is_kept(key, rate)));
     }
 
