@@ -21,6 +21,41 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
+@dataclass(frozen=True)
+class Alignment:
+    """Where two texts are the same, and where they differ.
+
+    Counted by words, or by characters of scripts without spaces between words. Runs of at least
+    three that both texts have in the same order are aligned; the *core* of the pair reaches from
+    the first of these runs to the last one.
+
+    Parameters
+    ----------
+    share : float
+        Share of the longer text that is aligned, in [0, 1]; of words, edits inside the shorter
+        text count against it too. ``content(k)`` needs it beside `weighted_resemblance`.
+    core_a, core_b : float
+        Share of the core in the first and in the second text, in [0, 1].
+    gaps : int
+        Places of the core where the texts differ.
+    replacements : int
+        Those of the gaps in which both texts have something.
+    recurring : int
+        Those of the replacements that were made before: the same in the place of the same.
+    at_end : bool
+        Whether the core is the end of both texts, and neither begins with it: a signature or a
+        footer.
+    """
+
+    share: float
+    core_a: float
+    core_b: float
+    gaps: int
+    replacements: int
+    recurring: int
+    at_end: bool
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(ReprMixin):
     """How similar two texts are.
@@ -64,12 +99,14 @@ class Comparison(ReprMixin):
         Numbers that both texts have, and those in whose place the other text has another
         number. 13, 十三 and *thirteen* are the same number.
     numbers_replaced : int
-        Those of the differing numbers that have the same words around them in both texts.
+        Those of the differing numbers that have the same words before and after them in both
+        texts.
     number_penalty : float
-        What the replaced numbers take from the similarity, in [0, 1]: by ``content(k)``,
-        similarity is `weighted_resemblance` less this, unless a text is short, which makes it 0;
-        by ``containment(k)``, it is the share of one text that lies in the other less this. Other
-        measures ignore numbers; for them it is what ``content(k)`` takes.
+        What the replaced numbers take from the similarity, in [0, 1]; by ``content(k)`` 0 if a
+        text is short, and by ``containment(k)`` it is taken from the share of one text that lies
+        in the other. Other measures ignore numbers; for them it is what ``content(k)`` takes.
+    alignment : Alignment
+        Where the two texts are the same, and where they differ.
     short : bool
         Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
         then is the share of letters and digits that the two have in common, in one
@@ -111,6 +148,7 @@ class Comparison(ReprMixin):
     numbers_differ: int
     numbers_replaced: int
     number_penalty: float
+    alignment: Alignment
     short: bool
     edit_similarity: float
     distance: int | None
@@ -162,7 +200,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     Resemblance and containment are those of Broder [1]_, over the sets of
     character shingles of the normalized texts: exact, O(n log n). Two texts do not
     tell which of their shingles are a template that many others share: here
-    ``content(k)`` is the resemblance less what replaced numbers take from it. The edit
+    ``content(k)`` weighs all alike. The edit
     similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
     is a lower bound. Passages: see :func:`neardup.papers.align`; if a text has at most 200
     characters, they need only five Chinese characters or ten letters in common.
@@ -201,7 +239,7 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     >>> found.numbers_agree, found.numbers_replaced
     (2, 2)
     >>> round(found.weighted_resemblance, 2), round(found.number_penalty, 2), found.duplicate
-    (0.72, 0.72, False)
+    (0.72, 0.7, False)
     """
     import pyarrow as pa
 
@@ -319,6 +357,7 @@ def compare_documents(
         numbers_differ=aligned["differ"],
         numbers_replaced=aligned["replaced"],
         number_penalty=_number_penalty(measured, evidence),
+        alignment=_alignment(evidence),
         short=short,
         edit_similarity=edit_similarity,
         distance=judged["distance"],
@@ -336,7 +375,25 @@ def _number_penalty(measured: str, evidence: dict[str, Any]) -> float:
     if measured == "containment":
         containment = evidence["containment"]
         return float(max(containment["a_in_b"], containment["b_in_a"]) - containment["similarity"])
-    return 0.0 if evidence["short"] else float(evidence["resemblance"] - evidence["similarity"])
+    return float(evidence["penalty"])
+
+
+def _alignment(evidence: dict[str, Any]) -> Alignment:
+    """Return where two texts are the same, as the core found it."""
+    aligned = evidence["aligned"]
+    units = (aligned["units_a"], aligned["units_b"])
+    core_a, core_b = (
+        core / of if of else 0.0 for core, of in zip(aligned["core"], units, strict=True)
+    )
+    return Alignment(
+        share=evidence["alignment"],
+        core_a=core_a,
+        core_b=core_b,
+        gaps=aligned["gaps"],
+        replacements=aligned["replacements"],
+        recurring=aligned["recurring"],
+        at_end=aligned["at_end"],
+    )
 
 
 def _aligned_share(aligned: dict[str, int]) -> float:
@@ -405,6 +462,14 @@ def _reasons_of_content(comparison: Comparison) -> list[Message]:
         ]
     if comparison.short:
         return [Message("a text is short, so letters and digits decide")]
+    without_numbers = comparison.similarity + comparison.number_penalty
+    if without_numbers < threshold <= comparison.weighted_resemblance:
+        return [
+            Message(
+                "only {share} of the longer text is aligned with the other",
+                share=f"{comparison.alignment.share:.0%}",
+            )
+        ]
     return _replaced(comparison)
 
 

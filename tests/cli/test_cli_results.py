@@ -74,20 +74,21 @@ def test_compare_says_what_replaced_numbers_take(run):
     Path("b.txt").write_text(text.replace("1200", "1500"), "utf-8")
     edits, verdict, _, *lines = run("compare", "a.txt", "b.txt").out.splitlines()
     assert edits.startswith("98.89 %")
-    assert verdict.startswith("Not duplicates: similarity 0.2866 by content(5)")
+    assert verdict.startswith("Not duplicates: similarity 0.2148 by content(5)")
     rows = table("\n".join(lines))
     assert {name: row.split()[0] for name, row in rows.items()} == {
-        "similarity": "0.2866",
+        "similarity": "0.2148",
         "resemblance": "0.8438",
         "weighted": "0.8438",
         "containment": "0.9153",
         "edits": "0.9889",
         "word": "edits",
         "aligned": "0.9857",
+        "core": "100%",
         "numbers": "4",
         "recipe": load_recipe("general").id,
     }
-    assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.5571"
+    assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6289"
 
 
 def test_compare_by_bounds_of_the_command_line(run):
@@ -161,7 +162,15 @@ def test_recipes(run):
     rows = table(run("recipes").out)
     assert {"general", "aligned", "classic", "improved", "minhash", "news", "bkdr"} < set(rows)
     # Other sketches than fingerprints have no width.
-    without_bits = {"general", "containment", "aligned", "shingle", "shingle-sample", "minhash"}
+    without_bits = {
+        "general",
+        "strict",
+        "containment",
+        "aligned",
+        "shingle",
+        "shingle-sample",
+        "minhash",
+    }
     assert {name for name, row in rows.items() if " bits " not in row} == without_bits
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")

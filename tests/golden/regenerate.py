@@ -13,9 +13,14 @@ HERE = Path(__file__).parent
 MARKERS = HERE.parents[1] / "python" / "neardup" / "recipe" / "presets" / "markers_zh.txt"
 WIDTHS = (32, 64, 128, 256)
 #: The recipes that make samples, and how many features they want.
-SIZES = {"general": 32, "containment": 128, "aligned": 64, "shingle-sample": 64, "shingle": 0}
+SIZES = {
+    **dict.fromkeys(("general", "strict"), 32),
+    "containment": 128,
+    **dict.fromkeys(("aligned", "shingle-sample"), 64),
+    "shingle": 0,
+}
 #: Those whose shingles are longer in a text with spaces.
-BY_SCRIPT = ("general", "containment")
+BY_SCRIPT = ("general", "strict", "containment")
 #: Values of a signature, and keys of a sample, that the file has; the rest follows.
 PINNED = 8
 COLLAPSED = recipes.FULL | {"whitespace": "collapse"}

@@ -42,8 +42,9 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "d9bc672d88b6",
-    "containment": "49ecd533e00d",
+    "general": "f093bf2d30cc",
+    "strict": "f093bf2d30cc",
+    "containment": "c81ab9dddc21",
     "aligned": "120e7898ccd7",
     "characters": "26708c03d59b",
     "classic": "8773e5168373",
@@ -158,7 +159,7 @@ def test_the_id_changes_with_the_version_of_content_where_content_decides():
     with version_of_content(assets.MEASURES["content"] - 1):
         before = {name: recipe.id for name, recipe in recipes.items()}
     changed = {name for name, recipe in recipes.items() if recipe.id != before[name]}
-    assert changed == {"general", "classic, threshold"}
+    assert changed == {"general", "strict", "classic, threshold"}
 
 
 @pytest.mark.parametrize(
@@ -368,7 +369,9 @@ def test_the_measure_may_be_that_of_the_sketches(name):
 
 
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(ParameterError, match=r"'recipe'.*general, containment.*Got 'nosuch'"):
+    with pytest.raises(
+        ParameterError, match=r"'recipe'.*general, strict, containment.*Got 'nosuch'"
+    ):
         load_recipe("nosuch")
     with pytest.raises(ParameterError) as caught:
         load_recipe("SimHash")

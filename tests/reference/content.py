@@ -303,10 +303,17 @@ def aligned(a, b):
     first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
     equal = distance = edited = agree = differ = replaced = 0
     ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
-    for (x, y, length), (next_x, next_y, _) in pairwise(ends):
+    outside, gaps_inside, replacements = [(0, 0), (0, 0)], 0, []
+    for number, ((x, y, length), (next_x, next_y, _)) in enumerate(pairwise(ends)):
         equal += length
         agree += sum(unit & 1 for unit in first[x : x + length])
         gaps = first[x + length : next_x], second[y + length : next_y]
+        is_inside = 0 < number < len(ends) - 2
+        if is_inside:
+            gaps_inside += 1
+            replacements += [tuple(map(tuple, gaps))] if all(gaps) else []
+        else:
+            outside[number > 0] = tuple(map(len, gaps))
         longer = max(map(len, gaps))
         is_short = longer <= SHORT_GAP
         distance += longer
@@ -318,8 +325,10 @@ def aligned(a, b):
         other = min(of_a.total(), of_b.total()) - same
         agree += same
         differ += other
-        replaced += other if is_short else 0
+        replaced += other if is_short and is_inside else 0
     all_units = max(counted.values())
+    rows = zip((first, second), *outside, strict=True)
+    core = [len(row) - before - after for row, before, after in rows]
     return counted | {
         "equal": equal,
         "distance": distance,
@@ -328,17 +337,48 @@ def aligned(a, b):
         "agree": agree,
         "differ": differ,
         "replaced": replaced,
+        "core": core if first == units(a) else core[::-1],
+        "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
+        "gaps": gaps_inside,
+        "replacements": len(replacements),
+        "recurring": len(replacements) - len(set(replacements)),
+        "letters": min(len(letters(a)), len(letters(b))),
+        "spaced": is_spaced(a) and is_spaced(b),
     }
 
 
+# Similarity, in millionths
+
+
+def share(part, whole):
+    """Return a share in millionths, rounded down; none of nothing."""
+    return part * 10**6 // whole if whole else 0
+
+
+def alignment(aligned):
+    """Return the share of the longer text that is aligned."""
+    longer = max(aligned["units_a"], aligned["units_b"])
+    if not longer:
+        return 10**6
+    kept = longer - aligned["distance"] if aligned["spaced"] else aligned["equal"]
+    return share(max(0, kept), longer)
+
+
 def taken_by_numbers(aligned):
-    """Return how much the replaced numbers of an alignment lower the similarity, in [0, 1]."""
-    replaced, shorter = aligned["replaced"], min(aligned["units_a"], aligned["units_b"])
+    """Return what the replaced numbers of an alignment take."""
+    replaced = aligned["replaced"]
     if not replaced:
-        return 0.0
-    edited = aligned["edited"] / (aligned["equal"] + aligned["edited"])
-    beyond = replaced / (replaced + aligned["agree"]) - edited
-    return min(1, 400 / shorter) * min(1, 3 * max(0, beyond))
+        return 0
+    edited = share(aligned["edited"], aligned["equal"] + aligned["edited"])
+    beyond = share(replaced, replaced + aligned["agree"]) - edited
+    return min(share(200 * min(replaced, 3), aligned["letters"]), 6 * max(0, beyond))
+
+
+def score(resemblance, aligned, numbers):
+    """Return the similarity, in [0, 1], of two texts with this resemblance and alignment."""
+    missing = 2 * 10**6 - int(resemblance * 10**6) - alignment(aligned) + numbers
+    needed = 116 if aligned["spaced"] else 110
+    return min(resemblance, max(0, 10**6 - missing * 55 // (200 - needed)) / 10**6)
 
 
 # Short texts
@@ -368,23 +408,25 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     """
     first, second = hashes(a, k), hashes(b, k)
     side_by_side = aligned(a, b)
+    numbers = taken_by_numbers(side_by_side)
     short = min(len(letters(a)), len(letters(b))) < SHORT
     table = commonness(counted, k, entries)
     level = max(level_of(len(first)), level_of(len(second)))
     weighed = None if short else weigh(first, second, table, level)
     if short:
-        similarity = short_similarity(a, b) if not side_by_side["differ"] else 0.0
+        similarity = unpunished = short_similarity(a, b) if not side_by_side["differ"] else 0.0
     else:
         union = len(first | second)
-        similarity = weighed["resemblance"] if weighed else len(first & second) / union
-        similarity = max(0.0, similarity - taken_by_numbers(side_by_side))
+        resemblance = weighed["resemblance"] if weighed else len(first & second) / union
+        similarity, unpunished = (score(resemblance, side_by_side, taken) for taken in (numbers, 0))
     return {
         "similarity": similarity,
         "short": short,
         "aligned": side_by_side,
         "weighed": weighed and {key: weighed[key] for key in weighed if key != "containments"},
         "containment": containment(first, second, table, side_by_side),
-        "penalty": taken_by_numbers(side_by_side),
+        "penalty": unpunished - similarity,
+        "alignment": alignment(side_by_side) / 10**6,
     }
 
 
@@ -401,5 +443,5 @@ def containment(first, second, table, side_by_side):
         common = len(first & second)
         a_in_b = common / len(first) if first else float(not second)
         b_in_a = common / len(second) if second else float(not first)
-    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side))
+    similarity = max(0.0, max(a_in_b, b_in_a) - taken_by_numbers(side_by_side) * 55 // 90 / 10**6)
     return {"a_in_b": a_in_b, "b_in_a": b_in_a, "similarity": similarity}

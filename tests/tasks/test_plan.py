@@ -60,6 +60,7 @@ def test_thresholds_and_distances_go_one_way():
 #: What each recipe decides by, and how it is searched.
 DECIDES = {
     "general": ("content(5)", "postings"),
+    "strict": ("content(5)", "postings"),
     "containment": ("containment(5)", "postings"),
     "aligned": ("aligned", "postings"),
     "characters": ("resemblance(5)", "blocks"),

@@ -127,6 +127,8 @@ pub fn evidence<'py>(
     fields.set_item("containment_a", overlap.containment_a())?;
     fields.set_item("containment_b", overlap.containment_b())?;
     fields.set_item("short", found.short)?;
+    fields.set_item("penalty", found.penalty)?;
+    fields.set_item("alignment", found.alignment)?;
     let contained = PyDict::new(py);
     contained.set_item("a_in_b", containment.first_in_second)?;
     contained.set_item("b_in_a", containment.second_in_first)?;
@@ -143,6 +145,13 @@ pub fn evidence<'py>(
     aligned.set_item("agree", found.aligned.agree)?;
     aligned.set_item("differ", found.aligned.differ)?;
     aligned.set_item("replaced", found.aligned.replaced)?;
+    aligned.set_item("core", found.aligned.core())?;
+    aligned.set_item("at_end", found.aligned.is_at_end())?;
+    aligned.set_item("gaps", found.aligned.gaps)?;
+    aligned.set_item("replacements", found.aligned.replacements)?;
+    aligned.set_item("recurring", found.aligned.recurring)?;
+    aligned.set_item("letters", found.aligned.letters)?;
+    aligned.set_item("spaced", found.aligned.is_spaced)?;
     fields.set_item("aligned", aligned)?;
     let weighed = found.weighed.map(|weighed| {
         let fields = PyDict::new(py);

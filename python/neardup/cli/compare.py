@@ -15,7 +15,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
-    from neardup.compare import Comparison
+    from neardup.compare import Alignment, Comparison
     from neardup.recipe import Recipe
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
@@ -167,6 +167,7 @@ def _print(comparison: Comparison) -> None:
                 "{value:.4f}  of the shorter text, in the same order", value=comparison.aligned
             ),
         ),
+        (Message("core"), _core_of(comparison.alignment)),
         (Message("numbers"), _numbers(comparison)),
     ]
     if comparison.bits is not None:
@@ -190,6 +191,24 @@ def _sentence_of_source(comparison: Comparison, recipe: Recipe, answer: float) -
     if comparison.duplicate:
         return f"相似度为{comparison.similarity:g},超过阈值{threshold:g},两篇文本相似"
     return f"相似度为{comparison.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
+
+
+def _core_of(alignment: Alignment) -> Message:
+    """Return where the texts are the same, and in how many places they differ there."""
+    core = Message.counted(
+        "{a:.0%} of A, {b:.0%} of B, with {count} difference",
+        "{a:.0%} of A, {b:.0%} of B, with {count} differences",
+        count=alignment.gaps,
+        a=alignment.core_a,
+        b=alignment.core_b,
+    )
+    if alignment.recurring > 1:
+        core = Message(
+            "{core}, of which {recurring} repeat another", core=core, recurring=alignment.recurring
+        )
+    if alignment.at_end:
+        core = Message("{core}; at the end of both", core=core)
+    return core
 
 
 def _numbers(comparison: Comparison) -> Message:

@@ -90,5 +90,5 @@ def dedup_on_spark(
                 (Message("shuffled"), shuffled, of_each),
             ]
         )
-        print_doubtful(result.doubtful())
+        print_doubtful(result.doubtful(), result.measure, result.threshold)
     return summary

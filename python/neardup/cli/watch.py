@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from neardup.readers.grouped_problems import GroupedProblems
     from neardup.run.summary import Summary
 
+#: The threshold of the default recipe.
+_USUAL = 0.45
+
 #: Kinds of problems that are printed; problems of further kinds are only counted.
 _PRINTED = 100
 
@@ -194,8 +197,8 @@ def print_summary(
     tell_summary(summary, rows)
 
 
-def print_doubtful(rows: list[dict[str, Any]]) -> None:
-    """Name the least similar removals on standard error."""
+def print_doubtful(rows: list[dict[str, Any]], measure: str, threshold: float | None) -> None:
+    """Name the least similar removals on standard error, and when to use another recipe."""
     if rows:
         tell_line(say(Message("The most doubtful removals (--review shows their texts):")))
     for row in rows:
@@ -204,3 +207,9 @@ def print_doubtful(rows: list[dict[str, Any]]) -> None:
             "{similarity}  {id} repeats {kept_id}", similarity=f"{row['similarity']:.3f}", **told
         )
         tell_line(f"         {say(line)}")
+    if rows and measure.startswith("content(") and threshold == _USUAL:
+        advice = Message(
+            "Only nearly equal texts are duplicates, as among laws or pages of one maker? Try "
+            "--recipe strict. With 50 labelled pairs, neardup evaluate pairs finds the best bound."
+        )
+        tell_line(say(advice))

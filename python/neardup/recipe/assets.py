@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMAT = 5
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 2, "containment": 1, "aligned": 1}
+MEASURES = {"content": 3, "containment": 2, "aligned": 1}
 
 #: The marker groups of the published method: summary and contrast.
 _MARKER_GROUPS = ("总结", "转折")

@@ -29,6 +29,7 @@ from neardup.recipe.stages import (
 #: Names of the built-in recipes, the default first.
 BuiltIn = Literal[
     "general",
+    "strict",
     "containment",
     "aligned",
     "characters",

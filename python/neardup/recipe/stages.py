@@ -198,9 +198,10 @@ class Decide:
     measure : str, default="content"
         The similarity that a threshold is for. ``resemblance`` compares
         shingles. ``content`` also separates content from templates: shingles of
-        many documents count little, and numbers that are replaced by others
-        lower the similarity. ``containment`` is the share of one text that lies
-        in the other, by the same evidence; it needs samples as sketches.
+        many documents count little, and texts that differ in their order, or in
+        numbers between the same words, are less similar. ``containment`` is the
+        share of one text that lies in the other, by the same evidence; it needs
+        samples as sketches.
         ``aligned`` is the edit similarity by words, or by characters of scripts
         without spaces. ``sketch`` is the similarity of the sketches, unverified: for
         fingerprints the share of equal bits.

@@ -12,11 +12,14 @@ difference. What is left between the stretches are *gaps*, with units of one tex
 number in a gap agrees if the same gap of the other text has it too. Of the other numbers as many
 *differ* as stand opposite a number of the other text.
 
+What lies from the first stretch to the last one is the *core*; what lies before and after it is a
+frame: a masthead, the date of a page, a list of links. A number is *replaced* in the core only.
+
 The order of the two texts makes no difference. Time is O(n log n) for n units, and O(xy / 64) for a
 gap of x and y units; memory is at most about 8 MB besides, since xy is at most [`EXACT`]².
 */
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::units::{Units, is_number};
 use crate::anchors::anchors;
@@ -58,8 +61,23 @@ pub struct Aligned {
     pub agree: usize,
     /// Numbers in gaps for which the other text has another number.
     pub differ: usize,
-    /// Those of `differ` in gaps of at most 12 units of each text: their surroundings are the same.
+    /// Those of `differ` in gaps of the core of at most 12 units of each text: their surroundings
+    /// are the same.
     pub replaced: usize,
+    /// Units of the first text before the core, and after it.
+    pub outside_a: [usize; 2],
+    /// Units of the second text before the core, and after it.
+    pub outside_b: [usize; 2],
+    /// Gaps of the core.
+    pub gaps: usize,
+    /// Those of `gaps` in which both texts have units.
+    pub replacements: usize,
+    /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
+    pub recurring: usize,
+    /// Letters and digits of the text that has fewer.
+    pub letters: usize,
+    /// Whether both texts are of a script with spaces between words.
+    pub is_spaced: bool,
 }
 
 /// A run of equal units, by its positions in both texts.
@@ -73,32 +91,60 @@ struct Stretch {
 impl Aligned {
     /// Aligns two texts.
     pub fn of(a: &Units, b: &Units) -> Self {
-        let (a, b) = (a.as_slice(), b.as_slice());
         let mut found = Aligned {
             a: a.len(),
             b: b.len(),
+            letters: a.letters().min(b.letters()),
+            is_spaced: a.is_spaced() && b.is_spaced(),
             ..Aligned::default()
         };
+        let (a, b) = (a.as_slice(), b.as_slice());
         // Of several alignments that are equally good, the same one is found for (b, a).
-        let (a, b) = if (b.len(), b) < (a.len(), a) {
-            (b, a)
-        } else {
-            (a, b)
-        };
+        let is_turned = (b.len(), b) < (a.len(), a);
+        let (a, b) = if is_turned { (b, a) } else { (a, b) };
         let end = Stretch {
             a: a.len(),
             b: b.len(),
             length: 0,
         };
+        let mut replacements: FxHashSet<(&[u64], &[u64])> = FxHashSet::default();
         let (mut x, mut y) = (0, 0);
-        for stretch in stretches(a, b).into_iter().chain([end]) {
-            found.count_gap(&a[x..stretch.a], &b[y..stretch.b]);
+        let stretches = stretches(a, b);
+        for (number, stretch) in stretches.iter().chain([&end]).enumerate() {
+            let gap = (&a[x..stretch.a], &b[y..stretch.b]);
+            let is_first = number == 0;
+            let is_outside = is_first || number == stretches.len();
+            if is_outside {
+                let place = usize::from(!is_first);
+                (found.outside_a[place], found.outside_b[place]) = (gap.0.len(), gap.1.len());
+            } else {
+                found.gaps += 1;
+                let is_replacement = !gap.0.is_empty() && !gap.1.is_empty();
+                found.replacements += usize::from(is_replacement);
+                found.recurring += usize::from(is_replacement && !replacements.insert(gap));
+            }
+            found.count_gap(gap.0, gap.1, is_outside);
             (x, y) = (stretch.a + stretch.length, stretch.b + stretch.length);
             found.equal += stretch.length;
             let numbers = a[stretch.a..x].iter().filter(|&&unit| is_number(unit));
             found.agree += numbers.count();
         }
+        if is_turned {
+            (found.outside_a, found.outside_b) = (found.outside_b, found.outside_a);
+        }
         found
+    }
+
+    /// Units of the core in each text.
+    pub fn core(self) -> [usize; 2] {
+        [(self.a, self.outside_a), (self.b, self.outside_b)]
+            .map(|(units, [before, after])| units - before - after)
+    }
+
+    /// Whether the core is the end of both texts, and neither begins with it.
+    pub fn is_at_end(self) -> bool {
+        let is_end = |[before, after]: [usize; 2]| before > 0 && after == 0;
+        self.equal > 0 && is_end(self.outside_a) && is_end(self.outside_b)
     }
 
     /// The share of the shorter text that is aligned, in \[0, 1\]; 1 for two texts without units.
@@ -139,8 +185,8 @@ impl Aligned {
         self.a.min(self.b)
     }
 
-    /// Counts the numbers of a gap.
-    fn count_gap(&mut self, a: &[u64], b: &[u64]) {
+    /// Counts the units of a gap, and its numbers.
+    fn count_gap(&mut self, a: &[u64], b: &[u64], is_outside: bool) {
         let longer = a.len().max(b.len());
         let is_short = longer <= SHORT_GAP;
         self.distance += longer;
@@ -158,7 +204,7 @@ impl Aligned {
         let differ = of_a.len().min(of_b.len()) - agree;
         self.agree += agree;
         self.differ += differ;
-        self.replaced += if is_short { differ } else { 0 };
+        self.replaced += if is_short && !is_outside { differ } else { 0 };
     }
 }
 
@@ -336,6 +382,8 @@ mod tests {
         let turned = Aligned {
             a: back.b,
             b: back.a,
+            outside_a: back.outside_b,
+            outside_b: back.outside_a,
             ..back
         };
         assert_eq!(found, turned);
@@ -431,6 +479,44 @@ mod tests {
     }
 
     #[test]
+    fn the_core_reaches_from_the_first_stretch_to_the_last() {
+        let (begin, end) = (characters(0, 20), characters(100, 20));
+        let sign = |from, count| characters(from, count);
+        let a = format!("{}{begin}{}{end}", sign(200, 5), sign(300, 4));
+        let b = format!(
+            "{}{begin}{}{end}{}",
+            sign(400, 7),
+            sign(500, 6),
+            sign(600, 2)
+        );
+        let found = of(&a, &b);
+        assert_eq!((found.outside_a, found.outside_b), ([5, 0], [7, 2]));
+        assert_eq!(found.core(), [44, 46]);
+        assert_eq!((found.gaps, found.replacements), (1, 1));
+        assert!(!found.is_at_end());
+        let end = format!("{}{end}", sign(700, 5));
+        assert!(of(&end, &a).is_at_end());
+        assert!(!of("", "渡").is_at_end() && !of("渡船停", "渡船停").is_at_end());
+    }
+
+    #[test]
+    fn a_replacement_recurs_where_the_same_stands_in_the_place_of_the_same() {
+        let a: String = (0..5)
+            .map(|at| format!("{}东", characters(10 * at, 9)))
+            .collect();
+        let found = of(
+            &format!("{a}渡船停"),
+            &format!("{}渡船停", a.replace('东', "西")),
+        );
+        assert_eq!([found.gaps, found.replacements, found.recurring], [5, 5, 4]);
+        let found = of(
+            &format!("{a}渡船停"),
+            &format!("{}渡船停", a.replace('东', "")),
+        );
+        assert_eq!([found.gaps, found.replacements, found.recurring], [5, 0, 0]);
+    }
+
+    #[test]
     fn in_a_long_gap_a_number_differs_and_is_not_replaced() {
         for (length, replaced) in [(SHORT_GAP, 1), (SHORT_GAP + 1, 0)] {
             let length = length as u32;
@@ -502,6 +588,12 @@ mod tests {
             agree: 1,
             differ: 1,
             replaced: 1,
+            outside_a: [20, 20],
+            outside_b: [20, 20],
+            gaps: 1,
+            replacements: 1,
+            letters: 6042,
+            ..Aligned::default()
         };
         assert_eq!(Aligned::of(&first, &second), expected);
         assert_eq!(Aligned::of(&second, &first), expected);

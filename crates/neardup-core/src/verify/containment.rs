@@ -4,10 +4,10 @@ A text that was shortened, and a text that was quoted in an answer, resemble the
 but nearly all of their shingles are in it:
 
 ```text
-similarity = max(0, containment − numbers)
+similarity = max(0, containment − N · 55 / 90)
 ```
 
-Shingles, their weights and what replaced numbers take are those of [`content(k)`](super::content):
+Shingles, their weights and N, what replaced numbers take, are those of [`content(k)`](super::content):
 what many texts of the collection share says little here too, so that a text does not lie in
 another because both have the same form. The containment is that of the weighed shingles, or that of
 the sets where nothing was weighed.
@@ -18,7 +18,7 @@ the counts of all of its shingles.
 */
 
 use super::aligned::Aligned;
-use super::content::{Profile, score};
+use super::content::{Profile, score_contained};
 use super::resemblance::Overlap;
 use super::sample::text_level;
 use super::weighed::{Scratch, Weighed, Weighing};
@@ -110,7 +110,7 @@ impl Containment {
 
 /// The similarity, from [the largest](Containment::at_least) that it can be.
 pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
-    score(most, aligned)
+    score_contained(most, aligned)
 }
 
 /// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.

@@ -13,6 +13,7 @@ as they are written: `7.0` is not `7`, and a month is no numeral. Case matters i
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::normalize::is_letter_or_digit;
+use crate::segment::is_spaced;
 
 /// The last bit of a unit says whether it is a number.
 const NUMBER: u64 = 1;
@@ -61,60 +62,90 @@ pub(super) fn is_number(unit: u64) -> bool {
     unit & NUMBER == NUMBER
 }
 
-/// The units of one text, in order: hashes whose last bit says whether it is a number.
+/// The units of one text, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Units(Box<[u64]>);
+pub struct Units {
+    /// Hashes whose last bit says whether it is a number.
+    row: Box<[u64]>,
+    letters: usize,
+    is_spaced: bool,
+}
 
 impl Units {
     /// The units of a normalized text. O(n) for n characters; 8 bytes a unit.
     pub fn of(text: &str) -> Self {
-        let mut found = Vec::with_capacity(text.len() / 3);
-        units(text, &mut found);
-        Units(found.into_boxed_slice())
+        let mut row = Vec::with_capacity(text.len() / 3);
+        let letters = units(text, &mut row);
+        Units {
+            row: row.into_boxed_slice(),
+            letters,
+            is_spaced: is_spaced(text),
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.row.len()
     }
 
     /// True if the text has no letters and digits.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.row.is_empty()
+    }
+
+    /// Letters and digits of the text.
+    pub(super) fn letters(&self) -> usize {
+        self.letters
+    }
+
+    /// Whether the text is of a script with [spaces](is_spaced) between words.
+    pub(super) fn is_spaced(&self) -> bool {
+        self.is_spaced
     }
 
     pub(super) fn as_slice(&self) -> &[u64] {
-        &self.0
+        &self.row
     }
 
     #[cfg(test)]
     pub(super) fn from_row(row: Vec<u64>) -> Self {
-        Units(row.into_boxed_slice())
+        Units {
+            letters: row.len(),
+            row: row.into_boxed_slice(),
+            is_spaced: false,
+        }
     }
 }
 
-/// Appends the units of a normalized text, in order. O(n) for n characters.
-fn units(text: &str, found: &mut Vec<u64>) {
+/// Appends the units of a normalized text, in order, and returns the number of their letters and
+/// digits. O(n) for n characters.
+fn units(text: &str, found: &mut Vec<u64>) -> usize {
     let mut value = String::new();
+    let mut letters = 0;
+    let letters_of = |text: &str| text.chars().filter(|&c| is_letter_or_digit(c)).count();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let length = if begins_number(c) {
             let length = read_number(rest, &mut value);
             found.push(number(&value));
+            letters += letters_of(&rest[..length]);
             length
         } else if is_of_word(c) {
             let length = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
             found.push(word(&rest[..length]));
+            letters += letters_of(&rest[..length]);
             length
         } else {
             let length = c.len_utf8();
             if is_letter_or_digit(c) {
                 found.push(xxh3_64(&rest.as_bytes()[..length]) & !NUMBER);
+                letters += 1;
             }
             length
         };
         rest = &rest[length..];
     }
+    letters
 }
 
 /// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count

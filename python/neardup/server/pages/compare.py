@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import neardup
-from neardup.compare import Comparison
+from neardup.compare import Alignment, Comparison
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
@@ -91,7 +91,8 @@ def _numbers_decide(comparison: Comparison) -> bool:
         return False
     if comparison.short:
         return comparison.numbers_differ > 0 and comparison.aligned >= comparison.threshold
-    return comparison.similarity < comparison.threshold <= comparison.weighted_resemblance
+    without_numbers = comparison.similarity + comparison.number_penalty
+    return comparison.similarity < comparison.threshold <= without_numbers
 
 
 def _rules(words: Words, recipe: str) -> list[str]:
@@ -107,6 +108,12 @@ def _rules(words: Words, recipe: str) -> list[str]:
     return rules
 
 
+def _core(words: Words, alignment: Alignment) -> str:
+    """Return the shares of the core in both texts, and in how many places it differs."""
+    shares = (words.percent(alignment.core_a), words.percent(alignment.core_b))
+    return " / ".join((*shares, f"{alignment.gaps:,}"))
+
+
 def _figures(words: Words, comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
     """Return the rows of the table that apply."""
     rows = [
@@ -116,6 +123,7 @@ def _figures(words: Words, comparison: Comparison, sides: Sides) -> list[tuple[s
         ("containment_a", words.percent(comparison.containment_a)),
         ("containment_b", words.percent(comparison.containment_b)),
         ("aligned", words.percent(comparison.aligned)),
+        ("core", _core(words, comparison.alignment)),
     ]
     if comparison.numbers_agree or comparison.numbers_differ:
         numbers = (comparison.numbers_agree, comparison.numbers_differ, comparison.numbers_replaced)

@@ -64,6 +64,8 @@ _MUCH_LONGER = 0.7
 #: From this share on, texts are said to align; and if their resemblance is so much lower, the
 #: edits are scattered.
 _ALIGNED, _SCATTERED = 0.5, 0.3
+#: From so many on, replacements that recur are told.
+_RECURRING = 3
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
 
@@ -143,6 +145,15 @@ class Evidence:
             "{share} of the shorter text is aligned with the other text, in the same order",
             share=f"{comparison.aligned:.0%}",
         )
+        alignment = comparison.alignment
+        if alignment.at_end:
+            yield Message("what they share is the end of both, a signature or a footer")
+        if alignment.recurring >= _RECURRING:
+            yield Message(
+                "{count} of {all} replacements repeat another",
+                count=alignment.recurring,
+                all=alignment.replacements,
+            )
         contained = max(comparison.containment_a, comparison.containment_b)
         is_scattered = comparison.aligned - self.undiscounted >= _SCATTERED
         if contained >= _CONTAINED and comparison.resemblance < _MUCH_LONGER:
