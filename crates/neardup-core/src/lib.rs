@@ -27,7 +27,6 @@ mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
-pub mod error;
 pub mod judge;
 pub mod normalize;
 pub mod recipe;
@@ -39,4 +38,5 @@ pub mod texts;
 pub mod verify;
 pub mod weigh;
 
-pub use error::{Category, Error, Result};
+pub use neardup_hamming::error;
+pub use neardup_hamming::{Category, Error, Result};

@@ -1,6 +1,6 @@
 //! Look-ups give what a linear scan gives, at any moment of the growth.
 
-use neardup_core::candidates::{Fingerprints, HammingIndex, Kernel, Scheme, scan};
+use neardup_hamming::{Fingerprints, HammingIndex, Kernel, Scheme, scan};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The words of fingerprint `at`: a third lies near an earlier one.

@@ -1,7 +1,7 @@
 //! The join of fingerprints equals the comparison of every pair, whatever the
 //! width, the radius, the scheme, the data and the number of threads.
 
-use neardup_core::candidates::{
+use neardup_hamming::{
     Fingerprints, Kernel, Pairs, Scheme, collapsed, collapsed_with, pairs, scan,
 };
 
@@ -273,7 +273,7 @@ fn nothing_and_one_have_no_pairs() {
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
     let fingerprints = Fingerprints::from_rows(64, &[1, 2]).unwrap();
-    let message = |error: neardup_core::Error| error.to_string();
+    let message = |error: neardup_hamming::Error| error.to_string();
     assert_eq!(
         message(pairs(&fingerprints, 65).unwrap_err()),
         "The 'max_distance' parameter must be between 0 and the 64 bits of a fingerprint. \

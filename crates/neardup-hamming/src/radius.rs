@@ -49,11 +49,11 @@ pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
 /// # Examples
 ///
 /// ```
-/// use neardup_core::candidates::radius;
+/// use neardup_hamming::radius;
 ///
 /// assert_eq!(radius(1.0, 128, 0.99)?, 0);
 /// assert!(radius(0.8, 128, 0.99)? < radius(0.5, 128, 0.99)?);
-/// # Ok::<(), neardup_core::Error>(())
+/// # Ok::<(), neardup_hamming::Error>(())
 /// ```
 pub fn radius(threshold: f64, bits: u32, recall: f64) -> Result<u32> {
     if !(threshold > 0.0 && threshold <= 1.0) {

@@ -1,15 +1,14 @@
 /*! Blocks: keys of fingerprints, by the pigeonhole principle.
 
 Fingerprints within `max_distance` bits of each other agree on at least one of these
-keys (`hamming/layout.rs`). If the distance is large for the width, there are no keys,
+keys (`layout.rs`). If the distance is large for the width, there are no keys,
 because too many blocks could differ.
 */
 
-use crate::candidates::hamming::Fingerprints;
-use crate::candidates::hamming::fingerprints::{check_distance, words};
-use crate::candidates::hamming::layout::{Layout, MAX_BLOCKS, Table, all_bits};
-use crate::candidates::hamming::plan::choices;
 use crate::error::Result;
+use crate::fingerprints::{Fingerprints, check_distance, words};
+use crate::layout::{Layout, MAX_BLOCKS, Table, all_bits};
+use crate::plan::choices;
 
 /// The longest part of a fingerprint in a key; the number of the table is in the bits
 /// above it.
@@ -25,13 +24,15 @@ const MOST_TABLES: u64 = 32;
 
 /// The keys of fingerprints of one width; none if keys would be useless.
 #[derive(Clone, Debug)]
-pub(in crate::candidates) struct BlockKeys(Vec<Table>);
+pub struct BlockKeys(Vec<Table>);
 
 impl BlockKeys {
+    /// The keys of fingerprints of `bits` bits.
+    ///
     /// # Errors
     ///
     /// If no fingerprint has `bits` bits, or `max_distance` exceeds them.
-    pub(in crate::candidates) fn new(bits: u32, max_distance: u32) -> Result<Self> {
+    pub fn new(bits: u32, max_distance: u32) -> Result<Self> {
         words(bits)?;
         check_distance(bits, max_distance)?;
         let tables = blocks(bits, max_distance).map(|blocks| {
@@ -41,17 +42,13 @@ impl BlockKeys {
         Ok(BlockKeys(tables.unwrap_or_default()))
     }
 
-    pub(in crate::candidates) fn is_empty(&self) -> bool {
+    /// Whether keys would be useless.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds the keys of a document, ascending.
-    pub(in crate::candidates) fn of(
-        &self,
-        fingerprints: &Fingerprints,
-        document: u32,
-        keys: &mut Vec<u64>,
-    ) {
+    pub fn of(&self, fingerprints: &Fingerprints, document: u32, keys: &mut Vec<u64>) {
         let mut row = [0; 4];
         let words = fingerprints.get(document as usize).unwrap_or_default();
         row[..words.len()].copy_from_slice(&words);

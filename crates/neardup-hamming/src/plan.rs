@@ -26,10 +26,9 @@ checks a plan on a sample before it uses it (see [`super::all_pairs`]).
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprints::{check_distance, words};
+use super::fingerprints::{check_distance, word_count, words};
 use super::layout::{MAX_BLOCKS, used_bits};
 use crate::error::{Error, Result};
-use crate::sketch::word_count;
 
 /// Nanoseconds to compare two fingerprints of one word inside a bucket or tile.
 const COMPARE_NS: f64 = 0.035;
@@ -147,13 +146,13 @@ pub struct Plan {
 ///
 /// # Examples
 /// ```
-/// use neardup_core::candidates::{Purpose, Scheme, plan};
+/// use neardup_hamming::{Purpose, Scheme, plan};
 ///
 /// let near = plan(10_000_000, 64, 3, Purpose::AllPairs)?;
 /// assert!(matches!(near.scheme, Scheme::Blocks { tables: 4, .. }));
 /// let wide = plan(100_000, 128, 40, Purpose::AllPairs)?;
 /// assert_eq!(wide.scheme, Scheme::Scan);
-/// # Ok::<(), neardup_core::Error>(())
+/// # Ok::<(), neardup_hamming::Error>(())
 /// ```
 pub fn plan(documents: u64, bits: u32, max_distance: u32, purpose: Purpose) -> Result<Plan> {
     words(bits)?;
@@ -217,7 +216,7 @@ fn block_scheme(bits: u32, max_distance: u32, blocks: u32) -> Option<Scheme> {
 }
 
 /// C(blocks, spoilt), the number of tables, unless there are too many.
-pub(in crate::candidates) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
+pub(crate) fn choices(blocks: u32, spoilt: u32) -> Option<u64> {
     let mut choices: u64 = 1;
     for step in 0..u64::from(spoilt.min(blocks - spoilt)) {
         choices = choices * (u64::from(blocks) - step) / (step + 1);

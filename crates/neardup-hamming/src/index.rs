@@ -32,7 +32,7 @@ const TASK_QUERIES: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use neardup_core::candidates::HammingIndex;
+/// use neardup_hamming::HammingIndex;
 ///
 /// let mut index = HammingIndex::new(64, 3, 1_000_000)?;
 /// index.insert(&[0b1111])?;
@@ -40,7 +40,7 @@ const TASK_QUERIES: usize = 64;
 /// let mut near = Vec::new();
 /// index.near(&[0b1011], 3, &mut near)?;
 /// assert_eq!(near, [(0, 1)]);
-/// # Ok::<(), neardup_core::Error>(())
+/// # Ok::<(), neardup_hamming::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct HammingIndex {

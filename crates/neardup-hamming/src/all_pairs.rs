@@ -49,12 +49,12 @@ pub const MAX_PAIRS: u64 = 1 << 28;
 ///
 /// # Examples
 /// ```
-/// use neardup_core::candidates::{Fingerprints, pairs};
+/// use neardup_hamming::{Fingerprints, pairs};
 ///
 /// let fingerprints = Fingerprints::from_rows(64, &[0b1111, 0, 0b0111, !0])?;
 /// let found: Vec<_> = pairs(&fingerprints, 3)?.iter().collect();
 /// assert_eq!(found, [(0, 2, 1), (1, 2, 3)]);
-/// # Ok::<(), neardup_core::Error>(())
+/// # Ok::<(), neardup_hamming::Error>(())
 /// ```
 pub fn pairs(fingerprints: &Fingerprints, max_distance: u32) -> Result<Pairs> {
     let collapsed = collapsed(fingerprints, max_distance)?;

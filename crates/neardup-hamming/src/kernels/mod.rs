@@ -90,7 +90,7 @@ impl Kernel {
 
     /// Emits `(row, distance)` for each row within `max_distance` of `query`.
     #[inline]
-    pub(in super::super) fn one<const W: usize>(
+    pub(crate) fn one<const W: usize>(
         self,
         query: [u64; W],
         rows: Rows<'_, W>,
@@ -105,7 +105,7 @@ impl Kernel {
 
     /// Emits `(query, row, distance)` for each pair within `max_distance`.
     #[inline]
-    pub(in super::super) fn tile<const W: usize>(
+    pub(crate) fn tile<const W: usize>(
         self,
         queries: Rows<'_, W>,
         rows: Rows<'_, W>,
@@ -129,7 +129,7 @@ impl Kernel {
     /// Emits `(first, second, distance)`, first before second, for each pair
     /// of `rows` within `max_distance`.
     #[inline]
-    pub(in super::super) fn triangle<const W: usize>(
+    pub(crate) fn triangle<const W: usize>(
         self,
         rows: Rows<'_, W>,
         max_distance: u32,

@@ -1,6 +1,6 @@
 //! Every kernel of this machine gives what the scalar one gives, bit by bit.
 
-use neardup_core::candidates::{Fingerprints, Kernel, scan};
+use neardup_hamming::{Fingerprints, Kernel, scan};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Rows that differ in few bits, so that near pairs are common and lie in

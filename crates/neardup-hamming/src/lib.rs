@@ -8,14 +8,26 @@ one bucket are compared ([`all_pairs`]). Both schemes find every pair and no oth
 
 Short keys, with a SIMD scan of buckets of tens or hundreds of rows, are faster than long keys
 with tiny buckets. [`plan()`](fn@plan) chooses the cheapest scheme.
+
+| question | call |
+|---|---|
+| all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
+| what is near this fingerprint, while more are added | [`HammingIndex`] |
+| by which keys a store outside of memory finds what is near | [`BlockKeys`] |
+| what will it cost | [`plan()`](fn@plan) |
+| which radius does a similarity need | [`radius()`] |
+
+No other crate of neardup is below this one, so the [`Error`] of all of them is here.
 */
 
 pub mod all_pairs;
-pub(super) mod fingerprints;
+mod block_keys;
+pub mod error;
+mod fingerprints;
 mod groups;
 mod index;
 mod kernels;
-pub(super) mod layout;
+mod layout;
 mod lists;
 mod partition;
 pub mod plan;
@@ -23,7 +35,9 @@ mod radius;
 pub mod scan;
 
 pub use all_pairs::{MAX_PAIRS, collapsed, collapsed_with, pairs};
-pub use fingerprints::Fingerprints;
+pub use block_keys::BlockKeys;
+pub use error::{Category, Error, Result};
+pub use fingerprints::{Fingerprints, word_count};
 pub use groups::Groups;
 pub use index::HammingIndex;
 pub use kernels::Kernel;

@@ -15,7 +15,7 @@ rule still holds then, since the prefix finds a superset of the pairs.
 use super::fingerprints::{Rows, gather};
 
 /// The maximum number of blocks: a word has one bit for each.
-pub(in crate::candidates) const MAX_BLOCKS: u32 = 64;
+pub(crate) const MAX_BLOCKS: u32 = 64;
 
 /// The maximum length of a key prefix: 4 million buckets.
 const MAX_USED_BITS: u32 = 22;
@@ -26,7 +26,7 @@ const BUCKET_ROWS: usize = 16;
 
 /// A run of bits inside one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::candidates) struct Piece {
+pub(crate) struct Piece {
     word: usize,
     shift: u32,
     bits: u32,
@@ -39,7 +39,7 @@ impl Piece {
 }
 
 /// All bits of a fingerprint.
-pub(in crate::candidates) fn all_bits(bits: u32) -> Vec<Piece> {
+pub(crate) fn all_bits(bits: u32) -> Vec<Piece> {
     (0..bits.div_ceil(64))
         .map(|word| Piece {
             word: word as usize,
@@ -120,14 +120,14 @@ pub(super) fn used_bits(documents: usize, key_bits: u32) -> u32 {
 
 /// A cut of some bits into blocks, and the tables over it.
 #[derive(Clone, Debug)]
-pub(in crate::candidates) struct Layout {
+pub(crate) struct Layout {
     blocks: Vec<Vec<Piece>>,
     chosen: u32,
 }
 
 /// One choice of blocks, and the key that it makes.
 #[derive(Clone, Debug)]
-pub(in crate::candidates) struct Table {
+pub(crate) struct Table {
     /// The chosen blocks, one bit each.
     members: u64,
     /// The places of the used bits of the key.
@@ -141,7 +141,7 @@ impl Layout {
     ///
     /// Expects `max_distance < blocks <= MAX_BLOCKS` and at least one bit for each block. A
     /// checked plan guarantees both.
-    pub(in crate::candidates) fn new(space: &[Piece], blocks: u32, max_distance: u32) -> Self {
+    pub(crate) fn new(space: &[Piece], blocks: u32, max_distance: u32) -> Self {
         debug_assert!(max_distance < blocks && blocks <= MAX_BLOCKS);
         let bits = count_bits(space);
         let mut rest = space.to_vec();
@@ -163,7 +163,7 @@ impl Layout {
     }
 
     /// Every table, with keys of at most `most` bits.
-    pub(in crate::candidates) fn long_tables(&self, most: u32) -> impl Iterator<Item = Table> + '_ {
+    pub(crate) fn long_tables(&self, most: u32) -> impl Iterator<Item = Table> + '_ {
         self.cut_tables(move |bits| bits.min(most))
     }
 
@@ -233,7 +233,7 @@ fn following(members: u64) -> Option<u64> {
 impl Table {
     /// The used bits of the fingerprint's key.
     #[inline]
-    pub(in crate::candidates) fn key<const W: usize>(&self, row: &[u64; W]) -> usize {
+    pub(crate) fn key<const W: usize>(&self, row: &[u64; W]) -> usize {
         let mut key = 0;
         for piece in &self.key {
             let part = (row[piece.word] >> piece.shift) & (u64::MAX >> (64 - piece.bits));

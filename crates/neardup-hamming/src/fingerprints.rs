@@ -6,7 +6,6 @@ partition, SIMD comparison) reads one word of many rows before it reads the next
 */
 
 use crate::error::{Error, Result};
-use crate::sketch::word_count;
 
 /// Fingerprints of one width, stored as one column per 64-bit word.
 ///
@@ -15,12 +14,12 @@ use crate::sketch::word_count;
 ///
 /// # Examples
 /// ```
-/// use neardup_core::candidates::Fingerprints;
+/// use neardup_hamming::Fingerprints;
 ///
 /// let fingerprints = Fingerprints::from_rows(128, &[1, 2, 3, 4])?;
 /// assert_eq!(fingerprints.len(), 2);
 /// assert_eq!(fingerprints.get(1), Some(vec![3, 4]));
-/// # Ok::<(), neardup_core::Error>(())
+/// # Ok::<(), neardup_hamming::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprints {
@@ -52,11 +51,16 @@ pub(super) fn gather<const W: usize>(rows: Rows<'_, W>, at: usize) -> [u64; W] {
     rows.map(|column| column[at])
 }
 
+/// 64-bit words in a fingerprint of 1 to 256 bits: 1, 2 or 4.
+pub fn word_count(bits: u32) -> usize {
+    bits.div_ceil(64).next_power_of_two() as usize
+}
+
 /// The number of words of a fingerprint of `bits` bits.
 ///
 /// # Errors
 /// If `bits` is not 1 to 256.
-pub(in crate::candidates) fn words(bits: u32) -> Result<usize> {
+pub(crate) fn words(bits: u32) -> Result<usize> {
     match bits {
         1..=256 => Ok(word_count(bits)),
         _ => Err(Error::parameter("bits", "1 to 256", bits)),
@@ -64,7 +68,7 @@ pub(in crate::candidates) fn words(bits: u32) -> Result<usize> {
 }
 
 /// Refuses a radius that no pair of `bits`-bit fingerprints can reach.
-pub(in crate::candidates) fn check_distance(bits: u32, max_distance: u32) -> Result<()> {
+pub(crate) fn check_distance(bits: u32, max_distance: u32) -> Result<()> {
     if max_distance > bits {
         return Err(Error::parameter(
             "max_distance",

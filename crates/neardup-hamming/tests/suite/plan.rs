@@ -1,7 +1,7 @@
 //! Plans: what they choose, and that their figures hang together.
 
-use neardup_core::candidates::plan::plan_for;
-use neardup_core::candidates::{Plan, Purpose, Scheme, plan};
+use neardup_hamming::plan::plan_for;
+use neardup_hamming::{Plan, Purpose, Scheme, plan};
 
 const PURPOSES: [Purpose; 2] = [Purpose::AllPairs, Purpose::LookUps];
 

@@ -1,15 +1,15 @@
-/*! The errors of the core.
+/*! The errors of neardup's crates.
 
-The core reports facts: which parameter or file, what was expected, what was found.
+They report facts: which parameter or file, what was expected, what was found.
 The layer that knows the user's options adds advice.
 */
 
 use std::fmt;
 
-/// The result of every fallible call of this crate.
+/// The result of every call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the core.
+/// An error of a crate of neardup.
 ///
 /// Opaque on purpose: callers branch on [`Error::category`] and print the value; the
 /// internal fields may change.
