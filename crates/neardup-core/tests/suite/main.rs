@@ -1,7 +1,6 @@
 //! The tests of the public interface, in one program: each further one would be linked with
 //! all dependencies and dictionaries again.
 
-mod align_passages;
 mod judge_verdicts;
 mod keys_outside_of_memory;
 mod normalize_laws;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use neardup_core::error::Result;
+use neardup_core::normalize::check_length;
 use unicode_segmentation::UnicodeSegmentation;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::align::Aligner;
-use crate::error::Result;
-use crate::normalize::check_length;
+use crate::letters::Aligner;
 
 /// A capitalized word of at most this many letters before a full stop may be an abbreviation.
 const ABBREVIATION: usize = 4;
@@ -49,8 +49,8 @@ pub struct Unit {
 /// # Examples
 ///
 /// ```
-/// use neardup_core::align::Aligner;
-/// use neardup_core::repeats::{Kind, Units};
+/// use neardup_align::Aligner;
+/// use neardup_align::repeats::{Kind, Units};
 ///
 /// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
 /// let found = units.of("转载请注明出处。 THE end! The END.")?;

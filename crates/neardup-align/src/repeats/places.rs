@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use neardup_core::error::Result;
+use neardup_core::spill::Spill;
 use rayon::prelude::*;
 
 use super::units::{Unit, Units};
-use crate::error::Result;
-use crate::spill::Spill;
 
 /// Parts that are sorted one after the other.
 const PARTS: usize = 64;
@@ -39,8 +39,8 @@ pub struct Place {
 /// # Examples
 ///
 /// ```
-/// use neardup_core::align::Aligner;
-/// use neardup_core::repeats::{Kind, Repeats, Units};
+/// use neardup_align::Aligner;
+/// use neardup_align::repeats::{Kind, Repeats, Units};
 ///
 /// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
 /// let mut repeats = Repeats::new(units, 1 << 20, None);
@@ -260,7 +260,7 @@ fn from_bytes(bytes: &[u8; PLACE]) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::Aligner;
+    use crate::letters::Aligner;
     use crate::repeats::Kind;
 
     #[test]

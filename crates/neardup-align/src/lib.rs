@@ -22,7 +22,8 @@ Seeding and chaining is the method of genome alignment and of the best detectors
 reuse (Potthast et al., *Overview of the 6th International Competition on Plagiarism
 Detection*, CLEF 2014). In a library, [`Library`] finds the documents worth aligning by
 winnowed shingles (Schleimer, Wilkerson and Aiken, *Winnowing*, SIGMOD 2003). [`Items`] turns
-this around: many short texts are looked for in each document.
+this around: many short texts are looked for in each document. [`repeats`] finds sentences and
+paragraphs that several documents have.
 
 Time and memory are linear in the length of the texts: a shingle that occurs in many places
 of a paper is followed only from the first of them, and a run is chained
@@ -38,6 +39,7 @@ mod letters;
 mod library;
 mod paper;
 mod passages;
+pub mod repeats;
 mod runs;
 mod shingles;
 

@@ -1,10 +1,9 @@
 //! Edit similarity of two texts.
 
+use neardup_core::anchors::anchors;
+use neardup_core::error::Result;
+use neardup_core::normalize::check_length;
 use rapidfuzz::distance::levenshtein;
-
-use crate::anchors::anchors;
-use crate::error::Result;
-use crate::normalize::check_length;
 
 /// Two texts are compared exactly if the product of their lengths is at most this.
 pub const EXACT_EDITS: usize = 4_000_000_000;
@@ -39,7 +38,7 @@ pub(super) fn distance(a: &[char], b: &[char]) -> usize {
 /// # Examples
 ///
 /// ```
-/// use neardup_core::align::edit_similarity;
+/// use neardup_align::edit_similarity;
 ///
 /// assert_eq!(edit_similarity("春 江潮水", "春江湖水")?, 0.75);
 /// # Ok::<(), neardup_core::Error>(())

@@ -9,6 +9,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use neardup_core::error::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -16,7 +17,6 @@ use super::letters::{Aligner, DENSE, Letters};
 use super::paper::Paper;
 use super::passages::Passage;
 use super::shingles::winnowed;
-use crate::error::Result;
 
 /// The length of the shortest item that is looked for, in Chinese characters; twice as many letters
 /// of an alphabet. What is shorter occurs by chance.
@@ -42,7 +42,7 @@ const BETWEEN: usize = 100;
 /// # Examples
 ///
 /// ```
-/// use neardup_core::align::{Aligner, Items};
+/// use neardup_align::{Aligner, Items};
 ///
 /// let aligner = Aligner::new("", "")?;
 /// let question = "Which of these rivers flows through three capitals on its way to the sea?";

@@ -14,7 +14,7 @@ use super::units::is_line_end;
 /// # Examples
 ///
 /// ```
-/// use neardup_core::repeats::cuts;
+/// use neardup_align::repeats::cuts;
 ///
 /// // One. Two. Three.
 /// assert_eq!(cuts("One. Two. Three.", &[(5, 9)]), [(5, 10)]);

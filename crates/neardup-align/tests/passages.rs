@@ -1,8 +1,6 @@
 //! Passages: what is found, where it stands, and what it costs.
 
-use neardup_core::align::{
-    Aligner, GONE, Library, MOST_OF_A_SHINGLE, Paper, Passage, Run, fence, file,
-};
+use neardup_align::{Aligner, GONE, Library, MOST_OF_A_SHINGLE, Paper, Passage, Run, fence, file};
 
 /// Characters that look random and are not.
 fn noise(length: usize, seed: u32) -> String {

@@ -1,7 +1,8 @@
 //! Shingles of letters: all of a text, and those that winnowing chooses.
 
+use neardup_core::error::Result;
+
 use super::letters::{Aligner, Letters};
-use crate::error::Result;
 
 /// The weight of a shingle: five Chinese characters, or ten letters of an alphabet.
 pub(super) const SHINGLE: u32 = 10;

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
+use neardup_core::error::{Error, Result};
+use neardup_core::normalize::{Normalizer, Settings, Whitespace, check_length, is_letter_or_digit};
+use neardup_core::segment::is_dense;
 use rustc_hash::FxHashMap;
-
-use crate::error::{Error, Result};
-use crate::normalize::{Normalizer, Settings, Whitespace, check_length, is_letter_or_digit};
-use crate::segment::is_dense;
 
 /// The weight of a letter of a script without spaces between words: a Chinese
 /// character carries about as much information as two letters of an alphabet.
@@ -17,7 +16,7 @@ pub(super) const DENSE: u32 = 2;
 /// # Examples
 ///
 /// ```
-/// use neardup_core::align::{Aligner, Paper};
+/// use neardup_align::{Aligner, Paper};
 ///
 /// let aligner = Aligner::new("國學", "国学")?;
 /// let paper = Paper::new(aligner.letters("他说：“國家的圖書館，在湖邊。”")?);
