@@ -3,13 +3,13 @@
 Four rows fill a vector for each word. Bits are counted by a table look-up of half-bytes (Mula,
 Kurz, Lemire, Computer Journal 61(1), 2018); the bytes of all words are added before one
 horizontal sum. As in the AVX-512 kernel, a group of queries shares each load and one test. The
-reference is `scalar`.
+reference is `portable`.
 */
 
 use std::arch::x86_64::*;
 
 use super::super::fingerprints::{Rows, cut, gather, length};
-use super::scalar;
+use super::portable;
 
 /// Rows in a vector.
 const LANES: usize = 4;
@@ -48,7 +48,7 @@ pub(super) fn triangle<const W: usize>(
     let mut at = 0;
     while at + 1 < count {
         let live = (count - at).min(GROUP);
-        scalar::triangle(
+        portable::triangle(
             cut(rows, at..at + live),
             max_distance,
             &mut |first, second, distance| emit(at + first, at + second, distance),
@@ -109,7 +109,7 @@ fn group<const W: usize, const G: usize>(
         }
         row += LANES;
     }
-    scalar::tile(
+    portable::tile(
         cut(queries, at..at + live),
         cut(rows, row.min(count)..count),
         max_distance,

@@ -3,7 +3,7 @@
 Eight rows fill a vector for each word. A group of queries stays in registers while it is compared
 with all rows. Of the distances of a group, only the minimum is tested, so there is one test for
 each vector and group, not one for each query. Matches are rare; only a vector with a match is
-examined again. The reference is `scalar`.
+examined again.
 */
 
 use std::arch::x86_64::*;

@@ -1,8 +1,9 @@
 /*! The instructions that compare fingerprints, chosen at run time.
 
 Takes columns of fingerprints, and calls `emit(row, row, distance)` for every pair within the
-radius. The kernels make the same calls: [`Kernel`] chooses AVX-512 with VPOPCNTDQ, else AVX2; on
-ARM NEON; else plain Rust. The cost is one comparison for each pair and no memory.
+radius. The kernels make the same calls: [`Kernel`] chooses AVX-512 with VPOPCNTDQ, else AVX2; else
+plain Rust, which on 64-bit ARM is compiled to NEON. The cost is one comparison for each pair and no
+memory.
 Each kernel has its own order of calls; a caller that needs a fixed order must sort the pairs.
 */
 
@@ -10,9 +11,7 @@ Each kernel has its own order of calls; a caller that needs a fixed order must s
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
-mod neon;
-mod scalar;
+mod portable;
 
 use super::fingerprints::Rows;
 
@@ -25,13 +24,11 @@ pub struct Kernel(Level);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
-    Scalar,
+    Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    #[cfg(target_arch = "aarch64")]
-    Neon,
 }
 
 impl Kernel {
@@ -46,21 +43,18 @@ impl Kernel {
                 return Kernel(Level::Avx2);
             }
         }
-        #[cfg(target_arch = "aarch64")]
-        return Kernel(Level::Neon);
-        #[cfg(not(target_arch = "aarch64"))]
-        Kernel::scalar()
+        Kernel::portable()
     }
 
-    /// The kernel in plain Rust, which is the reference for the others.
-    pub fn scalar() -> Self {
-        Kernel(Level::Scalar)
+    /// The kernel in plain Rust, for what every processor has.
+    pub fn portable() -> Self {
+        Kernel(Level::Portable)
     }
 
-    /// All kernels of this machine, the scalar one first.
+    /// All kernels of this machine, the portable one first.
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut)]
-        let mut kernels = vec![Kernel::scalar()];
+        let mut kernels = vec![Kernel::portable()];
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
@@ -70,21 +64,17 @@ impl Kernel {
                 kernels.push(Kernel(Level::Avx512));
             }
         }
-        #[cfg(target_arch = "aarch64")]
-        kernels.push(Kernel(Level::Neon));
         kernels
     }
 
     /// The name of the instructions.
     pub fn name(self) -> &'static str {
         match self.0 {
-            Level::Scalar => "scalar",
+            Level::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => "avx512vpopcntdq",
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon => "neon",
         }
     }
 
@@ -113,7 +103,7 @@ impl Kernel {
         mut emit: impl FnMut(usize, usize, u32),
     ) {
         match self.0 {
-            Level::Scalar => scalar::tile(queries, rows, max_distance, &mut emit),
+            Level::Portable => portable::tile(queries, rows, max_distance, &mut emit),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a kernel of this level exists only where AVX2 was detected.
             Level::Avx2 => unsafe { avx2::tile(queries, rows, max_distance, &mut emit) },
@@ -121,8 +111,6 @@ impl Kernel {
             // SAFETY: a kernel of this level exists only where AVX-512 F and
             // VPOPCNTDQ were detected.
             Level::Avx512 => unsafe { avx512::tile(queries, rows, max_distance, &mut emit) },
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon => neon::tile(queries, rows, max_distance, &mut emit),
         }
     }
 
@@ -136,15 +124,13 @@ impl Kernel {
         mut emit: impl FnMut(usize, usize, u32),
     ) {
         match self.0 {
-            Level::Scalar => scalar::triangle(rows, max_distance, &mut emit),
+            Level::Portable => portable::triangle(rows, max_distance, &mut emit),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `tile`.
             Level::Avx2 => unsafe { avx2::triangle(rows, max_distance, &mut emit) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `tile`.
             Level::Avx512 => unsafe { avx512::triangle(rows, max_distance, &mut emit) },
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon => neon::triangle(rows, max_distance, &mut emit),
         }
     }
 }

@@ -24,7 +24,7 @@ fn row(bits: u32, at: usize, seed: u64) -> Vec<u64> {
 }
 
 fn linear(fingerprints: &Fingerprints, query: &[u64], max_distance: u32) -> Vec<(u32, u16)> {
-    scan::one_against_many(Kernel::scalar(), query, fingerprints, max_distance).unwrap()
+    scan::one_against_many(Kernel::portable(), query, fingerprints, max_distance).unwrap()
 }
 
 fn schemes(bits: u32, max_distance: u32) -> Vec<Scheme> {
