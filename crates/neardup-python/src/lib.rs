@@ -1,7 +1,8 @@
 /*! The private module `neardup._core`: argument in, core call, result out.
 
 This module has no logic of its own. Names, defaults, validation and documentation
-are in the Python package; the stages are in `neardup-core`. Every call that can take
+are in the Python package; the stages are in `neardup-core`, the search for fingerprints in
+`neardup-hamming`, alignment in `neardup-align`. Every call that can take
 long releases the interpreter lock and runs on a pool with the requested number of
 threads.
 */
