@@ -12,6 +12,7 @@ from neardup.options.groups import ExplainParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.stages import RUNS
 from neardup.recipe.text_inputs import checked_text, prepared
 from neardup.sketch import Fingerprint, number_of
 
@@ -283,7 +284,7 @@ def _explained(
     _, units = prepared(core, recipe, text)
     title = None if title is None else checked_text(title, name)
     # Runs of characters are no words, and have no tags.
-    pairs = [] if recipe.segment.units in ("shingles", "by-script") else core.units(units)
+    pairs = [] if recipe.segment.units in RUNS else core.units(units)
     tags: dict[str, str] = {}
     for word, tag in pairs:
         tags.setdefault(word.lower() if recipe.weigh.lowercase_units else word, tag)

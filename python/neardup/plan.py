@@ -243,10 +243,10 @@ def _sample_recall(wanted: Rule, keys: int) -> float:
 
 
 def _searches_what_it_compares(recipe: Recipe, wanted: Rule) -> bool:
-    """Return whether the features are the shingles that resemblance compares."""
+    """Return whether the features are the shingles that the measure compares."""
     weigh, segment = recipe.weigh, recipe.segment
     return (
-        segment.units == "shingles"
+        segment.units == ("script-shingles" if wanted.measured == "content" else "shingles")
         and segment.k == wanted.shingle
         and weigh.stop_words == NONE
         and not weigh.drop_punctuation

@@ -14,6 +14,8 @@ MARKERS = HERE.parents[1] / "python" / "neardup" / "recipe" / "presets" / "marke
 WIDTHS = (32, 64, 128, 256)
 #: The recipes that make samples, and how many features they want.
 SIZES = {"general": 32, "containment": 128, "aligned": 64, "shingle-sample": 64, "shingle": 0}
+#: Those whose shingles are longer in a text with spaces.
+BY_SCRIPT = ("general", "containment")
 #: Values of a signature, and keys of a sample, that the file has; the rest follows.
 PINNED = 8
 COLLAPSED = recipes.FULL | {"whitespace": "collapse"}
@@ -73,16 +75,21 @@ def vectors(documents):
                     name: f"{value:0{widths.get(name, 16)}x}" for name, value in prints.items()
                 },
                 "minhash": listed(recipes.minhash(document["text"])),
-                "samples": {name: pinned(document["text"], size) for name, size in SIZES.items()},
+                "samples": {name: pinned(document["text"], name) for name in SIZES},
             }
         )
     return out
 
 
-def pinned(text, size):
+def pinned(text, name):
     """Return what the file has of a sample: its rate, its number of keys, the first of them."""
-    rate, keys = recipes.sample(text, size)
+    rate, keys = sample(text, name)
     return {"rate": rate, "size": len(keys), "keys": listed(keys)}
+
+
+def sample(text, name):
+    """Return the rate and the keys that a recipe samples."""
+    return recipes.sample(text, SIZES[name], by_script=name in BY_SCRIPT)
 
 
 def listed(values):

@@ -42,15 +42,15 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "f66b3d80c59c",
-    "containment": "3c031c44678b",
-    "aligned": "5d426352d149",
+    "general": "d9bc672d88b6",
+    "containment": "49ecd533e00d",
+    "aligned": "120e7898ccd7",
     "characters": "26708c03d59b",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
     "improved": "8763ee3a6aa8",
-    "shingle": "67154b0ad48c",
-    "shingle-sample": "1f2e714a35e5",
+    "shingle": "bd4c7ceb8dea",
+    "shingle-sample": "0f5f7d627eea",
     "minhash": "c8a506e309c5",
     "news": "94d332f57a29",
     "bkdr": "519c95e13cba",

@@ -57,8 +57,12 @@ MONTHS = re.findall(
 @lru_cache(maxsize=1000)
 def hashes(text, k):
     """Return the hashes of the text's distinct shingles, longer ones of spaced text."""
-    length = -(-8 * k // 5) if is_spaced(text) else k
-    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, length))
+    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, length_of(text, k)))
+
+
+def length_of(text, k):
+    """Return k, or 8/5 k in a text with spaces."""
+    return -(-8 * k // 5) if is_spaced(text) else k
 
 
 def is_spaced(text):

@@ -8,7 +8,7 @@ from . import minhash as signing
 from . import sample as sampling
 from . import segment, sketch, weigh
 from .characters import is_letter
-from .content import letters
+from .content import length_of, letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
@@ -20,13 +20,14 @@ def characters(text, bits=128):
     return sketch.simhash(features, bits, sketch.xxh3, tie=0)
 
 
-def shingles(text, k=5, drop_punctuation=False):
-    """Return the set of shingles.
+def shingles(text, k=5, drop_punctuation=False, by_script=False):
+    """Return the set of shingles, `by_script` of 8/5 `k` characters in a text with spaces.
 
     With `drop_punctuation`, only those with a letter or a digit. A text without a letter
     or a digit has none.
     """
     normalized = normalize(text, **FULL)
+    k = length_of(normalized, k) if by_script else k
     units = segment.shingles(normalized, k) if letters(normalized) else []
     return {unit for unit in units if letters(unit) or not drop_punctuation}
 
@@ -37,7 +38,7 @@ def minhash(text, num_perm=128, **filters):
 
 
 def sample(text, size, **filters):
-    """Sample 5-shingles: 32 for `general`, 64 for `shingle-sample`, 0, all, for `shingle`."""
+    """Sample 5-shingles: 64 for `shingle-sample`, 0, all, for `shingle`."""
     return sampling.sample(shingles(text, **filters), size)
 
 

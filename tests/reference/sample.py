@@ -1,6 +1,6 @@
 """sketch: a set of features to a sample of them.
 
-The low half of a feature's XXH3 is its key. All documents keep the smallest keys:
+The leading half of a feature's XXH3 is its key. All documents keep the smallest keys:
 at rate r, a power of two, those of at most (2^32 - 1) / r (Broder 1997). So a sample
 cut at a larger rate is the sample of that rate.
 """
@@ -22,7 +22,7 @@ def rate_of(count, size):
 def sample(features, size):
     """Return (rate, keys) of a set of features, the keys in ascending order."""
     rate = rate_of(len(features), size)
-    return rate, cut(sorted({xxh3(feature, 64) % 2**32 for feature in features}), rate)
+    return rate, cut(sorted({xxh3(feature, 64) >> 32 for feature in features}), rate)
 
 
 def cut(keys, rate):

@@ -244,12 +244,12 @@ def test_signature_by_hand():
 def test_sample_by_hand():
     assert [sample.rate_of(count, 32) for count in (0, 31, 63, 64, 127, 128)] == [1, 1, 1, 2, 2, 4]
     assert sample.rate_of(10**6, 0) == 1
-    keys = sorted(sketch.xxh3(unit, 32) for unit in "abc")
+    keys = sorted(sketch.xxh3(unit, 64) >> 32 for unit in "abc")
     assert sample.sample("abc", 2) == (1, keys)
     rate, kept = sample.sample("abcdefgh", 2)
     assert (rate, kept) == (
         4,
-        sorted(key for unit in "abcdefgh" if (key := sketch.xxh3(unit, 32)) < 2**30),
+        sorted(key for unit in "abcdefgh" if (key := sketch.xxh3(unit, 64) >> 32) < 2**30),
     )
     assert sample.rate_of(10**9, 32) == 4096
     assert sample.resemblance((1, [1, 2, 3]), (1, [2, 3, 4])) == 0.5

@@ -189,16 +189,17 @@ impl Recipe {
         self.weigher.uses_title()
     }
 
-    /// Whether sketching computes the hash of every shingle of `k` characters; if so,
+    /// Whether sketching hashes every shingle of [`shingle_len`](segment::shingle_len) of `k`; if so,
     /// [`Scratch::hashes`] holds them.
     pub(crate) fn hashes_shingles(&self, k: usize) -> bool {
-        matches!(self.sketcher, Sketcher::Sample { .. }) && self.shingle() == Some(k)
+        let is_sample = matches!(self.sketcher, Sketcher::Sample { .. });
+        is_sample && self.weigher.keeps_all() && self.segmenter.has_script_shingles(k)
     }
 
-    /// The length of the shingles, if every shingle is a feature.
-    fn shingle(&self) -> Option<usize> {
+    /// The length of the shingles of a text, if every shingle is a feature.
+    fn shingle_len(&self, text: &str) -> Option<usize> {
         self.segmenter
-            .shingle()
+            .shingle_len(text)
             .filter(|_| self.weigher.keeps_all())
     }
 
@@ -491,7 +492,7 @@ impl Recipe {
             ..
         } = scratch;
         let says_something = |text: &str| text.chars().any(normalize::is_letter_or_digit);
-        let shingle = self.shingle();
+        let shingle = self.shingle_len(normalized);
         let mut is_content = shingle.is_some() && says_something(normalized);
         let mut features = 0;
         for share in Share::all_of(normalized) {

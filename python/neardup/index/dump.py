@@ -27,7 +27,6 @@ from neardup.index.decide import Decider
 from neardup.index.engine import Engine
 from neardup.index.schema import (
     SCHEMA,
-    UPGRADED,
     all_keys,
     background,
     documents,
@@ -286,10 +285,10 @@ class _Lines:
                     file=self.name,
                 )
             )
-        for name, known in (("format", (FORMAT,)), ("schema", (SCHEMA, *UPGRADED))):
-            if header.get(name) not in known:
+        for name, known in (("format", FORMAT), ("schema", SCHEMA)):
+            if header.get(name) != known:
                 shown = repr(header.get(name))
-                values = {"file": self.name, "field": name, "expected": known[0], "value": shown}
+                values = {"file": self.name, "field": name, "expected": known, "value": shown}
                 raise IndexFormatError(
                     Message(
                         "{file}: must be an export with {field} {expected}. Got {value} "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,10 +11,7 @@ from neardup.base.messages import Message
 from neardup.index.values import FREED, KEPT
 
 #: Version of the tables below. Raise it with every change to them.
-SCHEMA = 2
-
-#: Older versions that opening an index upgrades to this one.
-UPGRADED = (1,)
+SCHEMA = 3
 
 METADATA = sa.MetaData()
 
@@ -151,20 +147,6 @@ events = sa.Table(
     sa.Column("details", _TEXT),
 )
 sa.Index("events_id", events.c.id)
-
-
-def version_of(tables: Collection[str]) -> str:
-    """Return the version that has tables of these names."""
-    return str(SCHEMA) if passages.name in tables else "1"
-
-
-def upgrade(connection: sa.Connection) -> None:
-    """Upgrade the tables of an older version, in a write transaction."""
-    query = sa.select(meta.c.value).where(meta.c.name == "schema")
-    if connection.execute(query).scalar_one() == "1":
-        passages.create(connection)
-    statement = sa.update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA))
-    connection.execute(statement)
 
 
 def missing_parts(connection: sa.Connection) -> list[Message]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
-from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, Stages
+from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, RUNS, Stages
 
 if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 4
+FORMAT = 5
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
 MEASURES = {"content": 2, "containment": 1, "aligned": 1}
@@ -44,7 +44,7 @@ def compiled(recipe: Stages) -> _core.Recipe:
 def units_name(recipe: Stages) -> str:
     """Return the name of a recipe's kind of units, for tables that count them."""
     segment = recipe.segment
-    if segment.units in ("shingles", "by-script"):
+    if segment.units in RUNS:
         return f"{segment.units}:{segment.k}"
     return segment.units
 
@@ -107,9 +107,12 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
+    # Format 5 took the keys of samples from the leading half of a hash.
+    if recipe.sketch.kind == "sample":
+        return FORMAT
     # Format 4 changed the BKDR remainder.
     if recipe.sketch.hash == "bkdr":
-        return FORMAT
+        return 4
     # Format 3 changed short markers, the tag null, and the word before the first slash.
     if recipe.weigh.scheme == "improved" or recipe.segment.units == "tagged":
         return 3

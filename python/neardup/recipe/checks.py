@@ -14,7 +14,17 @@ from neardup.base.validation import (
     check_whole,
 )
 from neardup.exceptions import ParameterError
-from neardup.recipe.stages import BUNDLED, CORPUS, NONE, OF_KIND, STAGES, Decide, Sketch, Stages
+from neardup.recipe.stages import (
+    BUNDLED,
+    CORPUS,
+    NONE,
+    OF_KIND,
+    RUNS,
+    STAGES,
+    Decide,
+    Sketch,
+    Stages,
+)
 
 _CHOICES = {
     ("normalize", "whitespace"): ("keep", "collapse", "by-script"),
@@ -31,7 +41,7 @@ _CHOICES = {
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 #: Widths of fingerprints by XXH3, and the widest by the other hashes.
 _WIDTHS, _WIDEST = (32, 64, 128, 256), {"news": 256, "bkdr": 64}
-_UNITS = ("words", "unicode-words", "shingles", "by-script", "tagged", "ictclas")
+_UNITS = ("words", "unicode-words", *RUNS, "tagged", "ictclas")
 
 
 def measures_of_texts() -> tuple[str, ...]:

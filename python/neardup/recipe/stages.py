@@ -10,6 +10,9 @@ EXTENDED = "extended"
 NONE = "none"
 CORPUS = "corpus"
 
+#: Units that are runs of characters, of which `k` is the length.
+RUNS = ("shingles", "script-shingles", "by-script")
+
 #: Settings that name a file, unless they are one of these words.
 FILES = (
     ("segment", "user_dictionary", ("",)),
@@ -54,7 +57,8 @@ class Segment:
     ----------
     units : str, default="by-script"
         ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
-        (runs of `k` characters), ``by-script`` (runs of `k` characters in
+        (runs of `k` characters), ``script-shingles`` (the same, but of 8/5 `k`
+        in a text with spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and
         only U+0020 between tokens, as the BKDR program reads it), or

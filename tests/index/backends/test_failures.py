@@ -102,7 +102,7 @@ class TestWhatIsThere:
 
     @pytest.mark.parametrize(
         ("schema", "way"),
-        [("3", "Upgrade neardup, or export"), ("0", "Continue with that version")],
+        [("4", "Upgrade neardup, or export"), ("0", "Continue with that version")],
     )
     def test_another_schema(self, schema, way, location, opened):
         database = opened(location)
@@ -112,7 +112,7 @@ class TestWhatIsThere:
             connection.execute(meta.insert().values(name="neardup", value="0.9.0"))
         again = opened(location, tables=False, must_exist=True)
         message = refused(
-            IndexFormatError, "must have schema 2", database.location, again.check_schema
+            IndexFormatError, "must have schema 3", database.location, again.check_schema
         )
         assert f"Got {schema} instead, written by neardup 0.9.0. {way}" in message
 

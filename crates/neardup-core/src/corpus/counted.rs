@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::document::Sketched;
 use super::identity::FirstByText;
 use crate::recipe::Scratch;
+use crate::segment::shingle_len;
 use crate::sketch::{Distinct, is_long};
-use crate::verify::{
-    Sample, Samples, ShingleFrequencies, content_hashes, is_short, is_spaced, shingle_len,
-};
+use crate::verify::{Sample, Samples, ShingleFrequencies, content_hashes, is_short};
 
 /// The shingle counts, the texts that have a sample, and their samples.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl Counting<'_> {
         let Buffers { hashes, distinct } = buffers;
         let sample = if is_long(&made.text) {
             Sample::of_long(&made.text, shingle_len(&made.text, *k), level, hashes)
-        } else if self.are_hashed && !is_spaced(&made.text) {
+        } else if self.are_hashed {
             Sample::of_distinct(scratch.hashes(), level)
         } else {
             hashes.clear();

@@ -8,6 +8,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `words` | Chinese | a word of jieba with its ICTCLAS-compatible tag; all of them, spaces and punctuation too |
 | `unicode-words` | languages with spaces | a word of Unicode Standard Annex #29 |
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
+| `script-shingles` | any text, by what its characters say | the same, of 8/5 as many where the script has spaces between words |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
 | `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
@@ -47,6 +48,8 @@ pub enum Units {
     UnicodeWords,
     /// Runs of `k` characters.
     Shingles,
+    /// Runs of `k` characters, or of [`shingle_len`] where a text has spaces between words.
+    ScriptShingles,
     /// Runs of `k` characters or whole words, by script.
     #[default]
     ByScript,
@@ -113,6 +116,7 @@ enum Kind {
     Words(Words),
     UnicodeWords,
     Shingles { k: usize },
+    ScriptShingles { k: usize },
     ByScript { k: usize, scripts: Scripts },
     Tagged { drop_tags: Vec<String> },
     Ictclas { drop_tags: Vec<String> },
@@ -138,6 +142,7 @@ impl Segmenter {
             Units::Words => Kind::Words(Words::new(user_dictionary)?),
             Units::UnicodeWords => Kind::UnicodeWords,
             Units::Shingles => Kind::Shingles { k },
+            Units::ScriptShingles => Kind::ScriptShingles { k },
             Units::ByScript => Kind::ByScript {
                 k,
                 scripts: Scripts::get(),
@@ -152,12 +157,18 @@ impl Segmenter {
         }))
     }
 
-    /// The length of the shingles, if units are shingles in every script.
-    pub(crate) fn shingle(&self) -> Option<usize> {
+    /// The length of the shingles of a text, if units are shingles in every script.
+    pub(crate) fn shingle_len(&self, text: &str) -> Option<usize> {
         match self.0 {
             Kind::Shingles { k } => Some(k),
+            Kind::ScriptShingles { k } => Some(shingle_len(text, k)),
             _ => None,
         }
+    }
+
+    /// Whether units are shingles of [`shingle_len`] of `k`.
+    pub(crate) fn has_script_shingles(&self, k: usize) -> bool {
+        matches!(self.0, Kind::ScriptShingles { k: other } if other == k)
     }
 
     /// Calls `take` with each unit of `text`, in order.
@@ -166,8 +177,9 @@ impl Segmenter {
         match &self.0 {
             Kind::Words(words) => words.for_each(text, take),
             Kind::UnicodeWords => text.unicode_words().for_each(|word| take(untagged(word))),
-            Kind::Shingles { k } => {
-                shingles(text, *k).for_each(|shingle| take(untagged(&text[shingle])));
+            Kind::Shingles { .. } | Kind::ScriptShingles { .. } => {
+                let k = self.shingle_len(text).unwrap_or(1);
+                shingles(text, k).for_each(|shingle| take(untagged(&text[shingle])));
             }
             Kind::ByScript { k, scripts } => {
                 scripts.for_each(text, *k, |unit| take(untagged(unit)));
@@ -181,6 +193,34 @@ impl Segmenter {
 
 fn untagged(text: &str) -> Unit<'_> {
     Unit { text, tag: "" }
+}
+
+/// The length of the shingles of a text that say about as much as `k` characters of a script without
+/// spaces: `k`, or 8/5 as many in a script with spaces between words.
+///
+/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
+/// three words, which few have.
+pub fn shingle_len(text: &str, k: usize) -> usize {
+    if is_spaced(text) {
+        (8 * k).div_ceil(5)
+    } else {
+        k
+    }
+}
+
+/// Whether a text is mostly of a script with spaces between words, where four
+/// letters say about as much as one character of another script.
+pub fn is_spaced(text: &str) -> bool {
+    // By the first byte of a character, and the second where letters up to U+0DFF and others share it.
+    let bytes = text.as_bytes();
+    let (mut narrow, mut wide) = (0_usize, 0_usize);
+    for (&first, &second) in bytes.iter().zip(bytes.iter().skip(1).chain([&0])) {
+        let is_shared = first == 0xe0;
+        let is_low = matches!(first, 0xc3..=0xdf) || is_shared && second < 0xb8;
+        narrow += usize::from(first.is_ascii_alphabetic() || is_low);
+        wide += usize::from(first > 0xe0 || is_shared && second >= 0xb8);
+    }
+    narrow > 4 * wide
 }
 
 /// Where every run of `k` characters of `text` is; the text itself if it is shorter.
@@ -204,4 +244,29 @@ pub(crate) fn shingles(text: &str, k: usize) -> impl Iterator<Item = Range<usize
 fn width(first: u8) -> usize {
     // Sums of comparisons: scripts are mixed, and no processor could foresee a branch.
     1 + usize::from(first >= 0xc0) + usize::from(first >= 0xe0) + usize::from(first >= 0xf0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_letters_weigh_as_one_character() {
+        assert!(!is_spaced("渡口abcdefgh"));
+        assert!(is_spaced("渡口abcdefghi"));
+        assert!(is_spaced("Ärzte"));
+        assert!(is_spaced("паром"));
+        assert!(!is_spaced("สวัสดี"));
+        assert!(!is_spaced("12:30"));
+    }
+
+    #[test]
+    fn letters_up_to_u0dff_are_narrow() {
+        for c in '\u{1}'..='\u{2FFF}' {
+            let is_letter = matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}');
+            let text = format!("{c}{c}");
+            assert_eq!(is_spaced(&text), is_letter, "{c:?}");
+            assert_eq!(is_spaced(&format!("渡{c}bcde")), is_letter, "{c:?}");
+        }
+    }
 }

@@ -44,6 +44,7 @@ pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
 pub(crate) use sample::Sampler;
 pub use sample::is_kept;
+pub(crate) use sample::{is_of, level_of};
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

@@ -1,18 +1,17 @@
 /*! Samples: a share of the features themselves, chosen in the same way in every document.
 
-A feature's key is the low half of its XXH3. A document keeps the features with the
-smallest keys, those below 2^32 / `rate`. So two documents keep the same ones of their
-shared features, and the overlap of the samples estimates the overlap of the
-documents (Broder, *On the resemblance and containment of documents*, 1997; Manber,
-*Finding similar files in a large file system*, USENIX 1994). The rate is the largest
-power of two that leaves at least the wanted number of keys. So short documents keep all
-features, and long ones at most about twice the wanted number. If two documents have
-different rates, the sample with the lower rate, cut at the limit of the other, is again a
-sample of its document.
+A feature is *of level l* if the leading l bits of its XXH3 are zero, which is true of one in 2^l. A
+document keeps the features of the largest level that leaves at least the wanted number of them. So two
+documents keep the same ones of their shared features, and the overlap of the samples estimates the
+overlap of the documents (Broder, *On the resemblance and containment of documents*, 1997; Manber,
+*Finding similar files in a large file system*, USENIX 1994). Short documents keep all features, and
+long ones at most about twice the wanted number. If two documents have different levels, what is of the
+higher one is again a sample of its document.
 
-Two features of a pair have the same key by chance once in four million pairs of
-short documents, and more often at higher rates. So the rate is limited, and
-documents of more than [`MAX_RATE`] times the wanted size keep more keys.
+The key of a feature is the leading half of its hash, and the *rate* of a sample is 2^l: its keys are
+below 2^32 / rate. Two features of a pair have the same key by chance once in four million pairs of
+short documents, and more often at higher rates. So the rate is limited, and documents of more than
+[`MAX_RATE`] times the wanted size keep more keys.
 */
 
 use crate::buckets::sorted;
@@ -46,9 +45,10 @@ impl<'k> Sampler<'k> {
         self.features += features.len();
         // The rate only grows, so that nothing left out now would be kept later.
         let rate = rate(self.features, self.size);
-        self.keys.retain(|&key| is_kept(key, rate));
-        let all = features.iter().map(|&hash| hash as u32);
-        self.keys.extend(all.filter(|&key| is_kept(key, rate)));
+        let is_kept = |&key: &u32| is_kept(key, rate);
+        self.keys.retain(is_kept);
+        let all = features.iter().map(|&hash| (hash >> 32) as u32);
+        self.keys.extend(all.filter(is_kept));
     }
 
     /// Returns the rate of the sample, which is ascending and without repeats.
@@ -63,10 +63,24 @@ impl<'k> Sampler<'k> {
 
 /// The largest rate, a power of two, that leaves `size` of `features` features on average.
 fn rate(features: usize, size: u32) -> u32 {
-    match features.checked_div(size as usize) {
-        None | Some(0) => 1,
-        Some(share) => 1 << share.ilog2().min(MAX_RATE.ilog2()),
+    match size {
+        0 => 1,
+        size => 1 << level_of(features, size as usize).min(MAX_RATE.ilog2()),
     }
+}
+
+/// The largest level that leaves `size` of so many features on average; 0 if there are fewer.
+pub(crate) fn level_of(features: usize, size: usize) -> u32 {
+    (features / size).checked_ilog2().unwrap_or(0)
+}
+
+/// Whether a hash is of a level.
+///
+/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
+/// All bits of XXH3 are equally well mixed.
+#[inline]
+pub(crate) fn is_of(level: u32, hash: u64) -> bool {
+    hash <= u64::MAX.checked_shr(level).unwrap_or(0)
 }
 
 /// Whether a sample of this rate keeps a key.

@@ -38,8 +38,9 @@ use super::resemblance::{Overlap, Shingles};
 use super::sample::{Sample, text_level};
 use super::shingle_frequencies::{RARE, ShingleFrequencies};
 use super::short::{Letters, SHORT};
-use super::units::{Units, is_spaced};
+use super::units::Units;
 use super::weighed::{Scratch, Weighed, Weighing};
+use crate::segment::shingle_len;
 use crate::sketch::shingle_hashes;
 
 /// Units of the shorter text from which on numbers have less than their full weight.
@@ -77,21 +78,9 @@ pub struct Evidence {
 }
 
 /// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
-/// characters, or of 8/5 as many in a script with spaces between words.
-///
-/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
-/// three words, which few have.
+/// characters, or as many as [`shingle_len`] says.
 pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     shingle_hashes(text, shingle_len(text, k), hashes);
-}
-
-/// The characters of a shingle of [`content_hashes`].
-pub(crate) fn shingle_len(text: &str, k: usize) -> usize {
-    if is_spaced(text) {
-        (8 * k).div_ceil(5)
-    } else {
-        k
-    }
 }
 
 impl Profile {

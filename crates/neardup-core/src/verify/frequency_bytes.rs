@@ -11,10 +11,10 @@ one in `ONE_IN`, chosen by their trailing bits, since the leading ones already s
 shingles by which a long text is counted.
 */
 
-use super::sample::is_of;
 use super::shingle_frequencies::{DEFAULT_ENTRIES, ShingleFrequencies};
 use crate::bytes::Bytes;
 use crate::error::Result;
+use crate::sketch::is_of;
 
 /// Changes whenever the bytes or the choice of shingles change. Format 1 counted texts in
 /// scripts with spaces by shingles as short as those of other scripts.

@@ -41,7 +41,6 @@ mod weighed;
 
 pub use aligned::{Aligned, EXACT};
 pub use containment::{Containment, Direction};
-pub(crate) use content::shingle_len;
 pub use content::{Evidence, Profile, content_hashes};
 pub use measure::Measure;
 pub use resemblance::{Overlap, Shingles};
@@ -49,6 +48,6 @@ pub use sample::Sample;
 pub use samples::Samples;
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::{SHORT, is_short};
-pub use units::{Units, is_spaced};
+pub use units::Units;
 pub use verifier::Verifier;
 pub use weighed::{KNOWN, Scratch, Weighed};

@@ -1,10 +1,10 @@
 /*! The sample of a text: a share of its shingles, chosen by their hashes and therefore the same in
 every text.
 
-A shingle is *of level l* if the leading l bits of its hash are zero, which is true of one in 2^l. The
-sample of a text of n distinct shingles has those of the largest level l with n / 2^l >= [`SAMPLE`]:
-128 to 255 shingles on average, and all of a text with fewer. In sorted order a sample is a prefix of
-the set, and that of a higher level a prefix of the sample.
+The sample of a text of n distinct shingles has those of the largest [level](crate::sketch) l with
+n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fewer. In sorted order a
+sample is a prefix of the set, and that of a higher level a prefix of the sample; the keys by which
+such documents are searched are its beginning too.
 */
 
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Sampled;
 use crate::buckets::sorted;
-use crate::sketch::{Distinct, Share, shingle_hashes_in};
+use crate::sketch::{Distinct, Share, is_of, level_of, shingle_hashes_in};
 
 /// The minimum size of a text's sample, on average.
 pub const SAMPLE: usize = 128;
@@ -151,16 +151,7 @@ fn of_level(hashes: &[u64], level: u32) -> &[u64] {
 /// The largest level at which a text with this many distinct shingles still has a sample of
 /// [`SAMPLE`] on average; 0 if it has fewer shingles than that.
 pub(super) fn text_level(shingles: usize) -> u32 {
-    (shingles / SAMPLE).checked_ilog2().unwrap_or(0)
-}
-
-/// Whether a hash is of a level.
-///
-/// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
-/// All bits of XXH3 are equally well mixed.
-#[inline]
-pub(crate) fn is_of(level: u32, hash: u64) -> bool {
-    hash <= u64::MAX.checked_shr(level).unwrap_or(0)
+    level_of(shingles, SAMPLE)
 }
 
 #[cfg(test)]

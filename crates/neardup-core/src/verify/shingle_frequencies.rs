@@ -24,8 +24,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::sample::{Sample, is_of};
+use super::sample::Sample;
 use crate::buckets::{deal, gathered};
+use crate::sketch::is_of;
 
 /// The maximum number of shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;

@@ -117,17 +117,6 @@ fn units(text: &str, found: &mut Vec<u64>) {
     }
 }
 
-/// Whether a text is mostly of a script with spaces between words, where four
-/// letters say about as much as one character of another script.
-pub fn is_spaced(text: &str) -> bool {
-    let (mut narrow, mut wide) = (0_usize, 0_usize);
-    for c in text.chars() {
-        narrow += usize::from(matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}'));
-        wide += usize::from(c >= '\u{E00}');
-    }
-    narrow > 4 * wide
-}
-
 /// A character of a word. Letters from Thai on have no spaces between words or, as Korean, count
 /// one by one all the same.
 fn is_of_word(c: char) -> bool {
@@ -359,15 +348,5 @@ mod tests {
         }
         let numbers: Vec<bool> = of("第3天 a1b").into_iter().map(is_number).collect();
         assert_eq!(numbers, [false, true, false, false, true, false]);
-    }
-
-    #[test]
-    fn four_letters_weigh_as_one_character() {
-        assert!(!is_spaced("渡口abcdefgh"));
-        assert!(is_spaced("渡口abcdefghi"));
-        assert!(is_spaced("Ärzte"));
-        assert!(is_spaced("паром"));
-        assert!(!is_spaced("สวัสดี"));
-        assert!(!is_spaced("12:30"));
     }
 }

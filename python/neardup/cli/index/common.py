@@ -65,19 +65,6 @@ def opened(
             tell_note(Message("waiting for another writer."))
 
         database.on_wait = say_once
-        if database.upgraded_from is not None:
-            from neardup.index.schema import SCHEMA
-
-            before = database.upgraded_from
-            tell_note(
-                Message(
-                    "upgraded {index} from schema {before} to {schema}, the schema of "
-                    "this version.",
-                    index=database.location,
-                    before=before,
-                    schema=SCHEMA,
-                )
-            )
     return index
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends.failures import Moment, explained
-from neardup.index.schema import METADATA, SCHEMA, UPGRADED, meta, upgrade, version_of
+from neardup.index.schema import METADATA, SCHEMA, meta
 from neardup.readers.streams import printable
 
 #: Tables that every version of the schema has.
@@ -59,8 +59,6 @@ class Database(ABC):
         self.on_wait: Callable[[], None] | None = None
         #: Called in the child after a fork.
         self.on_fork: Callable[[], None] | None = None
-        #: The schema version before opening upgraded it; None if it was not upgraded.
-        self.upgraded_from: str | None = None
         _OPEN.add(self)
 
     def find(self, *, must_exist: bool) -> None:
@@ -165,28 +163,11 @@ class Database(ABC):
         return made
 
     def check_schema(self) -> None:
-        """Upgrade the tables to the current schema version, or raise."""
+        """Raise an error unless the index has the tables of this version."""
         with self.reading() as connection:
             stored = self._version(connection)
             by = self._version(connection, "neardup")
-            of_tables = version_of(self._tables(connection))
-        is_known = stored in [str(version) for version in (SCHEMA, *UPGRADED)]
-        if is_known and stored != of_tables:
-            raise self._wrong(
-                N_(
-                    "{location}: must have the tables of schema {found}, its number in the table "
-                    "meta. Got those of schema {tables} instead: another program has changed it. "
-                    "Restore a back-up."
-                ),
-                found=stored,
-                tables=of_tables,
-            )
         if stored == str(SCHEMA):
-            return
-        if is_known:
-            with self.writing() as connection:
-                upgrade(connection)
-            self.upgraded_from = stored
             return
         newer = stored is not None and stored.isdecimal() and int(stored) > SCHEMA
         if by:
