@@ -67,3 +67,15 @@ def write_records(path, texts, seed=0):
             }
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     return path
+
+
+def of_common_phrases(rng, phrases, each, count):
+    """Return distinct texts, each of some of the same phrases and of nothing else.
+
+    All phrases begin and end alike, so that what lies across two of them is as common.
+    """
+    known = ["东南西北" + letters(rng, 24) + "春夏秋冬" for _ in range(phrases)]
+    texts = {}
+    while len(texts) < count:
+        texts["".join(rng.sample(known, each))] = None
+    return list(texts)

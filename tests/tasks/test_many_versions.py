@@ -14,7 +14,7 @@ from neardup.recipe.assets import compiled
 from neardup.recipe.rule import rule
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
-from neardup.run.summary import template_notes
+from neardup.run.summary import Summary, template_notes
 
 RECIPE = load_recipe("general")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -118,14 +118,14 @@ def with_a_phrase(count):
 
 
 @pytest.mark.slow
-def test_what_full_lists_leave_out_of_pairs_is_told():
+def test_what_full_lists_leave_out_of_pairs_is_counted():
     """Of 10,200 texts with one phrase, each of its shingles leaves out 200."""
     summary = pairs(with_a_phrase(10_200)).summary
     assert (summary.pairs, summary.unlisted) == (0, 200)
     assert summary.closed_lists == 5
     assert summary.unlisted_pairs == 200 * 199 // 2
-    (note,) = template_notes(summary)
-    assert note.values["count"] == 200
+    # These are few of all pairs.
+    assert template_notes(summary) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -135,5 +135,34 @@ def test_what_full_lists_leave_out_of_dedup_is_told(workers):
     assert (summary.kept, summary.closed_lists, summary.unlisted) == (100, 5, 68)
     # Five lists left out the same documents, so these are not five times as many pairs.
     assert summary.unlisted_pairs == 68 * 67 // 2
+    (note,) = template_notes(summary)
+    assert note.values["share"] == (68 * 67) / (100 * 99)
     summary = dedup(with_a_phrase(32), workers=workers).summary
     assert (summary.closed_lists, summary.unlisted, summary.unlisted_pairs) == (0, 0, 0)
+
+
+def test_where_full_lists_hide_duplicates_a_note_names_the_exhaustive_search():
+    texts = hard_texts.of_common_phrases(random.Random(5), 30, 4, 500)
+    rng = random.Random(6)
+    texts += [hard_texts.edited(rng, text) for text in texts]
+    usual = dedup(texts, threshold=0.8).summary
+    exhaustive = dedup(texts, threshold=0.8, exhaustive=True).summary
+    assert exhaustive.near_duplicates > usual.near_duplicates
+    assert len(template_notes(usual)) == 1
+    assert template_notes(exhaustive) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_told"),
+    [
+        ({"kept": 100}, False),
+        ({"kept": 50}, True),
+        ({"kept": 50, "against": 50}, False),
+        # `pairs` keeps none, and files all.
+        ({"read": 50}, True),
+        ({"read": 100}, False),
+    ],
+)
+def test_few_of_all_pairs_are_not_worth_a_note(counts, is_told):
+    summary = Summary("dedup", unlisted_pairs=200, **counts)
+    assert bool(template_notes(summary)) is is_told

@@ -54,15 +54,15 @@ pub fn replaced(
 
 /// The bytes of the text of a record, without its quotation marks.
 fn text_of(line: &str, names: &[String]) -> Option<Range<usize>> {
-    let mut found = vec![None; names.len()];
+    let mut raw_values = vec![None; names.len()];
     let mut parser = serde_json::Deserializer::from_str(line);
     parser
         .deserialize_map(Fields {
             names,
-            found: &mut found,
+            raw_values: &mut raw_values,
         })
         .ok()?;
-    let raw: &str = found.into_iter().flatten().next()?;
+    let raw: &str = raw_values.into_iter().flatten().next()?;
     let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
     let begin = inside.as_ptr() as usize - line.as_ptr() as usize;
     Some(begin..begin + inside.len())
@@ -97,7 +97,7 @@ fn units(raw: &str) -> impl Iterator<Item = Range<usize>> {
 /// Puts the JSON of the named fields of an object into their places.
 struct Fields<'f, 'a> {
     names: &'f [String],
-    found: &'f mut Vec<Option<&'a str>>,
+    raw_values: &'f mut Vec<Option<&'a str>>,
 }
 
 impl<'a> Visitor<'a> for Fields<'_, 'a> {
@@ -111,7 +111,7 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
         while let Some(Key(key)) = map.next_key_seed(KeySeed)? {
             let value = map.next_value::<&RawValue>()?.get();
             if let Some(place) = self.names.iter().position(|name| *name == key) {
-                self.found[place] = Some(value);
+                self.raw_values[place] = Some(value);
             }
         }
         Ok(())

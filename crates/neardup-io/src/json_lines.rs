@@ -96,12 +96,12 @@ pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Col
     let mut extra = vec![String::from("["); fields.extra.len()];
     let mut unclear = Vec::new();
     let mut has_title = false;
-    let mut found = Values::default();
+    let mut record_values = Values::default();
     for (at, record) in records::of(block).enumerate() {
         if at > 0 {
             extra.iter_mut().for_each(|values| values.push(','));
         }
-        let known = found.read(fields, record);
+        let known = record_values.read(fields, record);
         match known.as_ref().and_then(|known| known.id.as_deref()) {
             Some(id) => ids.append_value(id),
             None if source.is_empty() => ids.append_null(),
@@ -116,11 +116,11 @@ pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Col
         };
         texts.append_value(known.text);
         if let (Some(titles), Some(place)) = (&mut titles, fields.title) {
-            has_title |= found.values[place].is_some();
-            titles.append_option(found.text(place));
+            has_title |= record_values.values[place].is_some();
+            titles.append_option(record_values.text(place));
         }
         for (values, &place) in extra.iter_mut().zip(&fields.extra) {
-            values.push_str(found.raw[place].unwrap_or("null"));
+            values.push_str(record_values.raw[place].unwrap_or("null"));
         }
     }
     extra.iter_mut().for_each(|values| values.push(']'));
@@ -159,7 +159,7 @@ impl<'a> Values<'a> {
         let mut parser = serde_json::Deserializer::from_str(record);
         let wanted = Wanted {
             fields,
-            found: self,
+            record_values: self,
         };
         parser.deserialize_map(wanted).ok()?;
         parser.end().ok()?;
@@ -215,7 +215,7 @@ enum Value<'a> {
 /// Puts the wanted fields of an object into their places.
 struct Wanted<'w, 'a> {
     fields: &'w Fields,
-    found: &'w mut Values<'a>,
+    record_values: &'w mut Values<'a>,
 }
 
 impl<'a> Visitor<'a> for Wanted<'_, 'a> {
@@ -226,7 +226,10 @@ impl<'a> Visitor<'a> for Wanted<'_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let Wanted { fields, found } = self;
+        let Wanted {
+            fields,
+            record_values,
+        } = self;
         while let Some(place) = map.next_key_seed(Place(&fields.names))? {
             match place {
                 None => drop(map.next_value::<Value<'a>>()?),
@@ -234,10 +237,10 @@ impl<'a> Visitor<'a> for Wanted<'_, 'a> {
                     let raw = map.next_value::<&RawValue>()?.get();
                     // A raw value is not checked completely.
                     let value = serde_json::from_str(raw).map_err(de::Error::custom)?;
-                    found.raw[place] = Some(raw);
-                    found.values[place] = Some(value);
+                    record_values.raw[place] = Some(raw);
+                    record_values.values[place] = Some(value);
                 }
-                Some(place) => found.values[place] = Some(map.next_value()?),
+                Some(place) => record_values.values[place] = Some(map.next_value()?),
             }
         }
         Ok(())

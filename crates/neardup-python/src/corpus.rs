@@ -21,6 +21,7 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{column, load_numpy, optional_strings, strings};
 use crate::errors::raise;
+use crate::memory::give_back;
 use crate::recipe::Recipe;
 use crate::threads::{Threads, run};
 
@@ -335,7 +336,12 @@ impl Corpus {
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
         self.state = next_state();
-        self.threads.run(py, || self.inner.finish())
+        self.threads.run(py, || {
+            self.inner.finish()?;
+            // No more batches come: what was held for them is free.
+            give_back();
+            Ok(())
+        })
     }
 
     /// One row of 64-bit words per document; zeros for a document without a sketch. No

@@ -92,6 +92,18 @@ pub fn check() -> PyResult<()> {
     Ok(())
 }
 
+/// Gives memory that nothing holds back to the system.
+///
+/// The allocator of the GNU C library keeps it for each thread: after the batches of a run were read,
+/// what they needed.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it may be called at any time, and by any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Memory for the last words, given back when they are due.
 static KEPT_FREE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 

@@ -346,7 +346,8 @@ def whole_lines(
             chunk = rest[0]
         end = chunk.rfind(b"\n")
         if end >= 0:
-            yield from _parted(b"".join([*tail, chunk[:end]]), max_line)
+            # A view, so that only the join copies.
+            yield from _parted(b"".join([*tail, memoryview(chunk)[:end]]), max_line)
             tail, held = [], 0
         tail.append(chunk[end + 1 :])
         held += len(tail[-1])

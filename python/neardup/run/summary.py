@@ -12,6 +12,9 @@ from neardup.base.messages import Message
 #: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000
 
+#: A smaller share of all pairs that full lists left out hides next to nothing.
+_LEFT_OUT = 0.05
+
 
 @dataclass(kw_only=True)
 class Costs:
@@ -149,14 +152,16 @@ def template_notes(summary: Summary) -> list[Message]:
                 count=summary.largest_cluster - 1,
             )
         )
-    if summary.unlisted_pairs:
+    # What is dropped is not filed; `pairs` files all, and keeps none.
+    filed = summary.against + (summary.kept or summary.read)
+    share = summary.unlisted_pairs / max(1, filed * (filed - 1) // 2)
+    if share >= _LEFT_OUT:
         notes.append(
             Message(
-                "{count:,} records share common phrases and were compared only with "
-                "some of the records that have them; near-duplicates among them may "
-                "be missed. {given[exhaustive=True]} compares all, which takes "
-                "longer.",
-                count=summary.unlisted,
+                "Very many records share the same phrases: up to {share:.0%} of all pairs were "
+                "compared only if they share something rarer, so near-duplicates may be missed. "
+                "{given[exhaustive=True]} compares all, which takes longer.",
+                share=share,
             )
         )
     return notes

@@ -416,9 +416,9 @@ impl Corpus {
                     || (Scratch::default(), Vec::new()),
                     |(scratch, buffer), id| {
                         let mut sketch = Sketch::default();
-                        let mut found = features[id];
+                        let mut count = features[id];
                         // Without features, empty units would be mistaken for missing units.
-                        if found != UNREADABLE && found != 0 {
+                        if count != UNREADABLE && count != 0 {
                             let record = texts.record(id, buffer)?;
                             let text = match record.units {
                                 "" => record.text,
@@ -427,15 +427,15 @@ impl Corpus {
                             let title = Some(record.title).filter(|t| !t.is_empty());
                             // Fewer features than were counted, if rare ones are left out.
                             let kept = recipe.sketch(text, title, scratch, &mut sketch);
-                            found = number_of(kept);
+                            count = number_of(kept);
                         }
-                        Ok((sketch, found))
+                        Ok((sketch, count))
                     },
                 )
                 .collect::<Result<_>>()?;
-            for (sketch, found) in &made {
+            for (sketch, count) in &made {
                 sketches.push(sketch)?;
-                left.push(*found);
+                left.push(*count);
             }
         }
         self.sketches = sketches;

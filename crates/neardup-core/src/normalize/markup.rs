@@ -107,8 +107,8 @@ pub(super) fn strip(text: &str) -> Stripped {
     };
     // `copied` is where text not yet written begins, `at` where the search goes on.
     let (mut copied, mut at) = (0, 0);
-    while let Some(found) = memchr2(b'<', b'&', &bytes[at..]) {
-        let mark = at + found;
+    while let Some(offset) = memchr2(b'<', b'&', &bytes[at..]) {
+        let mark = at + offset;
         at = mark + 1;
         if bytes[mark] == b'&' {
             let end = end_of_reference(bytes, mark);
@@ -303,7 +303,7 @@ fn is_end_tag(bytes: &[u8], at: usize, name: &[u8]) -> bool {
     !goes_on
         && bytes
             .get(at + 2..end)
-            .is_some_and(|found| found.eq_ignore_ascii_case(name))
+            .is_some_and(|tag| tag.eq_ignore_ascii_case(name))
 }
 
 fn first_end_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
