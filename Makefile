@@ -25,9 +25,9 @@ test: test-rust test-python
 
 # The profile and the features are those of the build, so that dependencies are compiled once.
 # neardup's own code is compiled again, with assertions and checks of overflow.
-CHECKED := $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
-    --config profile.release.package.neardup-core.$(setting) \
-    --config profile.release.package.neardup-io.$(setting))
+CHECKED := $(foreach crate,hamming core align io,\
+    $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
+        --config profile.release.package.neardup-$(crate).$(setting)))
 test-rust: .venv/built
 	cargo test --locked --release --workspace $(CHECKED)
 

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 ///
 /// They ascend in both texts; two rows may overlap. `to_bytes` gives the bytes by which an item is
 /// hashed. O(n log n) for n items; 32 bytes for each distinct row of the first text.
-pub(crate) fn anchors<T: Copy + Eq, const N: usize>(
+pub fn anchors<T: Copy + Eq, const N: usize>(
     a: &[T],
     b: &[T],
     length: usize,

@@ -11,15 +11,11 @@ A collection goes through eight stages. Each of the first seven has a module of 
 7. [`cluster`]: verified pairs to clusters, each represented by one document.
 8. keep: the documents kept, and a reason for each one removed; see [`cluster`].
 
-Apart from these stages, [`align`] finds which stretches of one text occur in another,
-and where.
-
 The first four stages with their settings are a [`recipe::Recipe`]. This crate does not
 depend on Python or on file formats: it takes slices and returns vectors.
 */
 
-pub mod align;
-mod anchors;
+pub mod anchors;
 pub mod background;
 pub mod blob_file;
 mod buckets;
@@ -27,11 +23,9 @@ mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
-pub mod error;
 pub mod judge;
 pub mod normalize;
 pub mod recipe;
-pub mod repeats;
 pub mod segment;
 pub mod sketch;
 pub mod spill;
@@ -39,4 +33,5 @@ pub mod texts;
 pub mod verify;
 pub mod weigh;
 
-pub use error::{Category, Error, Result};
+pub use neardup_hamming::error;
+pub use neardup_hamming::{Category, Error, Result};

@@ -11,7 +11,7 @@ use pyo3_arrow::PyArray;
 use xxhash_rust::xxh3::xxh3_64;
 
 use neardup_core::Error;
-use neardup_core::candidates::Fingerprints;
+use neardup_hamming::Fingerprints;
 
 use crate::errors::raise;
 

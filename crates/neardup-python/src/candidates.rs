@@ -1,7 +1,8 @@
 //! Stage candidates on its own: joins, lookups, plans.
 
 use neardup_core::Error;
-use neardup_core::candidates::{self, Banding, HammingIndex, Purpose, Scheme};
+use neardup_core::candidates::Banding;
+use neardup_hamming::{HammingIndex, Purpose, Scheme};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,7 +33,7 @@ pub fn near_pairs<'py>(
 ) -> PyResult<Pairs<'py>> {
     load_numpy(py);
     let rows = fingerprints(&rows, bits)?;
-    let found = run(py, workers, || candidates::pairs(&rows, max_distance))?;
+    let found = run(py, workers, || neardup_hamming::pairs(&rows, max_distance))?;
     Ok((
         found.a.into_pyarray(py),
         found.b.into_pyarray(py),
@@ -55,7 +56,7 @@ pub fn plan(
     } else {
         Purpose::AllPairs
     };
-    let plan = candidates::plan(documents, bits, max_distance, purpose).map_err(raise)?;
+    let plan = neardup_hamming::plan(documents, bits, max_distance, purpose).map_err(raise)?;
     let (scheme, blocks, tables, key_bits) = match plan.scheme {
         Scheme::Scan => ("scan", 0, 0, 0),
         Scheme::Blocks {
@@ -79,13 +80,13 @@ pub fn plan(
 /// The smallest distance expected to find a share `recall` of the pairs at `threshold`.
 #[pyfunction]
 pub fn radius(threshold: f64, bits: u32, recall: f64) -> PyResult<u32> {
-    candidates::radius(threshold, bits, recall).map_err(raise)
+    neardup_hamming::radius(threshold, bits, recall).map_err(raise)
 }
 
 /// The share of pairs at `threshold` that a distance is expected to find.
 #[pyfunction]
 pub fn predicted_recall(threshold: f64, bits: u32, max_distance: u32) -> f64 {
-    candidates::predicted_recall(threshold, bits, max_distance)
+    neardup_hamming::predicted_recall(threshold, bits, max_distance)
 }
 
 /// Bands and rows for a threshold, and the share of pairs expected to be found there.

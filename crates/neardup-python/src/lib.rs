@@ -1,7 +1,8 @@
 /*! The private module `neardup._core`: argument in, core call, result out.
 
 This module has no logic of its own. Names, defaults, validation and documentation
-are in the Python package; the stages are in `neardup-core`. Every call that can take
+are in the Python package; the stages are in `neardup-core`, the search for fingerprints in
+`neardup-hamming`, alignment in `neardup-align`. Every call that can take
 long releases the interpreter lock and runs on a pool with the requested number of
 threads.
 */
@@ -71,9 +72,9 @@ mod _core {
         use pyo3::types::PyModuleMethods;
         crate::memory::keep_free();
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
-        module.add("SHORTEST_ITEM", neardup_core::align::SHORTEST_ITEM)?;
-        module.add("EXACT_EDITS", neardup_core::align::EXACT_EDITS)?;
-        module.add("SHINGLE_BLOCK", neardup_core::align::BLOCK)?;
+        module.add("SHORTEST_ITEM", neardup_align::SHORTEST_ITEM)?;
+        module.add("EXACT_EDITS", neardup_align::EXACT_EDITS)?;
+        module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add(
             "MAX_SHINGLES",

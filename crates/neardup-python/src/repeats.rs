@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use arrow_array::LargeStringArray;
+use neardup_align::Aligner;
+use neardup_align::repeats::{self, Kind, Place, Units};
 use neardup_core::Error;
-use neardup_core::align::Aligner;
-use neardup_core::repeats::{self, Kind, Place, Units};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;

@@ -9,7 +9,8 @@ the batch ([`near`](CandidateIndex::near)). Each document of the batch is then l
 one, among the documents added since the snapshot ([`near_since`](CandidateIndex::near_since)).
 */
 
-use super::hamming::{Fingerprints, HammingIndex};
+use neardup_hamming::{Fingerprints, HammingIndex};
+
 use super::overlap::{InvertedIndex, PostingStore, Scratch, Scratches};
 use super::search::{Places, Search, SearchStatistics};
 use super::shuffle::external_join::JoinedKeys;

@@ -17,8 +17,9 @@ be compared ([`KeyScheme::has_keys`]).
 
 use std::sync::Arc;
 
+use neardup_hamming::BlockKeys;
+
 use super::Banding;
-use super::schemes::blocks::BlockKeys;
 use super::schemes::prefix::prefix_length;
 use super::schemes::rare_keys::{HeavyHitters, MinOverlap, all, choose};
 use super::search::{Reach, Search};
@@ -184,7 +185,7 @@ fn fold(key: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::Fingerprints;
+    use neardup_hamming::Fingerprints;
 
     #[test]
     fn fingerprints_within_the_distance_share_a_key() {

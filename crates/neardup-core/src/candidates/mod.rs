@@ -7,29 +7,25 @@ only loop that counts shared keys and caps lists.
 
 | sketch | keys | exact |
 |---|---|---|
-| fingerprints | blocks of bits: documents within the radius share one ([`hamming`]) | yes |
+| fingerprints | blocks of bits: documents within the radius share one ([`BlockKeys`](neardup_hamming::BlockKeys)) | yes |
 | signatures | bands of values: similar documents share one with a known probability ([`Banding`]) | no |
 | samples | a few rare keys of the sample, or all; several must be shared ([`schemes::rare_keys`]) | no |
 | samples | the prefix: similar samples share at least one of its keys | yes |
 
-Fingerprints in memory are searched by distance ([`HammingIndex`]), which also works for distances
+Fingerprints in memory are searched by distance ([`neardup_hamming`]), which also works for distances
 that are too large for keys.
 
 With every scheme, the answer is the same for any number of threads.
 
 | question | call |
 |---|---|
-| all pairs of fingerprints | [`pairs`], or [`collapsed`] where equal texts abound |
-| what is near this fingerprint, while more are added | [`HammingIndex`] |
 | which documents may be similar, for any sketch | [`CandidateIndex`] |
 | by which keys a store outside of memory finds similar documents | [`KeyScheme`], [`FetchedIndex`]
 |
-| what will it cost | [`plan()`](fn@plan) |
-| which radius, which bands does a similarity need | [`radius`], [`Banding::derive`] |
+| which bands does a similarity need | [`Banding::derive`] |
 */
 
 mod candidate_index;
-pub mod hamming;
 mod key_numbers;
 mod key_scheme;
 pub mod overlap;
@@ -41,10 +37,6 @@ mod sketches;
 pub mod stores;
 
 pub use candidate_index::CandidateIndex;
-pub use hamming::{
-    Collapsed, Fingerprints, Groups, HammingIndex, Kernel, MAX_PAIRS, Neighbours, Pairs, Plan,
-    Purpose, Scheme, collapsed, collapsed_with, pairs, plan, predicted_recall, radius, scan,
-};
 pub use key_scheme::KeyScheme;
 pub use schemes::bands::Banding;
 pub use schemes::rare_keys::{HeavyHitters, MinOverlap};

@@ -1,6 +1,8 @@
 /*! The sketches of many documents, in memory, one kind for all of them. */
 
-use super::{Fingerprints, Search};
+use neardup_hamming::Fingerprints;
+
+use super::Search;
 use crate::error::{Error, Result};
 use crate::sketch::{self, Sketch, equal_values, is_kept};
 

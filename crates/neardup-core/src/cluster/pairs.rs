@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::candidates::{
-    CandidateIndex, Fingerprints, MAX_PAIRS, Search, SearchStatistics, Sketches, collapsed,
-};
+use neardup_hamming::{Fingerprints, MAX_PAIRS, collapsed};
+
+use crate::candidates::{CandidateIndex, Search, SearchStatistics, Sketches};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, Rule};

@@ -71,7 +71,7 @@ pub(super) fn is_plain_ideograph(c: char) -> bool {
 
 /// Letters and digits: the Unicode property Alphabetic, or a general category N.
 #[inline]
-pub(crate) fn is_letter_or_digit(c: char) -> bool {
+pub fn is_letter_or_digit(c: char) -> bool {
     is_plain_ideograph(c) || c.is_alphanumeric()
 }
 

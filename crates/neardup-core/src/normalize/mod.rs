@@ -35,7 +35,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use classes::Classes;
-pub(crate) use classes::is_letter_or_digit;
+pub use classes::is_letter_or_digit;
 use fold::Fold;
 pub use mapped::Mapped;
 use mapped::{MappedSink, Sink};

@@ -34,7 +34,7 @@ use script::Scripts;
 use words::Words;
 
 /// Whether a letter or mark belongs to a script that is written without spaces between words.
-pub(crate) fn is_dense(c: char) -> bool {
+pub fn is_dense(c: char) -> bool {
     Scripts::get().is_dense(c)
 }
 

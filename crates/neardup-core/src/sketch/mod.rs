@@ -31,6 +31,7 @@ mod sum;
 #[cfg(target_arch = "x86_64")]
 mod sum_x86;
 
+use neardup_hamming::word_count;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -157,11 +158,6 @@ impl SimHash {
     pub fn words(&self) -> usize {
         word_count(self.bits)
     }
-}
-
-/// 64-bit words in a fingerprint of 1 to 256 bits: 1, 2 or 4.
-pub(crate) fn word_count(bits: u32) -> usize {
-    bits.div_ceil(64).next_power_of_two() as usize
 }
 
 /// The sketch of one document; its kind determines which fields are filled.

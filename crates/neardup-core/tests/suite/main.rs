@@ -1,11 +1,6 @@
 //! The tests of the public interface, in one program: each further one would be linked with
 //! all dependencies and dictionaries again.
 
-mod align_passages;
-mod candidates_hamming_index;
-mod candidates_kernels;
-mod candidates_pairs;
-mod candidates_plan;
 mod judge_verdicts;
 mod keys_outside_of_memory;
 mod normalize_laws;

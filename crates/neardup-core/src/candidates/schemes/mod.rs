@@ -1,6 +1,5 @@
 //! Key schemes: which keys a sketch yields.
 
 pub mod bands;
-pub(super) mod blocks;
 pub(super) mod prefix;
 pub mod rare_keys;

@@ -1,0 +1,296 @@
+//! The places of all units: sorted by hash to find the repeats, then by document.
+
+use std::path::PathBuf;
+
+use neardup_core::error::Result;
+use neardup_core::spill::Spill;
+use rayon::prelude::*;
+
+use super::units::{Unit, Units};
+
+/// Parts that are sorted one after the other.
+const PARTS: usize = 64;
+
+/// Bytes of a unit: its hash, document, begin and end.
+const UNIT: usize = 28;
+
+/// Bytes of a place: document, begin, end, hash, count, documents.
+const PLACE: usize = 36;
+
+/// A place of a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The number of the document.
+    pub document: u32,
+    /// Where it begins, in code points.
+    pub begin: u32,
+    /// Where it ends, in code points.
+    pub end: u32,
+    /// The hash of its letters.
+    pub hash: u128,
+    /// The number of places that the repeat has, if this is the first of them; else 0.
+    pub count: u32,
+    /// The number of documents that have it, likewise.
+    pub documents: u32,
+}
+
+/// Collects the units of documents.
+///
+/// # Examples
+///
+/// ```
+/// use neardup_align::Aligner;
+/// use neardup_align::repeats::{Kind, Repeats, Units};
+///
+/// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
+/// let mut repeats = Repeats::new(units, 1 << 20, None);
+/// repeats.push(&[Some("One more. All rights reserved."), None, Some("All rights reserved!")])?;
+/// let mut found = repeats.finish(2)?;
+/// let places: Vec<_> = found.before(3)?.iter().map(|p| (p.document, p.begin, p.count)).collect();
+/// assert_eq!(places, [(0, 10, 2), (2, 0, 0)]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Repeats {
+    units: Units,
+    /// Units by the leading bits of their hashes.
+    parts: Vec<Spill>,
+    documents: u32,
+    count: u64,
+    each: usize,
+    folder: Option<PathBuf>,
+}
+
+impl Repeats {
+    /// Holds up to `memory` bytes of units in memory; what is more goes to unnamed files, in
+    /// `folder` if there is one.
+    pub fn new(units: Units, memory: usize, folder: Option<PathBuf>) -> Self {
+        let each = memory / PARTS;
+        Repeats {
+            units,
+            parts: spills(each, &folder),
+            documents: 0,
+            count: 0,
+            each,
+            folder,
+        }
+    }
+
+    /// Takes the units of documents, in order; `None` is one that could not be read. Runs on the
+    /// current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a text is longer than the stages accept, or files cannot be written.
+    pub fn push(&mut self, texts: &[Option<&str>]) -> Result<()> {
+        let units = &self.units;
+        let found: Vec<Vec<Unit>> = texts
+            .par_iter()
+            .with_min_len(16)
+            .map(|text| text.map_or(Ok(Vec::new()), |text| units.of(text)))
+            .collect::<Result<_>>()?;
+        for units in found {
+            for unit in &units {
+                let mut bytes = [0_u8; UNIT];
+                bytes[..16].copy_from_slice(&unit.hash.to_be_bytes());
+                bytes[16..20].copy_from_slice(&self.documents.to_be_bytes());
+                bytes[20..24].copy_from_slice(&unit.begin.to_be_bytes());
+                bytes[24..].copy_from_slice(&unit.end.to_be_bytes());
+                self.parts[part_of(unit.hash)].append(&bytes)?;
+            }
+            self.count += units.len() as u64;
+            self.documents += 1;
+        }
+        Ok(())
+    }
+
+    /// The number of units so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The places of the units that at least `least` documents have. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be written or read.
+    pub fn finish(self, least: u32) -> Result<RepeatedPlaces> {
+        let width = self.documents.div_ceil(PARTS as u32).max(1);
+        let mut found = RepeatedPlaces {
+            parts: spills(self.each, &self.folder),
+            width,
+            next: 0,
+            sorted: Vec::new(),
+            taken: 0,
+        };
+        // As many parts at a time as there are threads.
+        let at_once = rayon::current_num_threads().max(1);
+        let mut parts = self.parts;
+        while !parts.is_empty() {
+            let some: Vec<Spill> = parts.drain(..at_once.min(parts.len())).collect();
+            let places: Vec<Vec<Place>> = some
+                .into_par_iter()
+                .map(|part| places_of(&part, least))
+                .collect::<Result<_>>()?;
+            for place in places.iter().flatten() {
+                found.parts[(place.document / width) as usize].append(&to_bytes(place))?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The places of repeats, in the order of the documents.
+#[derive(Debug)]
+pub struct RepeatedPlaces {
+    /// Places by document, `width` documents in each part.
+    parts: Vec<Spill>,
+    width: u32,
+    /// The part that is sorted next.
+    next: usize,
+    sorted: Vec<Place>,
+    taken: usize,
+}
+
+impl RepeatedPlaces {
+    /// The next places, of documents before `document`.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be read.
+    pub fn before(&mut self, document: u32) -> Result<Vec<Place>> {
+        let mut found = Vec::new();
+        loop {
+            let rest = &self.sorted[self.taken..];
+            let count = rest.partition_point(|place| place.document < document);
+            found.extend_from_slice(&rest[..count]);
+            self.taken += count;
+            let is_reached = self.next as u64 * u64::from(self.width) >= u64::from(document);
+            if self.taken < self.sorted.len() || self.next == PARTS || is_reached {
+                return Ok(found);
+            }
+            let part = std::mem::replace(&mut self.parts[self.next], Spill::new(0));
+            self.next += 1;
+            self.taken = 0;
+            let mut buffer = Vec::new();
+            let bytes = part.read(0, part.len(), &mut buffer)?;
+            self.sorted = bytes.as_chunks().0.iter().map(from_bytes).collect();
+            self.sorted.par_sort_unstable();
+        }
+    }
+}
+
+fn spills(each: usize, folder: &Option<PathBuf>) -> Vec<Spill> {
+    (0..PARTS)
+        .map(|_| Spill::within(folder.as_deref(), each))
+        .collect()
+}
+
+fn part_of(hash: u128) -> usize {
+    (hash >> 122) as usize
+}
+
+/// The places of the units of a part that at least `least` documents have.
+fn places_of(part: &Spill, least: u32) -> Result<Vec<Place>> {
+    let mut buffer = Vec::new();
+    let bytes = part.read(0, part.len(), &mut buffer)?;
+    // Sorted by hash, document and begin, since the bytes of each are in that order.
+    let mut units: Vec<[u8; UNIT]> = bytes.as_chunks().0.to_vec();
+    units.sort_unstable();
+    let mut found = Vec::new();
+    for same in units.chunk_by(|a, b| a[..16] == b[..16]) {
+        let documents = 1 + same
+            .windows(2)
+            .filter(|pair| pair[0][16..20] != pair[1][16..20])
+            .count() as u32;
+        if documents < least {
+            continue;
+        }
+        for (at, unit) in same.iter().enumerate() {
+            let number = |begin: usize| {
+                u32::from_be_bytes([
+                    unit[begin],
+                    unit[begin + 1],
+                    unit[begin + 2],
+                    unit[begin + 3],
+                ])
+            };
+            let mut hash = [0; 16];
+            hash.copy_from_slice(&unit[..16]);
+            let is_first = at == 0;
+            found.push(Place {
+                document: number(16),
+                begin: number(20),
+                end: number(24),
+                hash: u128::from_be_bytes(hash),
+                count: if is_first { same.len() as u32 } else { 0 },
+                documents: if is_first { documents } else { 0 },
+            });
+        }
+    }
+    Ok(found)
+}
+
+fn to_bytes(place: &Place) -> [u8; PLACE] {
+    let mut bytes = [0; PLACE];
+    bytes[..4].copy_from_slice(&place.document.to_le_bytes());
+    bytes[4..8].copy_from_slice(&place.begin.to_le_bytes());
+    bytes[8..12].copy_from_slice(&place.end.to_le_bytes());
+    bytes[12..28].copy_from_slice(&place.hash.to_le_bytes());
+    bytes[28..32].copy_from_slice(&place.count.to_le_bytes());
+    bytes[32..].copy_from_slice(&place.documents.to_le_bytes());
+    bytes
+}
+
+fn from_bytes(bytes: &[u8; PLACE]) -> Place {
+    let number =
+        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&bytes[12..28]);
+    Place {
+        document: number(0),
+        begin: number(4),
+        end: number(8),
+        hash: u128::from_le_bytes(hash),
+        count: number(28),
+        documents: number(32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::letters::Aligner;
+    use crate::repeats::Kind;
+
+    #[test]
+    fn places_are_the_same_in_files_and_in_any_steps() {
+        let number = |at: usize| format!("Line {}.\nNumber {}.", at % 7, at % 211);
+        let texts: Vec<String> = (0..1000).map(number).collect();
+        let all = |memory: usize, batch: usize, step: u32| -> Vec<Place> {
+            let units = Units::new(Aligner::new("", "").unwrap(), Kind::Sentence, 1);
+            let mut repeats = Repeats::new(units, memory, None);
+            for some in texts.chunks(batch) {
+                let some: Vec<_> = some.iter().map(|text| Some(text.as_str())).collect();
+                repeats.push(&some).unwrap();
+            }
+            let mut found = repeats.finish(2).unwrap();
+            let mut places = Vec::new();
+            for document in (0..1000 + step).step_by(step as usize) {
+                let some = found.before(document).unwrap();
+                assert!(some.iter().all(|place| place.document < document));
+                places.extend(some);
+            }
+            places
+        };
+        let expected = all(1 << 20, 1000, 1000);
+        assert!(expected.is_sorted_by_key(|place| (place.document, place.begin)));
+        assert_eq!(
+            expected.iter().filter(|place| place.count > 0).count(),
+            7 + 211
+        );
+        for (memory, batch, step) in [(0, 1, 1), (1 << 12, 17, 3), (0, 999, 500)] {
+            assert_eq!(all(memory, batch, step), expected);
+        }
+    }
+}
