@@ -54,6 +54,7 @@ __all__ = [
     "level_of_probes",
     "merge_shingles",
     "near_pairs",
+    "open_pairs",
     "overlap",
     "plan",
     "predicted_recall",
@@ -62,6 +63,7 @@ __all__ = [
     "replaced_text",
     "rows_of",
     "s_curve",
+    "select_samples",
     "subtract_shingles",
     "thin_shingles",
 ]
@@ -145,6 +147,7 @@ class Corpus:
     def identities(self) -> list[bytes]: ...
     def sketches(self) -> list[bytes]: ...
     def counted_shingles(self) -> bytes | None: ...
+    def samples(self, first: int, numbers: NDArray[np.int64]) -> bytes: ...
     def finish(self) -> None: ...
     def fingerprints(self) -> NDArray[np.uint64]: ...
     def signatures(self) -> NDArray[np.uint32]: ...
@@ -218,6 +221,7 @@ class Background:
     @staticmethod
     def from_bytes(bytes: bytes) -> Background: ...
     def to_bytes(self) -> bytes: ...
+    def level(self) -> int: ...
     def counts(self) -> tuple[int, int, int]: ...
 
 @final
@@ -291,6 +295,15 @@ def judge(
     max_distance: int | None = None,
     min_features: int = 1,
 ) -> dict[str, Any]: ...
+def select_samples(samples: bytes, numbers: NDArray[np.int64], level: int) -> bytes: ...
+def open_pairs(
+    rule: Rule,
+    recipe: Recipe,
+    background: Background,
+    samples: Sequence[bytes],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+) -> NDArray[np.bool_]: ...
 def judge_pairs(
     rule: Rule,
     recipe: Recipe,

@@ -231,8 +231,8 @@ def test_a_unit_gets_each_document_once(spark):
         [(0, ["一二三", "四五六", None]), (1, ["seven"])], "batch long, texts array<string>"
     )
     # A document that two batches request for unit 5, and one for unit 6.
-    numbers = [5 << 16 | 1, 5 << 16 | 1, 6 << 16 | 2, 6 << 16 | 1]
-    requests = spark.createDataFrame([(0, number) for number in numbers], "batch long, needed long")
+    asked = [(0, 5, [1]), (0, 5, [1]), (0, 6, [1, 2]), (None, 5, None)]
+    requests = spark.createDataFrame(asked, "batch long, unit long, places array<int>")
     for is_small in (True, False):
         requested = shuffle.texts_of(batches, requests, settings, is_small=is_small)
         assert sorted(map(tuple, requested.collect())) == [

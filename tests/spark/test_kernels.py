@@ -1,5 +1,6 @@
 """Kernels without Spark: from tables to tables."""
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from neardup.spark.ordering import (
     order_files,
     split_by_part,
 )
-from tests.spark.collections import texts
+from tests.spark.collections import sentence, texts
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +98,10 @@ class Job:
             batches=self.batches.num_rows,
             buckets=buckets,
             units=3,
+            text_units=2,
         )
+        #: The pairs before and after samples ruled some out, in all rounds.
+        self.asked = self.left_open = 0
         self.numbers = [number for number, _ in numbers_in(self.batches, "features")]
         self.find_copies()
         self.count_keys()
@@ -159,50 +163,80 @@ class Job:
             kernels.LISTS,
         )
 
-    def verified(self, *told):
-        """Rows of pairs, and of pairs that were known before."""
+    def requested(self, rows):
+        """The batches, units and places of all requests, each document once."""
+        places = {}
+        for row in rows.filter(rows["places"].is_valid()).to_pylist():
+            places.setdefault((row["batch"], row["unit"]), set()).update(row["places"])
+        return [(batch, unit, sorted(of_unit)) for (batch, unit), of_unit in places.items()]
+
+    def for_each_unit(self, requests, got, kernel, schema):
+        pairs = requests.filter(requests["pairs"].is_valid())
+        got = dict(grouped(got, "unit"))
+        known = {"settings": self.settings, "background": self.background}
+        judged = (kernel(rows, got[unit], **known) for unit, rows in grouped(pairs, "unit"))
+        return union(judged, schema)
+
+    def ruled_out(self, candidates):
+        """What samples say of the pairs."""
+        level = kernels.level_of(self.background)
+        samples = {}
+        for row in rows_of(self.batches):
+            batches, blobs = row["sampled"].as_py() or [], row["samples"].as_py() or []
+            samples |= zip(batches, blobs, strict=True)
+        selected = []
+        for batch, unit, places in self.requested(candidates):
+            needed = pa.array([[{"unit": unit, "places": places}]], NEEDED)
+            row = {"batch": pa.scalar(batch), "samples": pa.scalar(samples[batch])}
+            selected.append(kernels.select(row | {"needed": needed[0]}, level))
+        got = union(selected, kernels.SAMPLES)
+        return self.for_each_unit(candidates, got, kernels.rule_out, kernels.RULED)
+
+    def judged(self, *told):
+        """The similar pairs, and all judged pairs for the next round."""
         settings = self.settings
         candidates = self.for_each_batch(kernels.candidates, told, kernels.CANDIDATES)
-        needed = dict(grouped(candidates.select(["batch", "needed"]), "batch"))
+        requests, known = candidates, []
+        if settings.compares_samples:
+            requests = self.ruled_out(candidates)
+            known.append(requests)
+            self.asked += pairs_in(candidates)
+            self.left_open += pairs_in(requests)
         columns = ["texts"] if settings.rule.keeps_texts else []
         columns += ["features", "sketches"] if settings.compares_sketches else []
+        batches = {row["batch"].as_py(): row for row in rows_of(self.batches)}
         got = [
-            {"unit": number >> PLACE_BITS, "number": row["batch"].as_py() << PLACE_BITS | place}
-            | {name: row[name].values[place].as_py() for name in columns}
-            for row in rows_of(self.batches.select(["batch", *columns]))
-            if row["batch"].as_py() in needed
-            for number in sorted(set(needed[row["batch"].as_py()].column("needed").to_pylist()))
-            for place in [number & 0xFFFF]
+            {"unit": unit, "number": batch << PLACE_BITS | place}
+            | {name: batches[batch][name].values[place].as_py() for name in columns}
+            for batch, unit, places in self.requested(requests)
+            for place in places
         ]
         types = {"unit": LONG, "number": LONG, "texts": pa.large_string()}
         types |= {"features": pa.int32(), "sketches": pa.large_binary()}
         schema = pa.schema([(name, types[name]) for name in ["unit", "number", *columns]])
-        texts_of = dict(grouped(pa.Table.from_pylist(got, schema), "unit"))
-        judged = [
-            kernels.verify(rows, texts_of[unit], settings=settings, background=self.background)
-            for unit, rows in grouped(candidates, "unit")
+        texts = pa.Table.from_pylist(got, schema)
+        judged = self.for_each_unit(requests, texts, kernels.verify, kernels.JUDGED)
+        known = [rows.select(["batch", "judged"]) for rows in [*known, judged]]
+        similar = [rows.select(kernels.PAIRS.names) for rows in (candidates, judged)]
+        pairs = [
+            p for p in union(similar, kernels.PAIRS).to_pylist() if p["similarity"] is not None
         ]
-        old = candidates.filter(candidates["unit"].is_null()).filter(
-            candidates.filter(candidates["unit"].is_null())["later"].is_valid()
-        )
-        return union(judged, kernels.PAIRS), old.select(kernels.PAIRS.names)
+        return pairs, [rows.filter(rows["judged"].is_valid()) for rows in known]
 
     def run(self):
         """The removed table as positions."""
-        dropped, again, known = set(), [], kernels.PAIRS.empty_table()
+        dropped, again, known = set(), [], []
         while True:
             waiting = skip(set(self.firsts) - set(again))
             lists = self.lists(dropped)
-            judged, old = self.verified(lists, waiting, by_batch(known, "later"))
-            pairs = union([judged, old], kernels.PAIRS).to_pylist()
-            similar = [p for p in pairs if p["similarity"] is not None]
+            similar, judged = self.judged(lists, waiting, *known)
             of_filed = [p for p in similar if p["later"] not in again]
             decided = apply_rule((p["later"], p["earlier"]) for p in of_filed)
             if decided == dropped:
                 break
             dropped = decided
             again = [number for number, first in self.firsts.items() if first in dropped]
-            known = union([known, judged], kernels.PAIRS)
+            known += judged
         best = {}
         kind = self.settings.recipe.sketch.kind
         least = max(self.settings.rule.min_features, 1)
@@ -238,6 +272,10 @@ def test_a_chain_of_pairs():
     assert apply_rule(pairs) == {2, 4, 6, 8, 20}
 
 
+def pairs_in(requests):
+    return sum(map(len, requests["pairs"].drop_null().to_pylist())) // 16
+
+
 def by_batch(table, column):
     return table.append_column("batch", pa.compute.shift_right(table.column(column), PLACE_BITS))
 
@@ -269,11 +307,29 @@ def test_kernels_give_what_one_machine_gives(recipe, decide, most, buckets, task
     expected = neardup.dedup(
         [{"text": text} for text in every], recipe=recipe, **decide
     ).removed.to_pylist()
-    removed = Job(every, recipe, decide, most=most, buckets=buckets, tasks=tasks).run()
+    job = Job(every, recipe, decide, most=most, buckets=buckets, tasks=tasks)
+    removed = job.run()
     assert len(expected) > len(every) / 10
     assert removed == [
         (int(r["id"]), int(r["kept_id"]), r["similarity"], r["distance"]) for r in expected
     ]
+
+
+def test_samples_rule_out_pairs_whose_texts_then_stay():
+    random_ = random.Random(5)
+    phrases = [sentence(random_, 12) for _ in range(60)]
+    # Two texts have a few phrases in common, and every tenth is an edited copy.
+    every = ["".join(random_.sample(phrases, 12)) for _ in range(200)]
+    every[9::10] = [text[:-9] + sentence(random_, 2) for text in every[8::10]]
+    job = Job(every, "general", {}, most=40, buckets=2, tasks=2)
+    removed = job.run()
+    expected = neardup.dedup([{"text": text} for text in every]).removed.to_pylist()
+    assert [(at, kept) for at, kept, *_ in removed] == [
+        (int(r["id"]), int(r["kept_id"])) for r in expected
+    ]
+    assert len(removed) >= 20
+    assert job.asked > 200
+    assert job.left_open < job.asked / 2
 
 
 @pytest.mark.parametrize(("recipe", "longest"), [("general", 32), ("minhash", 1000)])
@@ -292,9 +348,10 @@ def test_documents_in_a_closed_list(recipe, longest):
         told = union([counts, skip([])], kernels.COUNTS)
         filed = kernels.file(batches, told, settings=settings)
         listed = kernels.lists(filed, settings=settings)
-        closed = [number for number in listed.column("closed").to_pylist() if number is not None]
-        rows = listed.select(["full_key", "left_out"]).to_pylist()
-        left_out = [tuple(row.values()) for row in rows if row["left_out"] is not None]
+        closed, full, out = (
+            listed.column(name).combine_chunks().flatten().to_pylist() for name in PASSED_ON
+        )
+        left_out = list(zip(full, out, strict=True))
         return listed.column("entries")[0].as_py(), closed, left_out
 
     assert lists(longest)[1:] == ([], [])
@@ -308,12 +365,13 @@ def test_documents_in_a_closed_list(recipe, longest):
 
 
 BYTES = pa.large_binary()
+PASSED_ON = ("closed", "full_key", "left_out")
 
 
 def units_of(pairs, batch, batches, units):
     later, earlier = np.array(pairs, np.int64).reshape(-1, 2).T
-    settings = replace(settings_for("general", {}), batches=batches, units=units)
-    return kernels.units_of(later, earlier, batch, settings)
+    settings = replace(settings_for("general", {}), units=units)
+    return kernels.units_of(later + (batch << PLACE_BITS), earlier, settings, batches)
 
 
 def test_similar_documents_meet_in_one_unit():
@@ -337,6 +395,7 @@ def test_what_very_many_might_repeat_is_shared_by_units(of_batch):
 
 
 LONG = pa.int64()
+NEEDED = pa.list_(pa.struct({"unit": LONG, "places": pa.list_(pa.int32())}))
 
 
 def test_what_is_counted_twice_is_subtracted():

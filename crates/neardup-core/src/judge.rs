@@ -18,7 +18,7 @@ use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::verify::{
-    Containment, Direction, Evidence, Measure, Overlap, Profile, Shingles, Units, Verifier,
+    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units, Verifier,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -285,6 +285,16 @@ impl Judge {
         };
         self.verified += similarities.iter().flatten().count() as u64;
         Ok(similarities)
+    }
+
+    /// Whether the texts of each pair must be compared: `false` where the samples of both documents
+    /// rule out that it is a duplicate. The pairs are of the documents of the samples. Runs on the
+    /// current rayon pool.
+    pub fn are_open(&self, samples: &Samples, pairs: &[(u32, u32)]) -> Vec<bool> {
+        match &self.verifier {
+            Some(verifier) => verifier.are_open(samples, pairs),
+            None => vec![true; pairs.len()],
+        }
     }
 
     /// Like [`similarities`](Self::similarities), for pairs that share keys but are not all

@@ -13,8 +13,9 @@ use neardup_core::background;
 use neardup_core::candidates::Sketches;
 use neardup_core::corpus::{self, Document, Restored};
 use neardup_core::verify::frequency_bytes::{shingles_from_bytes, shingles_to_bytes};
+use neardup_core::verify::sample_bytes::samples_to_bytes;
 use neardup_core::weigh::DocumentFrequencies;
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
@@ -295,6 +296,22 @@ impl Corpus {
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
+    /// The samples of the documents from `first` on, one for each of `numbers`; to be called after
+    /// `counted_shingles`. Empty if the corpus does not count shingles.
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        first: u32,
+        numbers: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let numbers = numbers.as_slice()?.iter().map(|&number| number as u64);
+        let bytes = self
+            .inner
+            .samples()
+            .map(|samples| samples_to_bytes(samples, first, numbers));
+        Ok(PyBytes::new(py, &bytes.unwrap_or_default()))
+    }
+
     /// 16 bytes for each document; documents with the same text have the same bytes.
     fn identities(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
         (0..self.inner.len())
@@ -481,6 +498,12 @@ impl Background {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = run(py, 1, || Ok(self.inner.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The level of the shingles that were counted; 0 without any.
+    fn level(&self) -> u32 {
+        let counted = self.inner.shingle_frequencies();
+        counted.map_or(0, |counted| counted.level())
     }
 
     /// The number of documents counted, of common shingles, and of common keys.

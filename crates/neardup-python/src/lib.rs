@@ -58,8 +58,8 @@ mod _core {
     use crate::repeats::{Repeats, cuts};
     #[pymodule_export]
     use crate::shuffle::{
-        Shuffle, judge_pairs, level_of_probes, merge_shingles, probe_shingles, subtract_shingles,
-        thin_shingles,
+        Shuffle, judge_pairs, level_of_probes, merge_shingles, open_pairs, probe_shingles,
+        select_samples, subtract_shingles, thin_shingles,
     };
     #[pymodule_export]
     use crate::threads::forbid_global_pool;

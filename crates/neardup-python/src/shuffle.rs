@@ -6,6 +6,7 @@ use neardup_core::judge::Judge;
 use neardup_core::sketch::Settings;
 use neardup_core::verify::ShingleFrequencies;
 use neardup_core::verify::frequency_bytes::{self, shingles_from_bytes, shingles_to_bytes};
+use neardup_core::verify::sample_bytes::{self, NumberedSamples};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -253,6 +254,53 @@ pub fn probe_shingles<'py>(
 pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u64>) -> PyResult<u32> {
     let probes = probes.as_slice()?.to_vec();
     Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
+}
+
+/// The samples of some documents, by ascending number, at a level.
+#[pyfunction]
+pub fn select_samples<'py>(
+    py: Python<'py>,
+    samples: &[u8],
+    numbers: PyReadonlyArray1<'py, i64>,
+    level: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let numbers = numbers.as_slice()?;
+    let numbers = of_documents(numbers, numbers.len())?;
+    let selected = py.detach(|| sample_bytes::select_samples(samples, &numbers, level));
+    Ok(PyBytes::new(py, &selected.map_err(raise)?))
+}
+
+/// Whether the texts of each pair of documents must be compared. False if their samples, in any of the
+/// parts, rule out that they are duplicates.
+#[pyfunction]
+pub fn open_pairs<'py>(
+    py: Python<'py>,
+    rule: &Rule,
+    recipe: &Recipe,
+    background: &Background,
+    samples: Vec<PyBackedBytes>,
+    a: PyReadonlyArray1<'py, i64>,
+    b: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    load_numpy(py);
+    let (a, b) = (a.as_slice()?, b.as_slice()?);
+    let (a, b) = (of_documents(a, b.len())?, of_documents(b, a.len())?);
+    let pool = pool(1)?;
+    let open = py.detach(|| {
+        pool.install(|| {
+            let Some(table) = background.inner.shingle_frequencies() else {
+                return Ok(vec![true; a.len()]);
+            };
+            let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
+            corpus.set_shingle_frequencies(table.clone());
+            let judge = Judge::new(&corpus, rule.inner);
+            let samples = NumberedSamples::read(&samples, table)?;
+            let places = a.iter().zip(&b);
+            let places = places.map(|(&a, &b)| (samples.place_of(a), samples.place_of(b)));
+            Ok(judge.are_open(samples.samples(), &places.collect::<Vec<_>>()))
+        })
+    });
+    Ok(open.map_err(raise)?.into_pyarray(py))
 }
 
 /// Similarity and distance of pairs of documents by a rule. The similarity is NaN if the pair

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Version of the stages' contents; raise it when they change.
-_LAYOUT = 7
+_LAYOUT = 8
 
 _MANIFEST = "settings.json"
 

@@ -25,7 +25,7 @@ from neardup.run.summary import Summary, template_notes
 from neardup.spark import io
 from neardup.spark.checkpoint import Checkpoint, Folders
 from neardup.spark.io import BatchInfo, Source
-from neardup.spark.kernels import UNIT_DOCUMENTS, core_shuffle
+from neardup.spark.kernels import UNIT_DOCUMENTS, UNIT_SAMPLES, core_shuffle
 from neardup.spark.ordering import MAX_BATCH, OWN
 from neardup.spark.session import peak_memory, settings_for, shuffled_bytes, split_bytes
 from neardup.spark.shuffle import Search
@@ -342,13 +342,15 @@ class Job:
         documents = sum(info.documents for info in seen)
         self.progress.stage("candidates, verify, cluster", documents)
         units = max(documents // UNIT_DOCUMENTS, sum(i.size for i in seen) // _UNIT_BYTES, 1)
+        by_samples = max(documents // UNIT_SAMPLES, partitions)
         settings = replace(
             self.settings,
             documents=documents,
             batches=len(seen),
             # More buckets than tasks, to even out the load.
             buckets=min(2 * partitions, _core.MAX_BUCKETS),
-            units=units,
+            units=by_samples if self.settings.compares_samples else units,
+            text_units=units,
         )
         search = Search(batches, checkpoint, settings, partitions)
         decisions = search.decide()

@@ -8,23 +8,26 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 | `count` | bucket | keys | per batch: document frequencies of its keys |
 | `file` | batch | frequencies, dropped documents | per bucket: postings |
 | `lists` | bucket | postings | per batch: posting lists of its keys |
-| `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests for texts |
+| `candidates` | batch | frequencies, lists, known pairs | candidate pairs, requests |
+| `select` | batch | samples, requests | per unit: samples |
+| `rule_out` | unit | pairs, samples | pairs that samples leave open, requests for texts |
 | `verify` | unit | pairs, texts | similarities |
 | `apply_rule` | all | similar pairs | dropped documents |
 
 The core does most of the work (`neardup._core.Shuffle`). The inputs of a batch that come from
-several sources are one table, `inputs`; each row has values in some of its columns.
+several sources are one table, `inputs`; each row has values in some of its columns. Spark handles
+each row and each value apart, so what only kernels read is one row of bytes: pairs, say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 from neardup.spark.sketching import (
@@ -45,24 +48,40 @@ if TYPE_CHECKING:
 #: Documents per verification unit. A unit holds the texts of some of them.
 UNIT_DOCUMENTS = 1 << 14
 
+#: Documents per unit that judges by samples. The fewer units, the fewer need the same sample.
+UNIT_SAMPLES = 1 << 18
+
 KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
 COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
 FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: One of: a bucket's lists for a batch; a document of the batch that is in a full list; one that
+#: A bucket's lists for a batch. One of them also has the documents in full lists, and those that
 #: the full list of a key left out.
 LISTS = arrow_schema(
-    batch=LONG, bucket=INT, entries=BYTES, closed=LONG, full_key=LONG, left_out=LONG
+    batch=LONG,
+    bucket=INT,
+    entries=BYTES,
+    closed=pa.list_(LONG),
+    full_key=pa.list_(LONG),
+    left_out=pa.list_(LONG),
 )
-#: A pair and its similarity, null if not similar; distance is -1 without fingerprints.
+#: A pair and its similarity; distance is -1 without fingerprints.
 PAIRS = arrow_schema(later=LONG, earlier=LONG, similarity=pa.float64(), distance=INT)
-#: One of: a pair with the unit that verifies it; a pair verified before; a document of a batch
-#: that a unit needs (unit and place in one number); the last two of `LISTS`.
+#: One of: pairs, as bytes of `_PAIR`, for the unit that judges them; the places of documents of a
+#: batch that a unit needs.
+REQUESTS = arrow_schema(unit=LONG, pairs=BYTES, batch=LONG, places=pa.list_(INT))
+#: One of: a similar pair; judged pairs of the documents of a batch, as bytes of `_JUDGED`.
+JUDGED = pa.unify_schemas([PAIRS, arrow_schema(batch=LONG, judged=BYTES)])
+#: One of: a row of `REQUESTS`; a similar pair that was judged before; the number of candidate pairs
+#: of a batch; the last three of `LISTS`.
 CANDIDATES = pa.unify_schemas(
-    [
-        PAIRS,
-        arrow_schema(unit=LONG, batch=LONG, needed=LONG, closed=LONG, full_key=LONG, left_out=LONG),
-    ]
+    [REQUESTS, PAIRS, arrow_schema(found=LONG), pa.schema([LISTS.field(at) for at in (3, 4, 5)])]
 )
+#: What samples say: pairs that they leave open, and those that they rule out.
+RULED = pa.unify_schemas([REQUESTS, arrow_schema(judged=BYTES)])
+SAMPLES = arrow_schema(unit=LONG, samples=BYTES)
+
+_PAIR = np.dtype([("later", "<i8"), ("earlier", "<i8")])
+_JUDGED = np.dtype([*_PAIR.descr, ("similarity", "<f8"), ("distance", "<i4")])
 
 
 @lru_cache(maxsize=8)
@@ -131,20 +150,28 @@ def lists(filed: pa.Table, *, settings: Settings) -> pa.Table:
     entries: list[Any] = filed.column("entries").to_pylist()
     counts: list[Any] = filed.column("counts").to_pylist()
     of_batches, closed, full, left_out = core_shuffle(settings).lists(entries, counts)
-    batch, bucket = filed.column("batch"), filed.column("bucket")
-    return pa.concat_tables(
-        [
-            _table(LISTS, batch=batch, bucket=bucket, entries=of_batches),
-            _table(LISTS, batch=closed >> PLACE_BITS, closed=closed),
-            _table(LISTS, batch=left_out >> PLACE_BITS, full_key=full, left_out=left_out),
-        ]
+    rows = len(of_batches)
+
+    def first(values: NDArray[np.int64]) -> Any:
+        bounds = pa.array([0, *[len(values)] * rows], INT)
+        # The first row has all values, which the batch passes on.
+        return pa.ListArray.from_arrays(bounds, pa.array(values, LONG))
+
+    return _table(
+        LISTS,
+        batch=filed.column("batch"),
+        bucket=filed.column("bucket"),
+        entries=of_batches,
+        closed=first(closed),
+        full_key=first(full),
+        left_out=first(left_out),
     )
 
 
 def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa.Table:
-    """Return the candidate pairs of a batch, and requests for the texts that they need.
+    """Return the candidate pairs of a batch, and requests for what judges them.
 
-    `inputs` also has rows of `LISTS`, and rows of `PAIRS` from earlier rounds.
+    `inputs` also has rows of `LISTS`, and rows of `JUDGED` or `RULED` from earlier rounds.
     """
     if not batches.num_rows:
         return CANDIDATES.empty_table()
@@ -156,54 +183,161 @@ def candidates(batches: pa.Table, inputs: pa.Table, *, settings: Settings) -> pa
         documents.counts,
         _bodies(inputs, "entries"),
     )
-    known = _valid(inputs, "later")
-    before = CANDIDATES.empty_table()
-    if known.num_rows:
-        joined = _table(arrow_schema(later=LONG, earlier=LONG), later=later, earlier=earlier).join(
-            known.select(PAIRS.names), ["later", "earlier"], use_threads=False
-        )
-        # Only pairs that were verified have a distance.
-        is_new = joined.column("distance").is_null()
-        old = joined.filter(pc.invert(is_new))
-        before = _table(CANDIDATES, **{name: old.column(name) for name in PAIRS.names})
-        joined = joined.filter(is_new)
-        later, earlier = (joined.column(name).to_numpy() for name in ("later", "earlier"))
-    units = units_of(later, earlier, documents.number, settings)
-    batch, needed = _requests(later, earlier, units)
+    found = len(later)
+    known = _read(inputs, "judged", _JUDGED)
+    is_new, is_again = _match(later, earlier, known)
+    later, earlier, known = later[is_new], earlier[is_new], known[is_again]
+    units = units_of(later, earlier, settings, settings.batches)
+    full = _valid(inputs, "closed")
+    names = ("closed", "full_key", "left_out")
     return pa.concat_tables(
         [
-            _table(CANDIDATES, later=later, earlier=earlier, unit=units),
-            before,
-            _table(CANDIDATES, batch=batch, needed=needed),
+            _widened(CANDIDATES, requests(later, earlier, units)),
+            _widened(CANDIDATES, _similar(known)),
+            _table(CANDIDATES, found=[found]),
             # Documents in and out of full lists are only passed on.
-            _passed(inputs, "closed"),
-            _passed(inputs, "full_key", "left_out"),
+            _table(CANDIDATES, **{name: full.column(name) for name in names}),
         ]
     )
 
 
+def _match(
+    later: NDArray[np.int64], earlier: NDArray[np.int64], known: NDArray[Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which pairs are not among the known ones, and which known ones are among the pairs."""
+    is_twice = np.zeros(len(later) + len(known), np.bool_)
+    if len(known):
+        pairs = np.empty((2, len(is_twice)), np.int64)
+        pairs[0] = np.concatenate([later, known["later"]])
+        pairs[1] = np.concatenate([earlier, known["earlier"]])
+        order = np.lexsort(pairs[::-1])
+        same = np.flatnonzero((pairs[:, order[1:]] == pairs[:, order[:-1]]).all(axis=0))
+        is_twice[order[same]] = is_twice[order[same + 1]] = True
+    return ~is_twice[: len(later)], is_twice[len(later) :]
+
+
+def requests(
+    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64]
+) -> pa.Table:
+    """Return rows of `REQUESTS`: the pairs of each unit, and the documents that it needs."""
+    pairs = np.empty(len(later), _PAIR)
+    pairs["later"], pairs["earlier"] = later, earlier
+    names, parts = _parts(units, pairs)
+    unit, batch, places, bounds = [], [], [], [0]
+    for name, part in zip(names.tolist(), parts, strict=True):
+        numbers = np.unique(np.frombuffer(part, np.int64))
+        of_batch, begins = np.unique(numbers >> PLACE_BITS, return_index=True)
+        unit += [name] * len(of_batch)
+        batch += of_batch.tolist()
+        bounds += (bounds[-1] + np.append(begins[1:], len(numbers))).tolist()
+        places.append(numbers & (MAX_BATCH - 1))
+    every = pa.array(np.concatenate([*places, np.empty(0, np.int64)]), INT)
+    of_each = pa.ListArray.from_arrays(pa.array(bounds, INT), every)
+    return pa.concat_tables(
+        [
+            _table(REQUESTS, unit=names, pairs=parts),
+            _table(REQUESTS, batch=batch, unit=unit, places=of_each),
+        ]
+    )
+
+
+def _parts(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], list[bytes]]:
+    """Return the keys, ascending, and the bytes of the values of each."""
+    keys, places = np.unique(keys, return_inverse=True)
+    # Small numbers are sorted in one pass.
+    order = np.argsort(places.astype(np.min_scalar_type(len(keys))), kind="stable")
+    ends = np.cumsum(np.bincount(places, minlength=len(keys)))
+    return keys, [part.tobytes() for part in np.split(values[order], ends)[: len(keys)]]
+
+
+def _of_batches(schema: pa.Schema, judged: NDArray[Any]) -> pa.Table:
+    """Return judged pairs by the batch of the later document."""
+    batch, parts = _parts(judged["later"] >> PLACE_BITS, judged)
+    return _table(schema, batch=batch, judged=parts)
+
+
+def _similar(judged: NDArray[Any]) -> pa.Table:
+    """Return the similar ones of judged pairs as rows of `PAIRS`."""
+    similar = judged[~np.isnan(judged["similarity"])]
+    return _table(PAIRS, **{name: similar[name] for name in PAIRS.names})
+
+
+def _widened(schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """Return the rows with further columns, which are null."""
+    return _table(schema, **{name: rows.column(name) for name in rows.column_names})
+
+
+def select(row: Mapping[str, Any], level: int) -> pa.Table:
+    """Return the samples of a batch's documents that each unit needs, at the level at which the
+    shingles of the collection are counted."""
+    from neardup import _core
+
+    samples = row["samples"].as_py()
+    first = row["batch"].as_py() << PLACE_BITS
+    asked = row["needed"].values
+    unit, places = asked.field("unit").to_pylist(), asked.field("places")
+    numbers = [first + place.values.to_numpy().astype(np.int64) for place in places]
+    selected = [_core.select_samples(samples, np.sort(of_unit), level) for of_unit in numbers]
+    return _table(SAMPLES, unit=unit, samples=selected)
+
+
+def rule_out(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
+    """Return the pairs of a unit that samples leave open, with requests for the texts, and the
+    others as judged pairs."""
+    from neardup import _core
+
+    if not pairs.num_rows:
+        return RULED.empty_table()
+    known = _background(background.value)
+    asked = _read(pairs, "pairs", _PAIR)
+    later, earlier = (np.ascontiguousarray(asked[name]) for name in ("later", "earlier"))
+    is_open = np.ones(len(asked), np.bool_)
+    if known is not None:
+        samples: list[Any] = got.column("samples").to_pylist()
+        rules = core_rule(settings), core_recipe(settings)
+        is_open = _core.open_pairs(*rules, known, samples, later, earlier)
+    ruled_out = np.empty(len(asked) - int(is_open.sum()), _JUDGED)
+    ruled_out["later"], ruled_out["earlier"] = later[~is_open], earlier[~is_open]
+    ruled_out["similarity"], ruled_out["distance"] = np.nan, -1
+    later, earlier = later[is_open], earlier[is_open]
+    units = units_of(later, earlier, replace(settings, units=settings.text_units), 1)
+    return pa.concat_tables(
+        [
+            _widened(RULED, requests(later, earlier, units)),
+            _of_batches(RULED, ruled_out),
+        ]
+    )
+
+
+def _read(rows: pa.Table, column: str, type: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values of all bytes in a column; none if the column is missing."""
+    blobs: list[Any] = []
+    if column in rows.column_names:
+        blobs = rows.column(column).drop_null().to_pylist()
+    return np.frombuffer(b"".join(blobs), type)
+
+
 def units_of(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], batch: int, settings: Settings
+    later: NDArray[np.int64], earlier: NDArray[np.int64], settings: Settings, batches: int
 ) -> NDArray[np.int64]:
-    """Return the unit that verifies each pair of a batch.
+    """Return the unit that judges each pair, seen in one of so many batches; the pairs of a later
+    document follow each other.
 
     The unit is chosen by the first candidate of the later document: thus the pairs of similar
-    documents meet, and each text is sent to few units. If a first candidate is estimated (from
-    this batch, for all batches) to have more later documents than a unit should, its pairs are
+    documents meet, and each document is sent to few units. If a first candidate is estimated (from
+    these pairs, for all batches) to have more later documents than a unit should, its pairs are
     divided by batch among as many units as they need.
     """
-    order = np.lexsort((earlier, later))
-    begins = np.ones(len(later), np.bool_)
-    begins[1:] = later[order][1:] != later[order][:-1]
+    begins = np.flatnonzero(np.append(True, later[1:] != later[:-1])[: len(later)])
+    if not len(begins):
+        return np.empty(0, np.int64)
     firsts, inverse, laters = np.unique(
-        earlier[order][begins], return_inverse=True, return_counts=True
+        np.minimum.reduceat(earlier, begins), return_inverse=True, return_counts=True
     )
-    parts = (-(-laters * settings.batches // UNIT_DOCUMENTS)).astype(np.uint64)
-    spread = _mix(firsts) ^ _mix(_mix(np.array([batch])) % parts)
-    unit = np.empty(len(later), np.int64)
-    of_first = _mix(spread) % np.uint64(settings.units)
-    unit[order] = of_first[inverse][np.cumsum(begins) - 1]
-    return unit
+    parts = (-(-laters * batches // UNIT_DOCUMENTS)).astype(np.uint64)
+    spread = _mix(firsts)[inverse] ^ _mix(_mix(later[begins] >> PLACE_BITS) % parts[inverse])
+    unit = (_mix(spread) % np.uint64(settings.units)).astype(np.int64)
+    return np.repeat(unit, np.diff(np.append(begins, len(later))))
 
 
 def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
@@ -212,22 +346,8 @@ def _mix(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed ^ mixed >> np.uint64(32)
 
 
-def _requests(
-    later: NDArray[np.int64], earlier: NDArray[np.int64], units: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each document that a unit needs, once: its batch, and unit and place in one number."""
-    numbers, of_unit = np.concatenate([later, earlier]), np.concatenate([units, units])
-    # `np.unique` of pairs compares them as strings of bytes, which takes seven times as long.
-    order = np.lexsort((of_unit, numbers))
-    numbers, of_unit = numbers[order], of_unit[order]
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (numbers[1:] != numbers[:-1]) | (of_unit[1:] != of_unit[:-1])
-    numbers, of_unit = numbers[is_new], of_unit[is_new]
-    return numbers >> PLACE_BITS, of_unit << PLACE_BITS | numbers & (MAX_BATCH - 1)
-
-
 def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: Any) -> pa.Table:
-    """Return the pairs of a unit with their similarities and distances.
+    """Return the similar pairs of a unit, with similarities and distances, and all judged ones.
 
     `got` has the numbers of the unit's documents, and the columns of `BATCHES` that the rule
     compares; `background` the common shingles, as bytes that Spark has broadcast, or None.
@@ -235,7 +355,7 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     from neardup import _core
 
     if not pairs.num_rows:
-        return PAIRS.empty_table()
+        return JUDGED.empty_table()
     order = np.argsort(got.column("number").to_numpy())
     numbers = got.column("number").to_numpy()[order]
     texts: Any = pa.nulls(len(numbers), TEXT)
@@ -246,19 +366,20 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     if settings.compares_sketches:
         sketches = got.column("sketches").to_pylist()
         features = got.column("features").to_numpy().astype(np.uint32)
-    later, earlier = (pairs.column(name).to_numpy() for name in ("later", "earlier"))
-    similarity, distance = _core.judge_pairs(
+    asked = _read(pairs, "pairs", _PAIR)
+    judged = np.empty(len(asked), _JUDGED)
+    judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
+    judged["similarity"], judged["distance"] = _core.judge_pairs(
         core_rule(settings),
         core_recipe(settings),
         None if background is None else _background(background.value),
         texts,
         sketches,
         features,
-        order[np.searchsorted(numbers, later)].astype(np.uint32),
-        order[np.searchsorted(numbers, earlier)].astype(np.uint32),
+        order[np.searchsorted(numbers, asked["later"])].astype(np.uint32),
+        order[np.searchsorted(numbers, asked["earlier"])].astype(np.uint32),
     )
-    similar = pa.array(similarity, from_pandas=True)
-    return _table(PAIRS, later=later, earlier=earlier, similarity=similar, distance=distance)
+    return pa.concat_tables([_widened(JUDGED, _similar(judged)), _of_batches(JUDGED, judged)])
 
 
 def apply_rule(pairs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -297,6 +418,12 @@ def _no_sketch(settings: Settings) -> bytes:
     return bytes(corpus.sketches()[0])
 
 
+def level_of(background: Any) -> int:
+    """Return the level at which the shingles of the collection are counted."""
+    known = _background(background.value)
+    return 0 if known is None else known.level()
+
+
 @lru_cache(maxsize=2)
 def _background(common: bytes | None) -> _core.Background | None:
     """Return the background statistics; decoded once per process."""
@@ -328,12 +455,6 @@ def _valid(inputs: pa.Table, column: str) -> pa.Table:
     if column not in inputs.column_names:
         return inputs.slice(0, 0)
     return inputs.filter(inputs.column(column).is_valid())
-
-
-def _passed(inputs: pa.Table, *names: str) -> pa.Table:
-    """Return the columns of the rows with a value in the first one."""
-    rows = _valid(inputs, names[0])
-    return _table(CANDIDATES, **{name: rows.column(name) for name in names})
 
 
 def _bodies(inputs: pa.Table, column: str) -> list[Any]:

@@ -22,9 +22,12 @@ _BATCH_BYTES = 16 << 20
 _STATIC = {"spark.executor.processTreeMetrics.enabled": "true"}
 
 #: Java on one machine. Its optimizing compiler takes longer than a whole small job, so it gets only
-#: what runs twenty times as often as by default. Options of the user come after these.
+#: what runs twenty times as often as by default. Spark's classes exceed Java's first limit for
+#: classes several times, and each time the heap would be collected. Options of the user come after
+#: these.
 _LOCAL_JAVA = (
-    "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=12000"
+    "-XX:+UseParallelGC -XX:MetaspaceSize=192m"
+    " -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=12000"
     " -XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
 )
 

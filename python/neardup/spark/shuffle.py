@@ -152,6 +152,7 @@ class Search:
         come after that of the first.
         """
         from pyspark import StorageLevel
+        from pyspark.sql import functions as F
 
         sketches = self._batches.select("batch", "features", "sketches")
         work = partial(_keys, settings=self._settings)
@@ -163,22 +164,23 @@ class Search:
             for frame in (sketches, counts)
         ]
         skipped, before = repeats, _NONE
-        verified: list[DataFrame] = []
+        known: list[DataFrame] = []
         lists = self._lists(sketches, counts, _skip(repeats))
         while True:
             name = f"round-{self.rounds}"
-            known = (frame.select(batch_of("later"), "*") for frame in verified)
             inputs = _union(counts, lists, _skip(skipped), *known)
             candidates = self._checkpoint.stage(
                 f"{name}/candidates",
                 self._for_each_cogroup(sketches, inputs, kernels.candidates, kernels.CANDIDATES),
             )
-            verified_now = self._verify(candidates, name, background.result())
-            judged = self._checkpoint.stage(f"{name}/verified", verified_now)
-            old = candidates.filter("unit is null and later is not null").select(*judged.columns)
-            pairs = judged.unionByName(old)
-            self.candidates = pairs.count()
-            pairs = pairs.filter("similarity is not null")
+            judged = self._judge(candidates, name, background.result())
+            known += [
+                frame.filter("judged is not null").select("batch", "judged") for frame in judged
+            ]
+            found = candidates.agg(F.sum("found")).first()
+            self.candidates = (found and found[0]) or 0
+            both = (frame.select(*kernels.PAIRS.names) for frame in (candidates, judged[-1]))
+            pairs = _union(*both).filter("similarity is not null")
             # Copies are not indexed, so no document is dropped for one.
             of_filed = pairs.join(repeats, pairs.later == repeats.number, "left_anti")
             dropped = self._checkpoint.stage(f"{name}/dropped", _dropped(of_filed))
@@ -188,7 +190,8 @@ class Search:
                 self._count_left_out(candidates, dropped)
                 return pairs, dropped
             of_dropped = repeats["first"] == dropped.number
-            if self.rounds == 1 and not _has(candidates, "closed", dropped):
+            closed = candidates.select(F.explode("closed").alias("closed"))
+            if self.rounds == 1 and not _has(closed, "closed", dropped):
                 if repeats.join(dropped, of_dropped, "left_semi").isEmpty():
                     self._count_left_out(candidates, dropped)
                     return pairs, dropped
@@ -196,13 +199,13 @@ class Search:
                 lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
             skipped = repeats.join(dropped, of_dropped, "left_anti")
             before = these
-            verified.append(judged)
 
     def _count_left_out(self, candidates: DataFrame, dropped: DataFrame) -> None:
         """Count what full lists left out, among the kept documents."""
         from pyspark.sql import functions as F
 
-        rows = candidates.filter("left_out is not null").select("full_key", "left_out")
+        both = F.inline(F.arrays_zip("full_key", "left_out"))
+        rows = candidates.filter("left_out is not null").select(both)
         rows = rows.join(dropped, rows.left_out == dropped.number, "left_anti")
         lists = rows.groupBy("full_key").agg(F.count("left_out").alias("count"))
         pairs = F.sum(F.expr("count * (count - 1) div 2"))
@@ -218,23 +221,61 @@ class Search:
         filed = self._for_each_cogroup(sketches, inputs, kernels.file, kernels.FILED)
         return self._for_each_bucket(filed, kernels.lists, kernels.LISTS)
 
-    def _verify(self, candidates: DataFrame, name: str, background: Any) -> DataFrame:
-        """Return the new candidate pairs with their similarities."""
-        settings = self._settings
-        requests = candidates.filter("needed is not null").select("batch", "needed")
-        # The stage has at least as many bytes as its requests, in any but contrived cases.
-        is_small = self._checkpoint.size(f"{name}/candidates") <= BROADCAST
-        texts = texts_of(self._batches, requests, settings, is_small=is_small)
-        pairs = candidates.filter("unit is not null").select("unit", "later", "earlier")
-        partitions = _EVEN * self._partitions
-        return self._for_each_cogroup(
-            pairs.repartition(partitions, "unit"),
-            texts.repartition(partitions, "unit"),
-            kernels.verify,
-            kernels.PAIRS,
-            key="unit",
-            background=background,
+    def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
+        """Return the new candidate pairs as judged: those that samples rule out, where documents
+        have samples, and those that were verified."""
+        if not self._settings.compares_samples:
+            return [self._verify(candidates, f"{name}/candidates", name, background)]
+        stage = f"{name}/open"
+        ruled = self._checkpoint.stage(
+            stage,
+            self._for_each_unit(
+                candidates,
+                self._samples(candidates, f"{name}/candidates", background),
+                self._partitions,
+                kernels.rule_out,
+                kernels.RULED,
+                background=background,
+            ),
         )
+        return [ruled, self._verify(ruled, stage, name, background)]
+
+    def _samples(self, requests: DataFrame, stage: str, background: Any) -> DataFrame:
+        """Return the samples of the documents that each unit requests."""
+        from pyspark.sql import functions as F
+
+        batches = self._batches.filter("sampled is not null")
+        batches = batches.select(F.inline(F.arrays_zip("sampled", "samples")))
+        batches = batches.withColumnRenamed("sampled", "batch")
+        asked = _with_requests(batches, requests, is_small=self._is_small(stage))
+        work = partial(_select, level=kernels.level_of(background))
+        return asked.mapInArrow(work, _spark(kernels.SAMPLES))
+
+    def _verify(self, requests: DataFrame, stage: str, name: str, background: Any) -> DataFrame:
+        """Return the requested pairs as judged by what the rule compares."""
+        texts = texts_of(self._batches, requests, self._settings, is_small=self._is_small(stage))
+        partitions = _EVEN * self._partitions
+        work, known = kernels.verify, {"background": background}
+        judged = self._for_each_unit(requests, texts, partitions, work, kernels.JUDGED, **known)
+        return self._checkpoint.stage(f"{name}/verified", judged)
+
+    def _for_each_unit(
+        self,
+        requests: DataFrame,
+        got: DataFrame,
+        partitions: int,
+        kernel: Callable[..., pa.Table],
+        schema: pa.Schema,
+        **known: Any,
+    ) -> DataFrame:
+        pairs = requests.filter("pairs is not null").select("unit", "pairs")
+        pairs, got = (frame.repartition(partitions, "unit") for frame in (pairs, got))
+        return self._for_each_cogroup(pairs, got, kernel, schema, key="unit", **known)
+
+    def _is_small(self, stage: str) -> bool:
+        """Whether the requests of a stage can be broadcast."""
+        # The stage has at least as many bytes as its requests, in any but contrived cases.
+        return self._checkpoint.size(stage) <= BROADCAST
 
     def _common_shingles(self, repeats: DataFrame) -> Any:
         """Broadcast the common shingles of the collection, as verification needs them; None if it
@@ -286,7 +327,8 @@ class Search:
 
         work = partial(_count_again, settings=self._settings, level=level)
         is_small = self._settings.documents * 8 <= BROADCAST
-        asked = _with_requests(self._batches.select("batch", "texts"), requests, is_small=is_small)
+        by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
+        asked = _joined(self._batches.select("batch", "texts"), by_batch, is_small=is_small)
         texts = F.transform("needed", lambda place: F.get("texts", place.cast("int")))
         return asked.select(texts.alias("texts")).mapInArrow(work, _spark(sketching.SHINGLES))
 
@@ -331,10 +373,18 @@ def batch_of(number: str) -> Column:
 
 
 def _with_requests(batches: DataFrame, requests: DataFrame, *, is_small: bool) -> DataFrame:
-    """Return the batches that are asked for something, with it as an array of numbers."""
+    """Return the batches that units ask for documents, with the units and the places."""
     from pyspark.sql import functions as F
 
-    by_batch = requests.groupBy("batch").agg(F.collect_set("needed").alias("needed"))
+    rows = requests.filter("places is not null").select("batch", "unit", "places")
+    # Several batches may ask for the same document.
+    places = F.array_distinct(F.flatten(F.collect_list("places"))).alias("places")
+    of_unit = rows.repartition("batch").groupBy("batch", "unit").agg(places)
+    needed = F.collect_list(F.struct("unit", "places")).alias("needed")
+    return _joined(batches, of_unit.groupBy("batch").agg(needed), is_small=is_small)
+
+
+def _joined(batches: DataFrame, by_batch: DataFrame, *, is_small: bool) -> DataFrame:
     # Texts are the largest data. They are not moved if the requests can be broadcast, and never
     # sorted.
     return batches.join(by_batch.hint("broadcast" if is_small else "shuffle_hash"), "batch")
@@ -353,17 +403,17 @@ def texts_of(
     columns = ["texts"] if settings.rule.keeps_texts else []
     columns += ["features", "sketches"] if settings.compares_sketches else []
 
-    def of_document(needed: Column) -> Column:
-        place = needed.bitwiseAND(MAX_BATCH - 1)
-        values = [
-            F.shiftright(needed, PLACE_BITS).alias("unit"),
-            (F.shiftleft("batch", PLACE_BITS) + place).alias("number"),
-        ]
-        return F.struct(*values, *(F.get(name, place.cast("int")).alias(name) for name in columns))
+    def of_document(unit: Column, place: Column) -> Column:
+        number = F.shiftleft("batch", PLACE_BITS) + place
+        values = [F.get(name, place).alias(name) for name in columns]
+        return F.struct(unit.alias("unit"), number.alias("number"), *values)
+
+    def of_unit(needed: Column) -> Column:
+        return F.transform(needed.places, lambda place: of_document(needed.unit, place))
 
     asked = _with_requests(batches.select("batch", *columns), requests, is_small=is_small)
     # A row of the batch is not copied for each document, as it would be beside an exploded column.
-    return asked.select(F.inline(F.transform("needed", of_document)))
+    return asked.select(F.inline(F.flatten(F.transform("needed", of_unit))))
 
 
 def _skip(documents: DataFrame) -> DataFrame:
@@ -435,6 +485,11 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
 def _keys(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
         yield from kernels.keys(row, settings).to_batches()
+
+
+def _select(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
+    for row in _rows(batches):
+        yield from kernels.select(row, level).to_batches()
 
 
 def _thin(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:

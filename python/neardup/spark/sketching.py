@@ -24,7 +24,7 @@ from neardup.readers.fields import Columns, Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
-from neardup.spark.ordering import BatchNumberer, File, split_by_part
+from neardup.spark.ordering import PLACE_BITS, BatchNumberer, File, split_by_part
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -59,8 +59,10 @@ def arrow_schema(**types: pa.DataType) -> pa.Schema:
 
 
 #: One row per batch, besides its `records`. There are `texts` if candidates are verified by them,
-#: so that records are parsed once. The last batch of a group has the group's `counted` shingles.
-#: `doubted` is the level of that table if the table of all documents may have a lower one.
+#: so that records are parsed once. The last batch of a group has what was made for the whole group:
+#: the `counted` shingles, and for each of its batches, which are `sampled`, the `samples` of the
+#: documents. `doubted` is the level of that table if the table of all documents may have a lower
+#: one.
 BATCHES = arrow_schema(
     batch=LONG,
     batch_group=LONG,
@@ -74,6 +76,8 @@ BATCHES = arrow_schema(
     counted=BYTES,
     probe=BYTES,
     doubted=INT,
+    sampled=pa.list_(LONG),
+    samples=pa.list_(BYTES),
 )
 SHINGLES = arrow_schema(counted=BYTES)
 
@@ -83,7 +87,8 @@ class Settings:
     """The settings of a job that its tasks need; sent to them by pickle.
 
     `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
-    `batches` are those of the input; keys are partitioned into `buckets`, pairs into `units`.
+    `batches` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
+    those that samples leave open into `text_units`.
     Batches before `first` are those of another collection, all of whose documents count as kept;
     `against_only` compares documents with those only.
     """
@@ -97,6 +102,7 @@ class Settings:
     batches: int = 1
     buckets: int = 1
     units: int = 1
+    text_units: int = 1
     first: int = 0
     against_only: bool = False
 
@@ -104,6 +110,11 @@ class Settings:
     def compares_sketches(self) -> bool:
         """Whether sketches are compared to decide on candidates, or to report a distance."""
         return self.rule.scheme in ("near", "prefix") or not self.rule.keeps_texts
+
+    @property
+    def compares_samples(self) -> bool:
+        """Whether the samples of two documents may rule out that they are similar."""
+        return self.rule.counted_shingle is not None
 
 
 def core_recipe(settings: Settings) -> _core.Recipe:
@@ -246,6 +257,8 @@ class _Group:
         self._number = number
         self._entries = entries
         self._documents = 0
+        #: The number of each batch, and of its documents.
+        self._batches: list[tuple[int, int]] = []
         self._corpus = _core.Corpus(
             core_recipe(settings),
             keeps_texts=False,
@@ -265,6 +278,7 @@ class _Group:
         read = self._settings.fields.bounded(_read(records, self._settings))
         problems = _push(self._corpus, read, self._settings)
         begin, self._documents = self._documents, self._documents + records.num_rows
+        self._batches.append((batch, records.num_rows))
         # Columns by position: names may repeat, or differ only in case.
         names = [f"c{number}" for number in range(records.num_columns)]
         return {
@@ -290,7 +304,19 @@ class _Group:
         level, probe = _core.probe_shingles(counted)
         # A table of full size never has a higher level than the table of all documents.
         doubted = level if self._entries < _core.MAX_SHINGLES else 0
-        return {"counted": counted, "probe": probe.tobytes(), "doubted": doubted}
+        # Not before the whole group is counted: the more shingles, the smaller are the samples.
+        samples, begin = [], 0
+        for batch, documents in self._batches:
+            numbers = (batch << PLACE_BITS) + np.arange(documents, dtype=np.int64)
+            samples.append(self._corpus.samples(begin, numbers))
+            begin += documents
+        return {
+            "counted": counted,
+            "probe": probe.tobytes(),
+            "doubted": doubted,
+            "sampled": [batch for batch, _ in self._batches],
+            "samples": samples,
+        }
 
 
 def shingles_of_part(parts: int) -> int:

@@ -32,6 +32,7 @@ pub mod frequency_bytes;
 mod measure;
 mod resemblance;
 pub mod sample;
+pub mod sample_bytes;
 mod samples;
 pub mod shingle_frequencies;
 mod short;

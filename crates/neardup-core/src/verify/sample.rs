@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Sampled;
 use crate::buckets::sorted;
+use crate::bytes::Bytes;
+use crate::error::Result;
 use crate::sketch::{Distinct, Share, is_of, level_of, shingle_hashes_in};
 
 /// The minimum size of a text's sample, on average.
@@ -118,6 +120,39 @@ impl Sample {
             *self = Sample::of_set(&self.hashes, level);
             self.shingles = shingles;
         }
+    }
+
+    /// Whether it has all that comparisons look at in a collection counted at a level.
+    pub(super) fn is_complete(&self, level: u32) -> bool {
+        self.level <= text_level(self.shingles).max(level)
+    }
+
+    /// Appends the sample, or its shingles of a higher `level`, as little-endian bytes: 4 for the level,
+    /// 8 for the distinct shingles of the text, 4 for the hashes, and 8 for each, ascending.
+    pub(super) fn write(&self, level: u32, bytes: &mut Vec<u8>) {
+        let level = level.max(self.level);
+        let hashes = self.of_level(level);
+        bytes.extend(level.to_le_bytes());
+        bytes.extend((self.shingles as u64).to_le_bytes());
+        bytes.extend((hashes.len() as u32).to_le_bytes());
+        bytes.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(super) fn read(rest: &mut Bytes<'_>) -> Result<Self> {
+        let (level, shingles, count) = (rest.u32()?, rest.u64()?, rest.u32()?);
+        let hashes = rest.items(count as usize, u64::from_le_bytes)?;
+        let is_ascending = hashes.is_sorted_by(|a, b| a < b);
+        let is_sampled = level <= u64::BITS && hashes.last().is_none_or(|&last| is_of(level, last));
+        if !is_ascending || !is_sampled || u64::from(count) > shingles {
+            return Err(rest.damaged(format!("{count} hashes of level {level}")));
+        }
+        Ok(Sample {
+            hashes: hashes.into_boxed_slice(),
+            counts: OnceLock::new(),
+            level,
+            shingles: usize::try_from(shingles).unwrap_or(usize::MAX),
+        })
     }
 
     /// Looks up how many texts carry each shingle, unless that was done. The table is that of the

@@ -120,6 +120,19 @@ impl Verifier {
         Ok(all.collect())
     }
 
+    /// Whether the texts of each pair must be compared: `false` where the samples rule out that they
+    /// are similar. Runs on the current rayon pool.
+    pub fn are_open(&self, samples: &Samples, pairs: &[(u32, u32)]) -> Vec<bool> {
+        match (&self.frequencies, Ratio::of(self.measure)) {
+            (Some(table), Some(ratio)) => {
+                let said = self.by_samples((samples, table), ratio, pairs);
+                let said = said.into_iter();
+                said.map(|said| said != BySamples::TooLow).collect()
+            }
+            _ => vec![true; pairs.len()],
+        }
+    }
+
     /// What the samples of each pair say.
     fn by_samples(
         &self,
@@ -414,6 +427,11 @@ mod tests {
                 }
                 let ratio = Ratio::of(measure).unwrap();
                 let by_samples = verifier().by_samples((&samples, &table), ratio, &pairs);
+                let open = verifier().are_open(&samples, &pairs);
+                for ((said, open), similar) in by_samples.iter().zip(open).zip(&expected) {
+                    assert_eq!(open, *said != BySamples::TooLow);
+                    assert!(open || similar.is_none());
+                }
                 let all = by_samples.into_iter();
                 decided += all.filter(|&said| said != BySamples::Open).count();
             }

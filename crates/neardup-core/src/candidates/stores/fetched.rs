@@ -137,22 +137,38 @@ impl FetchedIndex {
                 ),
             ));
         }
-        let places = distinct(numbers);
-        let mut minima = vec![MinOverlap::ONE; places.len()];
+        let ranks = Ranks::of(numbers);
+        let mut minima = vec![MinOverlap::ONE; ranks.len()];
         let mut lists: Lists = HashMap::default();
-        for ((&key, &number), &bits) in keys.iter().zip(numbers).zip(min_overlaps) {
-            let place = place_of(&places, number);
-            let min_overlap = MinOverlap::from_bits(bits);
-            minima[place as usize] = min_overlap;
-            lists.entry(key).or_default().push(Posting {
-                place,
-                is_common: min_overlap.is_common,
-            });
+        let mut begin = 0;
+        // Entries of one key follow each other, mostly in order.
+        for run in keys.chunk_by(|a, b| a == b) {
+            let all = begin..begin + run.len();
+            begin = all.end;
+            let list = lists.entry(run[0]).or_default();
+            list.reserve_exact(run.len());
+            for (&number, &bits) in numbers[all.clone()].iter().zip(&min_overlaps[all]) {
+                let place = ranks.of_number(number);
+                let min_overlap = MinOverlap::from_bits(bits);
+                minima[place as usize] = min_overlap;
+                list.push(Posting {
+                    place,
+                    is_common: min_overlap.is_common,
+                });
+            }
         }
         for list in lists.values_mut() {
-            list.sort_unstable_by_key(|posting| posting.place);
+            if !list.is_sorted_by_key(|posting| posting.place) {
+                list.sort_unstable_by_key(|posting| posting.place);
+            }
         }
-        Ok(FetchedIndex::of(scheme, places, lists, minima, None))
+        Ok(FetchedIndex::of(
+            scheme,
+            ranks.numbers(),
+            lists,
+            minima,
+            None,
+        ))
     }
 
     /// No lists, for a search without keys. The stored documents to compare with document `i` of
@@ -170,9 +186,9 @@ impl FetchedIndex {
                 format!("{offsets:?}"),
             ));
         }
-        let places = distinct(numbers);
-        let minima = vec![MinOverlap::ONE; places.len()];
-        let of_each = numbers.iter().map(|&number| place_of(&places, number));
+        let ranks = Ranks::of(numbers);
+        let minima = vec![MinOverlap::ONE; ranks.len()];
+        let of_each = numbers.iter().map(|&number| ranks.of_number(number));
         let listed = Places {
             offsets: offsets.to_vec(),
             places: of_each.collect(),
@@ -180,7 +196,7 @@ impl FetchedIndex {
         let lists = HashMap::default();
         Ok(FetchedIndex::of(
             scheme,
-            places,
+            ranks.numbers(),
             lists,
             minima,
             Some(listed),
@@ -322,13 +338,87 @@ impl FetchedIndex {
     }
 }
 
-fn distinct(numbers: &[u64]) -> Vec<u64> {
-    let mut distinct = numbers.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    distinct
+/// Which numbers there are, and how many lower ones each has. Numbers lie close together, so this is
+/// small enough for the cache, where the numbers themselves are not.
+struct Ranks {
+    /// By the leading 58 bits of numbers: a bit for each number with these, and the numbers before.
+    words: HashMap<u64, (u64, u32), FxBuildHasher>,
+    len: usize,
 }
 
-fn place_of(numbers: &[u64], number: u64) -> u32 {
-    numbers.partition_point(|&other| other < number) as u32
+impl Ranks {
+    fn of(numbers: &[u64]) -> Self {
+        let mut words: HashMap<u64, (u64, u32), FxBuildHasher> = HashMap::default();
+        for number in numbers {
+            words.entry(number >> 6).or_default().0 |= 1 << (number & 63);
+        }
+        let mut len = 0;
+        for leading in ascending(&words) {
+            if let Some((bits, before)) = words.get_mut(&leading) {
+                *before = len;
+                len += bits.count_ones();
+            }
+        }
+        Ranks {
+            words,
+            len: len as usize,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many of the numbers are lower than one of them.
+    fn of_number(&self, number: u64) -> u32 {
+        let (bits, before) = self.words.get(&(number >> 6)).copied().unwrap_or_default();
+        before + (bits & ((1 << (number & 63)) - 1)).count_ones()
+    }
+
+    /// The numbers, ascending.
+    fn numbers(&self) -> Vec<u64> {
+        let mut numbers = Vec::with_capacity(self.len);
+        for leading in ascending(&self.words) {
+            let bits = self.words[&leading].0;
+            let of_word = (0..64).filter(|bit| bits >> bit & 1 == 1);
+            numbers.extend(of_word.map(|bit| leading << 6 | bit));
+        }
+        numbers
+    }
+}
+
+fn ascending(words: &HashMap<u64, (u64, u32), FxBuildHasher>) -> Vec<u64> {
+    let mut leading: Vec<u64> = words.keys().copied().collect();
+    leading.sort_unstable();
+    leading
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_ranked() {
+        let numbers = [
+            7,
+            0,
+            63,
+            64,
+            7,
+            u64::MAX,
+            1 << 40,
+            65,
+            1 << 40,
+            u64::MAX - 1,
+        ];
+        let ranks = Ranks::of(&numbers);
+        let distinct = [0, 7, 63, 64, 65, 1 << 40, u64::MAX - 1, u64::MAX];
+        assert_eq!(ranks.numbers(), distinct);
+        assert_eq!(ranks.len(), distinct.len());
+        assert_eq!(
+            distinct.map(|number| ranks.of_number(number)),
+            [0, 1, 2, 3, 4, 5, 6, 7]
+        );
+        assert!(Ranks::of(&[]).numbers().is_empty());
+    }
 }
