@@ -219,7 +219,7 @@ def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> 
         kind=sketch.kind,
         threshold=wanted.threshold,
         measure=wanted.measure,
-        max_list_len=wanted.compiled(documents).max_list_len(among_all=not look_ups),
+        max_list_len=wanted.compiled(documents).max_list_len(filing_all=not look_ups),
         **details,
     )
 

@@ -351,7 +351,7 @@ def _lists(m: Maker) -> None:
     offsets = [0] * (len(corpus) - stored + 1)
     lists = m.call("FetchedIndex.listed", scheme=scheme, offsets=offsets, numbers=[])
     m.call("FetchedIndex.candidates", on=lists, corpus=corpus)
-    m.call("Clusterer.among", corpus=corpus, stored=lists, numbers=list(range(1, stored + 1)))
+    m.call("Clusterer.of_stored", corpus=corpus, stored=lists, numbers=list(range(1, stored + 1)))
 
 
 def _shuffle(m: Maker) -> None:

@@ -80,7 +80,7 @@ class TestRefused:
         empty = np.array([], np.uint64)
         stored = _core.FetchedIndex(scheme_of_keys, empty, empty, empty.astype(np.uint16))
         with pytest.raises(ParameterError, match="the kind of sketches that the recipe makes"):
-            _core.Clusterer.among(samples, rule(scheme), stored, [])
+            _core.Clusterer.of_stored(samples, rule(scheme), stored, [])
 
     def test_more_bands_than_values(self):
         signatures = corpus("minhash", ["一" * 20])
@@ -127,7 +127,7 @@ class TestRefused:
         with pytest.raises(InputError, match="a batch of 1 documents, found those of 2"):
             given.candidates(made)
         with pytest.raises(InputError, match="at most 1, the documents of the corpus"):
-            _core.Clusterer.among(made, rule("postings"), given, [1, 2, 3])
+            _core.Clusterer.of_stored(made, rule("postings"), given, [1, 2, 3])
 
     def test_a_level_beyond_all_shingles(self):
         blob = b"\x02\0\0\0" + (2**31).to_bytes(4, "little") + bytes(16)

@@ -1,6 +1,7 @@
 //! Sorting of numbers that are spread evenly, as hashes are: they are dealt out into buckets first.
 //!
 //! One pass then does most of the work, and each bucket is small enough for the cache of one core.
+//! And the merge of two sorted lists.
 
 use rayon::prelude::*;
 
@@ -66,6 +67,18 @@ pub(crate) fn gathered(pieces: &[(Vec<u64>, Vec<u32>)], buckets: usize) -> Vec<V
         parts.collect::<Vec<_>>().concat()
     };
     (0..buckets).into_par_iter().map(of_bucket).collect()
+}
+
+/// How many values two ascending lists have in common; of a repeated one, as many as both have.
+pub(crate) fn in_both<T: Copy + Ord>(a: &[T], b: &[T]) -> usize {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        common += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    common
 }
 
 #[cfg(test)]

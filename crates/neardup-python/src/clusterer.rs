@@ -102,7 +102,7 @@ impl Clusterer {
     /// A clusterer for additions to a store. The first `batch` documents of the corpus are to be
     /// decided; the others are stored documents with these ascending `numbers`.
     #[staticmethod]
-    fn among(
+    fn of_stored(
         py: Python<'_>,
         corpus: &Corpus,
         rule: &Rule,
@@ -123,7 +123,7 @@ impl Clusterer {
             lists.attach(number, document);
         }
         let documents: Vec<u32> = (batch..all).collect();
-        let new = || cluster::Clusterer::among(&corpus.inner, rule.inner, lists, &documents);
+        let new = || cluster::Clusterer::of_stored(&corpus.inner, rule.inner, lists, &documents);
         let inner = corpus.threads.run(py, new)?;
         Ok(Clusterer::of(inner, corpus, batch as usize))
     }

@@ -100,7 +100,7 @@ impl Corpus {
 
     /// The sketches of all documents, which must be in memory.
     pub(crate) fn sketches_in_memory(&self) -> PyResult<&Sketches> {
-        match self.inner.outside() {
+        match self.inner.stored_sketches() {
             None => Ok(self.inner.sketches()),
             Some(_) => Err(raise(Error::input(
                 "the sketches of a corpus",
@@ -112,7 +112,7 @@ impl Corpus {
 
     /// Raises unless the sketches of all documents are on disk.
     pub(crate) fn check_outside(&self) -> PyResult<()> {
-        match self.inner.outside() {
+        match self.inner.stored_sketches() {
             Some(store) if store.len() == self.inner.len() => Ok(()),
             _ => Err(raise(Error::input(
                 "the corpus",
@@ -226,7 +226,7 @@ impl Corpus {
 
     /// Whether sketches are on disk, so that keys need an external join.
     fn is_outside(&self) -> bool {
-        self.inner.outside().is_some()
+        self.inner.stored_sketches().is_some()
     }
 
     /// An empty corpus on the same threads that does not count shingles.

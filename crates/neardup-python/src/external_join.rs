@@ -43,7 +43,7 @@ impl ExternalJoin {
             return Ok(false);
         };
         corpus.check_state(self.state)?;
-        let store = corpus.inner.outside();
+        let store = corpus.inner.stored_sketches();
         let advance = || store.map_or(Ok(false), |store| join.advance(store));
         if corpus.threads.run(py, advance)? {
             return Ok(true);

@@ -65,10 +65,10 @@ impl Rule {
     }
 
     /// The most documents in the list of a key; None if lists have no cap.
-    #[pyo3(signature = (*, among_all))]
-    fn max_list_len(&self, among_all: bool) -> Option<usize> {
-        let search = match among_all {
-            true => self.inner.search.among_all(),
+    #[pyo3(signature = (*, filing_all))]
+    fn max_list_len(&self, filing_all: bool) -> Option<usize> {
+        let search = match filing_all {
+            true => self.inner.search.filing_all(),
             false => self.inner.search,
         };
         Some(search.max_list_len()).filter(|&most| most < usize::MAX)

@@ -133,7 +133,7 @@ class Decider:
         if self._keeps_texts:
             texts = session.unpacked_all([row["text"] for row in rows], numbers)
         restore(corpus, rows, session.location, texts)
-        clusterer = _core.Clusterer.among(corpus, self.rule, stored, numbers)
+        clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, numbers)
         return BatchContext(clusterer, rows, postings, passed)
 
     def decide(
@@ -200,7 +200,7 @@ class Decider:
         for row, number in enumerate(numbers):
             # Against an empty index, every document is kept.
             stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
-            clusterer = _core.Clusterer.among(corpus, self.rule, stored, [])
+            clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, [])
             clusterer.decide(corpus, np.array([row], np.uint32))
             keys, _, min_overlaps = clusterer.new_entries()
             postings["key"] += signed(keys)

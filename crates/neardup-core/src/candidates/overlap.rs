@@ -39,6 +39,15 @@ pub struct Posting {
 
 /// The keys of documents, and the lists of filed documents, one for each key.
 ///
+/// The contract, which one suite holds every store to (`tests/suite/posting_stores.rs`):
+///
+/// - A document is filed under some of its look-up keys, never under others.
+/// - A list is newest first, and holds the documents that were filed first, up to the cap.
+/// - What a store leaves out, a key that only one document has or that nothing is filed under, could
+///   not lead to a candidate.
+/// - So the same documents, filed and looked up in the same order, have the same candidates in every
+///   store, and [`overlap`](self) alone decides which these are.
+///
 /// A store that holds the keys of its documents does not read the sketches.
 pub trait PostingStore {
     /// A key as the store looks it up.

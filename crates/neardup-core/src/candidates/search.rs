@@ -63,7 +63,7 @@ impl Search {
 
     /// The same search, for an index in which all documents are filed.
     #[must_use]
-    pub fn among_all(self) -> Self {
+    pub fn filing_all(self) -> Self {
         let at_least_all = |reach| match reach {
             Reach::Kept => Reach::All,
             reach => reach,

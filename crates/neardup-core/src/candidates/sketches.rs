@@ -3,6 +3,7 @@
 use neardup_hamming::Fingerprints;
 
 use super::Search;
+use crate::buckets::in_both;
 use crate::error::{Error, Result};
 use crate::sketch::{self, Sketch, equal_values, is_kept};
 
@@ -309,7 +310,7 @@ impl Samples {
             &keys[..keys.partition_point(|&key| is_kept(key, rate))]
         };
         let (a, b) = (kept(a), kept(b));
-        let common = common(a, b);
+        let common = in_both(a, b);
         match common {
             0 => 0.0,
             _ => common as f64 / (a.len() + b.len() - common) as f64,
@@ -348,16 +349,4 @@ fn fingerprint_bytes(fingerprints: &Fingerprints) -> usize {
 /// The share of equal bits of two fingerprints.
 fn equal_bits(bits: u32, distance: u32) -> f64 {
     f64::from(bits - distance) / f64::from(bits)
-}
-
-/// The size of the intersection of two ascending lists.
-fn common(a: &[u32], b: &[u32]) -> usize {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        common += usize::from(a[i] == b[j]);
-        let (x, y) = (a[i], b[j]);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    common
 }

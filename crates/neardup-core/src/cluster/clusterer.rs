@@ -115,7 +115,7 @@ impl Clusterer {
         let folder = memory.folder.as_deref();
         ExternalJoin::new(
             rule.search,
-            outside(corpus)?,
+            stored_sketches(corpus)?,
             order,
             is_filed,
             memory.keys,
@@ -141,7 +141,12 @@ impl Clusterer {
     /// # Errors
     ///
     /// If the batch is larger, or `lists` was made for other documents.
-    pub fn among(corpus: &Corpus, rule: Rule, lists: FetchedIndex, stored: &[u32]) -> Result<Self> {
+    pub fn of_stored(
+        corpus: &Corpus,
+        rule: Rule,
+        lists: FetchedIndex,
+        stored: &[u32],
+    ) -> Result<Self> {
         let batch = corpus.len() - stored.len();
         if batch > CHUNK {
             return Err(Error::input(
@@ -166,7 +171,7 @@ impl Clusterer {
     }
 
     /// The entries to write into the store; empty unless the clusterer was made
-    /// [among](Self::among) stored documents.
+    /// [of stored documents](Self::of_stored).
     pub fn new_entries(&self) -> &[NewEntry] {
         self.index.new_entries()
     }
@@ -245,7 +250,8 @@ impl Clusterer {
         let mut rest = documents;
         while !rest.is_empty() {
             let wanted = &rest[..rest.len().min(CHUNK)];
-            let (chunk, later) = rest.split_at(self.index.load_batch(corpus.outside(), wanted)?);
+            let (chunk, later) =
+                rest.split_at(self.index.load_batch(corpus.stored_sketches(), wanted)?);
             act(self, chunk)?;
             rest = later;
         }
@@ -429,9 +435,9 @@ impl Clusterer {
 }
 
 /// The sketches of a corpus that are outside of memory.
-fn outside(corpus: &Corpus) -> Result<&SketchStore> {
+fn stored_sketches(corpus: &Corpus) -> Result<&SketchStore> {
     let inside = || Error::input("the sketches of a corpus", "outside of memory", "inside");
-    corpus.outside().ok_or_else(inside)
+    corpus.stored_sketches().ok_or_else(inside)
 }
 
 /// The best of `before` and the similar documents at `places`.

@@ -111,7 +111,7 @@ impl PairSearch {
                 } else {
                     filed
                 };
-                let mut index = CandidateIndex::new(sketches, other.among_all(), expected as u64)?;
+                let mut index = CandidateIndex::new(sketches, other.filing_all(), expected as u64)?;
                 for &document in &searched[..filed] {
                     index.insert(sketches, document)?;
                 }

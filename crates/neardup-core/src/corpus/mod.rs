@@ -92,9 +92,9 @@ impl Memory {
 pub struct Corpus {
     recipe: Recipe,
     texts: TextStore,
-    /// All sketches, or those not moved to `outside` yet.
+    /// All sketches, or those not moved to `stored_sketches` yet.
     sketches: Sketches,
-    outside: Option<SketchStore>,
+    stored_sketches: Option<SketchStore>,
     memory: Memory,
     /// Two documents with equal values here have the same text.
     identity: Vec<u128>,
@@ -151,12 +151,12 @@ impl Corpus {
     /// A corpus of these texts, without documents, that counts nothing.
     fn with_texts(recipe: Recipe, texts: TextStore, memory: Memory) -> Result<Self> {
         let sketches = Sketches::new(recipe.sketch_settings())?;
-        let is_outside = memory.folder.is_some() && memory.may_spill(&sketches);
-        let outside = is_outside.then(|| memory.sketch_store(&recipe));
+        let is_stored = memory.folder.is_some() && memory.may_spill(&sketches);
+        let stored_sketches = is_stored.then(|| memory.sketch_store(&recipe));
         Ok(Corpus {
             texts,
             sketches,
-            outside,
+            stored_sketches,
             memory,
             identity: Vec::new(),
             features: Vec::new(),
@@ -191,7 +191,7 @@ impl Corpus {
     ///
     /// If there are no such documents.
     pub fn sketch_bytes(&self, documents: Range<u32>) -> Result<Vec<Vec<u8>>> {
-        let Some(store) = &self.outside else {
+        let Some(store) = &self.stored_sketches else {
             return Ok(documents.map(|at| self.sketches.to_bytes(at)).collect());
         };
         let documents: Vec<u32> = documents.collect();
@@ -221,14 +221,14 @@ impl Corpus {
     }
 
     /// The sketches, one per document; meaningless for documents without features. Empty if they
-    /// are [outside](Self::outside) of memory.
+    /// are [outside](Self::stored_sketches) of memory.
     pub fn sketches(&self) -> &Sketches {
         &self.sketches
     }
 
     /// The sketches of a finished corpus, where they are outside of memory.
-    pub fn outside(&self) -> Option<&SketchStore> {
-        self.outside.as_ref()
+    pub fn stored_sketches(&self) -> Option<&SketchStore> {
+        self.stored_sketches.as_ref()
     }
 
     /// How much is held in memory.
@@ -367,19 +367,19 @@ impl Corpus {
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
         }
-        self.move_outside(WAITING)
+        self.spill_sketches(WAITING)
     }
 
     /// Moves sketches outside if they exceed their memory limit, or exceed `waiting` bytes if some
     /// are outside already.
-    fn move_outside(&mut self, waiting: usize) -> Result<()> {
-        let most = match self.outside {
+    fn spill_sketches(&mut self, waiting: usize) -> Result<()> {
+        let most = match self.stored_sketches {
             Some(_) => waiting,
             None => self.memory.sketches,
         };
         if self.memory.may_spill(&self.sketches) && self.sketches.bytes() > most {
             let empty = Sketches::new(self.recipe.sketch_settings())?;
-            self.outside
+            self.stored_sketches
                 .get_or_insert_with(|| self.memory.sketch_store(&self.recipe))
                 .extend(&std::mem::replace(&mut self.sketches, empty))?;
         }
@@ -393,8 +393,8 @@ impl Corpus {
     ///
     /// If the stored texts cannot be read back.
     pub fn finish(&mut self) -> Result<()> {
-        if self.outside.is_some() && !self.sketches.is_empty() {
-            self.move_outside(0)?;
+        if self.stored_sketches.is_some() && !self.sketches.is_empty() {
+            self.spill_sketches(0)?;
         }
         if let Some(counted) = &mut self.counted {
             counted.finish(self.memory.compared);

@@ -83,7 +83,7 @@ impl Corpus {
                 counted.texts.insert(&self.identity, number);
             }
         }
-        self.move_outside(WAITING)
+        self.spill_sketches(WAITING)
     }
 
     /// Adds the shingle counts of the corpus whose documents are [adopted](Self::adopt). Does

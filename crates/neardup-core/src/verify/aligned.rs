@@ -23,6 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::units::{Units, is_number};
 use crate::anchors::anchors;
+use crate::buckets::in_both;
 
 /// Units of an anchor.
 const ANCHOR: usize = 4;
@@ -206,18 +207,6 @@ impl Aligned {
         self.differ += differ;
         self.replaced += if is_short && !is_outside { differ } else { 0 };
     }
-}
-
-/// The size of the intersection of two sorted multisets.
-pub(super) fn in_both(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (a[i], b[j]);
-        common += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    common
 }
 
 /// The stretches of two rows of units, in order, without those that are too short.

@@ -12,8 +12,9 @@ Two texts without letters and digits have no units. They are compared by their b
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::aligned::{Aligned, in_both};
+use super::aligned::Aligned;
 use super::units::Units;
+use crate::buckets::in_both;
 
 /// The units of a text without their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! all dependencies and dictionaries again.
 
 mod judge_verdicts;
-mod keys_outside_of_memory;
 mod normalize_laws;
+mod posting_stores;
 mod recipes_golden;
 mod recipes_laws;

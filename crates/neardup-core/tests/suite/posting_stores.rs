@@ -297,7 +297,7 @@ fn documents_are_decided_outside_of_memory_as_in_it() {
             let clusterer = Clusterer::new(&inside, rule).unwrap();
             let expected = decided(clusterer, &inside, &order);
             let mut join = Clusterer::join(&outside, rule, &order).unwrap();
-            let store = outside.outside().unwrap();
+            let store = outside.stored_sketches().unwrap();
             while join.advance(store).unwrap() {}
             let joined = join.finish().unwrap();
             let clusterer = Clusterer::joined(&outside, rule, joined, &order).unwrap();
@@ -333,7 +333,7 @@ fn documents_in_another_order_than_their_keys_are_refused() {
             .finish()
             .is_err()
     );
-    let store = corpus.outside().unwrap();
+    let store = corpus.stored_sketches().unwrap();
     while join.advance(store).unwrap() {}
     let joined = join.finish().unwrap();
     let mut clusterer = Clusterer::joined(&corpus, rule, joined, &order).unwrap();
