@@ -16,6 +16,7 @@ from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
 from neardup.papers.align import LEAST, aligner, check_least, without_brackets
+from neardup.papers.cover import cover_of
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
@@ -332,6 +333,7 @@ class Checking:
                 "excluded_files": len(self.excluded),
             },
             notes=tuple(notes),
+            cover=cover_of(paper),
         )
 
     def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
