@@ -343,3 +343,24 @@ class TestTheVerdict:
     def test_the_order(self, run):
         result = run(*ANNA, "--pass-below", "40", "--reject-above", "30", code=2)
         assert "--pass-below must be at most the threshold of rejection, 30%." in result.err
+
+
+class TestWithoutSources:
+    def test_ids_and_a_file_of_ids(self, run):
+        assert table(run(*ANNA, "--without-source", "county.txt").out)["copied"] == "0.00%"
+        write({"ids.txt": "else.txt\n\n county.txt \n"})
+        result = run(*ANNA, "--without-source", "@ids.txt", "--json", "-")
+        assert json.loads(result.out)["without_sources"] == ["county.txt"]
+        assert "no paper has such a source: else.txt" in result.err
+
+    def test_several_papers(self, run):
+        result = run(*ALL, "--among", "--without-source", "county.txt", "-o", "out")
+        assert "no paper has such a source" not in result.err
+        assert "county.txt" in Path("out/anna.html").read_text("utf-8")
+        result = run(*ALL, "--without-source", "nosuch", "-o", "out", "--force")
+        assert "no paper has such a source: nosuch" in result.err
+        assert "nosuch" in Path("out/index.html").read_text("utf-8")
+
+    def test_a_missing_file(self, run):
+        result = run(*ANNA, "--without-source", "@nosuch.txt", code=2)
+        assert "nosuch.txt: no such file" in result.err

@@ -342,6 +342,7 @@ def rebuilt(values):
             "rates": Rates(**values["rates"]),
             "cover": Cover(**values["cover"]),
             "thresholds": thresholds,
+            "without_sources": tuple(values["without_sources"]),
             "sources": tuple(Source(**source) for source in values["sources"]),
             "sections": tuple(Section(**part) for part in values["sections"]),
             "passages": passages,

@@ -50,12 +50,23 @@ class CheckFilesParameters(TypedDict, total=False):
     exclude: Annotated[
         list[str],
         o.Option(
-            "Text that never counts as copied: a template, the author's own earlier work. "
-            "May be repeated.",
+            "Exclude text: what occurs in this file, such as a template or the author's own "
+            "earlier work, is neither copied nor counted. May be repeated.",
             "Library",
             default=(),
             short="-x",
             metavar="FILE",
+        ),
+    ]
+    without_sources: Annotated[
+        list[str],
+        o.Option(
+            "Leave a source out: the document of the library with this id, as in the report. No "
+            "rate counts it. @FILE for a file of ids, one on each line. May be repeated.",
+            "Library",
+            default=(),
+            flag="--without-source",
+            metavar="ID",
         ),
     ]
     least: Annotated[
@@ -203,6 +214,7 @@ def run(
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
     thresholds = _thresholds(options)
+    without = _ids(options["without_sources"])
     if not options["library"] and not options["among"]:
         raise ParameterError(
             Message(
@@ -230,6 +242,7 @@ def run(
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options}
+        values["without_sources"] = without
         of_check = {name: values[name] for name in CheckFilesParameters.__annotations__}
         for plain in check_files(list(paths), limits=limits, progress=watch, **of_check):
             checked, report = plain, plain.report
@@ -246,6 +259,12 @@ def run(
                     print(report.to_json(), end="")
             if report is not None:
                 done.append(replace(report, text="", passages=()) if several else report)
+        unused = set(without) - {left for report in done for left in report.without_sources}
+        if done and unused:
+            ids = ", ".join(sorted(unused))
+            note = Message("--without-source: no paper has such a source: {ids}", ids=ids)
+            notes.append(note)
+            watch.note(note)
         page = None if folder is None else folder.finish(notes)
         if page is not None:
             watch.note(Message("reports of all papers: {file}", file=str(page)))
@@ -279,6 +298,20 @@ def _rate(given: str | None) -> float | None:
             )
         )
     return rate
+
+
+def _ids(given: list[str]) -> list[str]:
+    """Return ids of sources, those of a file in place of ``@FILE``."""
+    from neardup.papers.check import read_paper
+
+    ids: list[str] = []
+    for value in given:
+        if value.startswith("@"):
+            lines = read_paper(value[1:], "without_sources")[0].text.splitlines()
+            ids += filter(None, map(str.strip, lines))
+        else:
+            ids.append(value)
+    return ids
 
 
 def _thresholds(options: CheckParameters) -> "Thresholds | None":

@@ -102,6 +102,8 @@ class Report(ReprMixin):
     thresholds : Thresholds or None
         Thresholds of the verdict. A check sets none: ``dataclasses.replace(report,
         thresholds=Thresholds(pass_below=0.15, reject_above=0.3))``.
+    without_sources : tuple of str
+        Ids of the sources that the caller left out, and that the paper has text of.
     """
 
     paper: str
@@ -121,6 +123,7 @@ class Report(ReprMixin):
     notes: tuple[str, ...]
     cover: Cover = field(default_factory=Cover)
     thresholds: Thresholds | None = None
+    without_sources: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict | None:
