@@ -469,7 +469,7 @@ def test_the_verdict(language, sentence, word):
     }
     unread = [("b.txt", "No text.")]
     summary = summary_page([report, REPORTS["en"]], [None] * 2, unread=unread, language=language)
-    assert f'<td data-label="{heading}">{word}</td>' in summary
+    assert f'<td class="outcome" data-label="{heading}">{word}</td>' in summary
     assert 'colspan="6"' in summary
     for page in (
         REPORTS["zh"].to_html(language=language),
