@@ -256,3 +256,111 @@ class TestHowItEnds:
         result = run(*ALL, "--fail-above", "0.1", code=2)
         assert broken in result.err
         assert "55.07%" in result.out
+
+
+class TestTheCover:
+    GIVEN = ("--title", "渡口", "--author", "林岚", "--number", "7", "--institution", "某大学")
+
+    def test_of_one_paper(self, run):
+        run(*ANNA, *self.GIVEN, "-o", "r.html", "--json", "r.json", "--language", "zh")
+        cover = {"title": "渡口", "author": "林岚", "number": "7", "institution": "某大学"}
+        report = json.loads(Path("r.json").read_text("utf-8"))
+        assert report["cover"] == cover
+        page = Path("r.html").read_text("utf-8")
+        assert all(f"<bdi>{value}</bdi>" in page for value in cover.values())
+        assert f"<code>{report['number']}</code>" in page
+        assert json.loads(run(*ANNA, "--json", "-").out)["number"] != report["number"]
+
+    def test_hostile_values(self, run):
+        for value in ("<script>x</script>\x1b[31m", "\udcff"):
+            run(*ANNA, "--title", value, "-o", "r.html", "--json", "r.json", "--force")
+            page = Path("r.html").read_text("utf-8")
+            assert "<script>x" not in page
+            assert "\x1b" not in page
+
+    def test_of_a_class(self, run):
+        write({"class.csv": "文件,姓名,单位\nanna.txt,林岚,\nben.txt,张平,某学院\nzoe.txt,王五,\n"})
+        options = ("--covers", "class.csv", "--institution", "某大学", "-o", "out", "--json", "out")
+        result = run(*ALL, *options)
+        assert "class.csv does not list 1 paper: papers/chen.txt" in result.err
+        assert "class.csv lists 1 file that is not among the papers: zoe.txt" in result.err
+        covers = {
+            name: json.loads(Path(f"out/{name}.json").read_text("utf-8"))["cover"]
+            for name in ("anna", "ben", "chen")
+        }
+        assert [cover["author"] for cover in covers.values()] == ["林岚", "张平", None]
+        assert {cover["institution"] for cover in covers.values()} == {"某大学"}
+        assert "林岚" in Path("out/index.html").read_text("utf-8")
+        result = run(*ANNA, "--covers", "class.csv", "--author", "另一人", "--json", "-")
+        assert json.loads(result.out)["cover"]["author"] == "另一人"
+        assert "class.csv" not in result.err
+
+    def test_values_of_one_paper_are_not_for_several(self, run, files):
+        result = run(*ALL, "--number", "7", "-o", "out", code=2)
+        assert "--number is for one paper. For several papers, give a table" in result.err
+        assert "out/index.html" not in files()
+
+
+class TestTheVerdict:
+    @pytest.mark.parametrize(
+        ("words", "verdict"),
+        [
+            (("--pass-below", "60"), "pass"),
+            (("--pass-below", "15", "--reject-above", "60%"), "review"),
+            (("--reject-above", "30"), "reject"),
+            ((), None),
+        ],
+    )
+    def test_of_one_paper(self, run, words, verdict):
+        result = run(*ANNA, *words, "--json", "r.json")
+        report = json.loads(Path("r.json").read_text("utf-8"))
+        rows = table(result.out)
+        if verdict is None:
+            assert report["verdict"] is None
+            assert "verdict" not in rows
+        else:
+            assert report["verdict"]["result"] == verdict
+            assert rows["verdict"] == report["verdict"]["sentence"]
+            assert rows["verdict"].startswith("55.1% copied: ")
+
+    def test_of_several_papers(self, run):
+        result = run(*ALL, "--reject-above", "30", "-o", "out", "--language", "en")
+        lines = result.out.splitlines()
+        assert "verdict" in lines[0]
+        assert {line.split()[4]: line.split()[3] for line in lines[1:]} == {
+            "anna.txt": "rejected",
+            "ben.txt": "passes",
+            "chen.txt": "passes",
+        }
+        assert "rejected" in Path("out/index.html").read_text("utf-8")
+        assert "above 30%, rejected" in Path("out/anna.html").read_text("utf-8")
+
+    @pytest.mark.parametrize("percent", ["0.15", "101", "-1", "x", "nan", "15%%"])
+    def test_percentages_that_are_refused(self, run, percent):
+        result = run(*ANNA, "--pass-below", percent, code=2)
+        assert "--pass-below must be 0, or a percentage from 1 to 100" in result.err
+
+    def test_the_order(self, run):
+        result = run(*ANNA, "--pass-below", "40", "--reject-above", "30", code=2)
+        assert "--pass-below must be at most the threshold of rejection, 30%." in result.err
+
+
+class TestWithoutSources:
+    def test_ids_and_a_file_of_ids(self, run):
+        assert table(run(*ANNA, "--without-source", "county.txt").out)["copied"] == "0.00%"
+        write({"ids.txt": "else.txt\n\n county.txt \n"})
+        result = run(*ANNA, "--without-source", "@ids.txt", "--json", "-")
+        assert json.loads(result.out)["without_sources"] == ["county.txt"]
+        assert "no paper has such a source: else.txt" in result.err
+
+    def test_several_papers(self, run):
+        result = run(*ALL, "--among", "--without-source", "county.txt", "-o", "out")
+        assert "no paper has such a source" not in result.err
+        assert "county.txt" in Path("out/anna.html").read_text("utf-8")
+        result = run(*ALL, "--without-source", "nosuch", "-o", "out", "--force")
+        assert "no paper has such a source: nosuch" in result.err
+        assert "nosuch" in Path("out/index.html").read_text("utf-8")
+
+    def test_a_missing_file(self, run):
+        result = run(*ANNA, "--without-source", "@nosuch.txt", code=2)
+        assert "nosuch.txt: no such file" in result.err

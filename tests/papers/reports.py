@@ -2,10 +2,12 @@
 
 import random
 
+from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
 from neardup.papers.rates import Marks
 from neardup.papers.report import Report, marks_of
 from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.verdict import Thresholds
 
 #: All that breaks pages, in one line.
 HOSTILE = (
@@ -263,6 +265,8 @@ def hostile():
         paper=HOSTILE,
         library=HOSTILE,
         notes=(HOSTILE, "</script><script>window.broken=3</script>"),
+        cover=Cover(HOSTILE, HOSTILE, HOSTILE, HOSTILE),
+        thresholds=Thresholds(0.1, 0.2),
         settings={HOSTILE: HOSTILE, "flag": False, "rate": 0.5, "count": 3},
         pages=(0, 7, 7, len(text) - 3),
     )

@@ -90,6 +90,13 @@ class TestAgainstWhat:
         assert set(rates(checked).values()) == {0}
         assert checked[0].report.characters == 90
 
+    def test_sources_left_out(self, class_):
+        without = ["a.txt", "papers/anna.txt"]
+        checked = list(check_files([class_], "library", among=True, without_sources=without))
+        assert rates(checked)["ben.txt"] == 0
+        assert sorted(checked[1].report.without_sources) == without
+        assert rates(checked)["anna.txt"] == 0.4
+
 
 class TestPapers:
     def test_a_broken_one_does_not_stop_the_others(self, class_, make):

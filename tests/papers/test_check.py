@@ -10,7 +10,7 @@ from tests.hostile import TEXTS
 from tests.papers.test_rates import check_consistent
 from tests.papers.texts import counted, unrelated
 
-from neardup import InputError, OutputError, check
+from neardup import InputError, OutputError, ParameterError, check
 from neardup.base.messages import in_language
 from neardup.papers import open_library
 from neardup.readers.files import FileText, Heading, read_bytes
@@ -185,6 +185,39 @@ class TestExcluded:
         report = check(paper, library, exclude=[make("half.txt", half)])
         check_consistent(report)
         assert report.copied == counted(COPIED) - counted(half)
+
+
+class TestWithoutSources:
+    def test_no_rate_counts_a_source_that_is_left_out(self, make, library):
+        paper = make("paper.txt", PLAIN + COPIED + OTHER)
+        report = check(paper, library, without_sources=["county.txt", "else.txt"])
+        check_consistent(report)
+        assert ids(report) == ["boats.txt"]
+        assert report.copied == counted(OTHER)
+        assert report.characters == counted(PLAIN + COPIED + OTHER)
+        assert report.without_sources == ("county.txt",)
+        (note,) = report.notes
+        assert note == "1 source was left out, and no rate counts it: county.txt."
+        assert "略去，各项比例均不计入：county.txt。" in report.to_html()
+        assert json.loads(report.to_json())["without_sources"] == ["county.txt"]
+
+    def test_what_another_source_has_too_stays_copied(self, make, paper, library):
+        make("library/copy.txt", COPIED)
+        report = check(paper, library, without_sources=["county.txt"])
+        assert ids(report) == ["copy.txt"]
+        assert report.copied == counted(COPIED)
+
+    def test_without_any_source(self, paper, library):
+        report = check(paper, library, without_sources=["county.txt"])
+        assert (report.rates.total, report.sources, report.similarity) == (0, (), None)
+
+    def test_an_id_that_is_no_source_changes_nothing(self, paper, library):
+        assert check(paper, library, without_sources=["else.txt", "x"]) == check(paper, library)
+
+    @pytest.mark.parametrize("value", ["county.txt", b"x", [1], None])
+    def test_no_list_of_ids(self, paper, library, value):
+        with pytest.raises(ParameterError, match=r"'without_sources' .* a list of ids"):
+            check(paper, library, without_sources=value)
 
 
 class TestAsides:

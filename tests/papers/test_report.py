@@ -5,6 +5,7 @@ import datetime
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -17,6 +18,7 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import LANGUAGES, load_words
+from neardup.papers.cover import Cover
 from neardup.papers.report import (
     VERSION,
     Report,
@@ -26,6 +28,7 @@ from neardup.papers.report import (
 )
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.verdict import Thresholds
 
 REPORTS = {
     "zh": reports.small_zh(),
@@ -325,6 +328,10 @@ def rebuilt(values):
     assert values.pop("version") == VERSION
     assert values.pop("neardup") == __version__
     assert values.pop("sha256") == sha256_of(values["text"])
+    assert re.fullmatch("([0-9A-F]{4}-){3}[0-9A-F]{4}", values.pop("number"))
+    thresholds = values.pop("thresholds")
+    thresholds = None if thresholds is None else Thresholds(**thresholds)
+    assert (values.pop("verdict") is None) == (thresholds is None)
     passages = tuple(
         Passage(**{**passage, "pieces": tuple(Piece(**piece) for piece in passage["pieces"])})
         for passage in values["passages"]
@@ -333,6 +340,9 @@ def rebuilt(values):
         **{
             **values,
             "rates": Rates(**values["rates"]),
+            "cover": Cover(**values["cover"]),
+            "thresholds": thresholds,
+            "without_sources": tuple(values["without_sources"]),
             "sources": tuple(Source(**source) for source in values["sources"]),
             "sections": tuple(Section(**part) for part in values["sections"]),
             "passages": passages,
@@ -405,10 +415,67 @@ def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
 def test_what_made_it_and_of_which_text(language):
     page = REPORTS["zh"].to_html(language=language, date=datetime.date(2026, 2, 3))
     assert sha256_of(REPORTS["zh"].text) in page
-    assert f"<td>{__version__}</td>" in page
+    assert f"<dd>{__version__}</dd>" in page
+    assert f"<code>{REPORTS['zh'].number}</code>" in page
     assert "2026-02-03" in page
     assert "2026-02-03" in summary_page([], [], date=datetime.date(2026, 2, 3))
     assert REPORTS["zh"].to_html(language=language, date=datetime.date(2026, 2, 3)) == page
+
+
+def test_the_number_of_a_report_is_that_of_its_content():
+    report = REPORTS["zh"]
+    assert report.to_dict()["number"] == report.number == reports.small_zh().number
+    others = [
+        replace(report, text=report.text + "。"),
+        replace(report, cover=Cover(number="7")),
+        replace(report, thresholds=Thresholds(0.5)),
+        replace(report, library="others/"),
+    ]
+    assert len({report.number, *(other.number for other in others)}) == 5
+    assert len(reports.report("a\ud800b", [], [], paper="\udcff.txt").number) == 19
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_cover(language):
+    words = load_words(language, "report")
+    cover = Cover("渡口 <b>", "林岚", "2021001", "某大学")
+    page = Page(replace(REPORTS["zh"], cover=cover).to_html(language=language)).all_text
+    assert all(value in page for value in ("渡口 <b>", "林岚", "2021001", "某大学"))
+    assert all(words(f"cover_{name}") in page for name in ("author", "number", "institution"))
+    assert REPORTS["zh"].paper in page
+    plain_page = REPORTS["zh"].to_html(language=language)
+    assert f"<h1><bdi>{REPORTS['zh'].paper}</bdi></h1>" in plain_page
+    assert f"<dt>{words('cover_institution')}</dt>" not in plain_page
+    row = Page(summary_page([replace(REPORTS["zh"], cover=cover)], [None])).all_text
+    assert all(value in row for value in ("渡口 <b>", "林岚", "2021001"))
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "word"),
+    [
+        ("en", "47.1% copied: above 30%, rejected", "rejected"),
+        ("zh", "复制比 47.1%，高于 30%，不通过", "不通过"),
+    ],
+)
+def test_the_verdict(language, sentence, word):
+    report = replace(
+        REPORTS["zh"], rates=Rates(0.471, 0.4, 0.3), thresholds=Thresholds(reject_above=0.3)
+    )
+    heading = load_words(language, "report")("verdict")
+    assert sentence in Page(report.to_html(language=language)).all_text
+    assert report.to_dict()["verdict"] == {
+        "result": "reject",
+        "sentence": "47.1% copied: above 30%, rejected",
+    }
+    unread = [("b.txt", "No text.")]
+    summary = summary_page([report, REPORTS["en"]], [None] * 2, unread=unread, language=language)
+    assert f'<td class="outcome" data-label="{heading}">{word}</td>' in summary
+    assert 'colspan="6"' in summary
+    for page in (
+        REPORTS["zh"].to_html(language=language),
+        summary_page([REPORTS["zh"]], [None], unread=unread, language=language),
+    ):
+        assert heading not in Page(page).all_text
 
 
 def test_edits_are_marked_on_both_sides():

@@ -3,7 +3,8 @@
 import datetime
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from neardup.base.messages import Message
 from neardup.cli.options import Quiet, ReportLanguage
@@ -18,7 +19,9 @@ from neardup.cli.terminal import (
 from neardup.options import options as o
 
 if TYPE_CHECKING:
+    from neardup.papers.cover import Cover
     from neardup.papers.report import Report
+    from neardup.papers.verdict import Thresholds
 
 
 #: Columns of the labels.
@@ -26,6 +29,8 @@ _WIDTH = 18
 #: Sources that the terminal shows.
 _SHOWN = 10
 _PAGES = (".html", ".htm")
+#: Panel of the help.
+_COVER = "Cover"
 
 
 class CheckFilesParameters(TypedDict, total=False):
@@ -45,12 +50,23 @@ class CheckFilesParameters(TypedDict, total=False):
     exclude: Annotated[
         list[str],
         o.Option(
-            "Text that never counts as copied: a template, the author's own earlier work. "
-            "May be repeated.",
+            "Exclude text: what occurs in this file, such as a template or the author's own "
+            "earlier work, is neither copied nor counted. May be repeated.",
             "Library",
             default=(),
             short="-x",
             metavar="FILE",
+        ),
+    ]
+    without_sources: Annotated[
+        list[str],
+        o.Option(
+            "Leave a source out: the document of the library with this id, as in the report. No "
+            "rate counts it. @FILE for a file of ids, one on each line. May be repeated.",
+            "Library",
+            default=(),
+            flag="--without-source",
+            metavar="ID",
         ),
     ]
     least: Annotated[
@@ -71,6 +87,48 @@ class CheckFilesParameters(TypedDict, total=False):
         ),
     ]
     workers: o.Workers
+
+
+def _cover(help: str, metavar: str | None = None) -> o.Option:
+    return o.Option(help, _COVER, metavar=metavar)
+
+
+class CheckParameters(CheckFilesParameters, total=False):
+    """What `check_files` takes, and what the cover of a report states."""
+
+    title: Annotated[
+        str | None,
+        _cover("Title of the paper. By default from the document's properties, else its name."),
+    ]
+    author: Annotated[
+        str | None, _cover("Author of the paper. By default from the document's properties.")
+    ]
+    number: Annotated[str | None, _cover("Number of the student or of the paper.")]
+    institution: Annotated[str | None, _cover("Institution, the same for all papers.")]
+    covers: Annotated[
+        str | None,
+        _cover(
+            "The same for a class: a CSV with the columns file, title, author, number and "
+            "institution, one line for each paper.",
+            "FILE",
+        ),
+    ]
+    pass_below: Annotated[
+        str | None,
+        _cover(
+            "Give a verdict: a paper passes if its total rate is below this percentage, such as "
+            "15. By default there is no verdict. It does not change the exit code.",
+            "PERCENT",
+        ),
+    ]
+    reject_above: Annotated[
+        str | None,
+        _cover(
+            "Give a verdict: a paper is rejected if its total rate is above this percentage, such "
+            "as 30; between the two it is to be reviewed.",
+            "PERCENT",
+        ),
+    ]
 
 
 def run(
@@ -137,7 +195,7 @@ def run(
         ),
     ],
     quiet: Quiet,
-    **options: Unpack[CheckFilesParameters],
+    **options: Unpack[CheckParameters],
 ) -> None:
     """Find the parts of a paper that occur in other documents.
 
@@ -155,6 +213,8 @@ def run(
     chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
     above = _rate(fail_above)
+    thresholds = _thresholds(options)
+    without = _ids(options["without_sources"])
     if not options["library"] and not options["among"]:
         raise ParameterError(
             Message(
@@ -167,6 +227,7 @@ def run(
     _check_outputs(papers, output, json, several=several)
     outputs = [path for path in (output, json) if several and path is not None]
     paths = papers_in(papers, apart_from=outputs)
+    covers, cover_notes = _covers(paths, options, several=several)
     date = None if no_date else datetime.datetime.now().astimezone().date()
     folder = None
     if several:
@@ -177,11 +238,18 @@ def run(
         refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = passed_over(papers, apart_from=outputs)
+        notes = [*passed_over(papers, apart_from=outputs), *cover_notes]
         for note in notes:
             watch.note(note)
-        for checked in check_files(list(paths), limits=limits, progress=watch, **options):
-            report = checked.report
+        values: dict[str, Any] = {**options}
+        values["without_sources"] = without
+        of_check = {name: values[name] for name in CheckFilesParameters.__annotations__}
+        for plain in check_files(list(paths), limits=limits, progress=watch, **of_check):
+            checked, report = plain, plain.report
+            if report is not None:
+                cover = covers[plain.paper].over(report.cover)
+                report = replace(report, cover=cover, thresholds=thresholds)
+                checked = replace(plain, report=report)
             if folder is not None:
                 folder.write(checked)
             elif report is not None:
@@ -191,6 +259,12 @@ def run(
                     print(report.to_json(), end="")
             if report is not None:
                 done.append(replace(report, text="", passages=()) if several else report)
+        unused = set(without) - {left for report in done for left in report.without_sources}
+        if done and unused:
+            ids = ", ".join(sorted(unused))
+            note = Message("--without-source: no paper has such a source: {ids}", ids=ids)
+            notes.append(note)
+            watch.note(note)
         page = None if folder is None else folder.finish(notes)
         if page is not None:
             watch.note(Message("reports of all papers: {file}", file=str(page)))
@@ -224,6 +298,76 @@ def _rate(given: str | None) -> float | None:
             )
         )
     return rate
+
+
+def _ids(given: list[str]) -> list[str]:
+    """Return ids of sources, those of a file in place of ``@FILE``."""
+    from neardup.papers.check import read_paper
+
+    ids: list[str] = []
+    for value in given:
+        if value.startswith("@"):
+            lines = read_paper(value[1:], "without_sources")[0].text.splitlines()
+            ids += filter(None, map(str.strip, lines))
+        else:
+            ids.append(value)
+    return ids
+
+
+def _thresholds(options: CheckParameters) -> "Thresholds | None":
+    """Return the thresholds of the verdict, None if no option sets one."""
+    from neardup.papers.verdict import Thresholds
+
+    low = _percentage("--pass-below", options["pass_below"])
+    high = _percentage("--reject-above", options["reject_above"])
+    return None if low is None and high is None else Thresholds(low, high)
+
+
+def _percentage(option: str, given: str | None) -> float | None:
+    from neardup.exceptions import ParameterError
+
+    if given is None:
+        return None
+    try:
+        percent = Decimal(given.strip().removesuffix("%").rstrip())
+    except InvalidOperation:
+        percent = Decimal(-1)
+    # A smaller number is most likely meant as a rate.
+    if not percent.is_finite() or not (percent == 0 or 1 <= percent <= 100):
+        raise ParameterError(
+            Message(
+                "{option} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. Got "
+                "{value} instead.",
+                option=option,
+                value=given,
+            )
+        )
+    return float(percent / 100)
+
+
+def _covers(
+    paths: list[str], options: CheckParameters, *, several: bool
+) -> tuple[dict[str, "Cover"], list[Message]]:
+    """Return the cover of each paper as the options state it, and notes on the table."""
+    from neardup.exceptions import ParameterError
+    from neardup.papers.cover import Cover, read_cover_table
+
+    own = ("--title", options["title"]), ("--author", options["author"])
+    for option, value in (*own, ("--number", options["number"])):
+        if several and value is not None:
+            raise ParameterError(
+                Message(
+                    "{option} is for one paper. For several papers, give a table: --covers FILE.",
+                    option=option,
+                )
+            )
+    cover = Cover(options["title"], options["author"], options["number"], options["institution"])
+    if options["covers"] is None:
+        return dict.fromkeys(paths, cover), []
+    table = read_cover_table(options["covers"])
+    # For one paper of a class, the other lines are of no interest.
+    notes = table.notes(paths) if several else []
+    return {path: cover.over(table.cover(path)) for path in paths}, notes
 
 
 def _check_outputs(
@@ -275,14 +419,23 @@ def _print_table(reports: "list[Report]") -> None:
     """Print a line for each paper, the highest rate first."""
     from neardup.readers.batch import show
 
+    verdicts = {
+        "pass": Message("passes"),
+        "review": Message("to be reviewed"),
+        "reject": Message("rejected"),
+    }
     rows = []
     for report in sorted(reports, key=lambda report: (-report.rates.total, report.paper)):
         rates = report.rates
         first = show(report.sources[0].id) if report.sources else "-"
         shares = (rates.total, rates.without_quotations, rates.largest_source)
-        rows.append([*(f"{share:7.2%}" for share in shares), f"{show(report.paper)}  {first}"])
+        paper = f"{show(report.paper)}  {first}"
+        verdict = [] if report.verdict is None else [say(verdicts[report.verdict.result])]
+        rows.append([*(f"{share:7.2%}" for share in shares), *verdict, paper])
     columns = [Message("copied"), Message("no quot."), Message("largest")]
-    print_table([*columns, Message("paper, and its largest source")], rows, left=(3,))
+    if any(report.verdict for report in reports):
+        columns.append(Message("verdict"))
+    print_table([*columns, Message("paper, and its largest source")], rows, left=(3, 4))
 
 
 def _print_report(report: "Report") -> None:
@@ -310,6 +463,8 @@ def _print_report(report: "Report") -> None:
         (Message("without quotations"), f"{rates.without_quotations:7.2%}"),
         (Message("largest source"), f"{rates.largest_source:7.2%}{largest}"),
     ]
+    if report.verdict is not None:
+        rows.append((Message("verdict"), report.verdict.sentence))
     if report.similarity is not None:
         whole = Message("{share:7.2%}  to the most similar source", share=report.similarity)
         rows.append((Message("similarity"), whole))

@@ -74,7 +74,10 @@ GROUPS = {
 
 
 #: Panels of the help, in their order.
-PANELS = ("Service", INPUT, "Library", TEXT, MATCHING, "Alignment", OUTPUT, "Limits", RUN)
+PANELS = (
+    *("Service", INPUT, "Library", TEXT, MATCHING, "Alignment"),
+    *("Cover", OUTPUT, "Limits", RUN),
+)
 #: A word that is neither a number nor text in quotes nor standard input.
 _OPTION = re.compile(r"-[^\d.\s]\S*")
 #: Names of values in the help that are files or folders.

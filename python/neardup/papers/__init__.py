@@ -14,6 +14,7 @@ texts. The modules:
 | `rates` | which characters count, and which are copied |
 | `limits` | how many passages a report shows |
 | `structure` | sections, quotations, references, contents |
+| `cover`, `verdict` | whose paper it is; whether it passes, by thresholds of an institution |
 | `results` | what a report consists of |
 | `report` | the report, as values, JSON and a page; `evidence`: each passage beside its source |
 | `report_files` | reports as files, and a page that links to all of them |
@@ -22,14 +23,17 @@ texts. The modules:
 from neardup.papers.align import Difference, SharedPassage, align
 from neardup.papers.batch import Checked, check_files
 from neardup.papers.check import check
+from neardup.papers.cover import Cover
 from neardup.papers.library import Library, LibraryDocument, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
     "Aside",
     "Checked",
+    "Cover",
     "Difference",
     "Library",
     "LibraryDocument",
@@ -41,6 +45,8 @@ __all__ = [
     "Section",
     "SharedPassage",
     "Source",
+    "Thresholds",
+    "Verdict",
     "align",
     "check",
     "check_files",

@@ -15,7 +15,7 @@ from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers, paths_of
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
-from neardup.papers.check import Checking, check_limits, opened, read_paper, texts_of
+from neardup.papers.check import Checking, check_limits, check_without, opened, read_paper, texts_of
 from neardup.papers.library import joined, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
@@ -66,6 +66,7 @@ def check_files(
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
     ignore_brackets: bool = False,
+    without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -81,7 +82,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, ignore_brackets, limits, workers, progress
+    exclude, least, ignore_brackets, without_sources, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -121,11 +122,12 @@ def check_files(
             "library", "given, unless the papers are compared with each other (among)", library
         )
     excluded = texts_of(exclude)
+    without = check_without(without_sources)
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
     with _open_libraries(paths, library, among, workers, progress) as joint:
-        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets)
+        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
         progress.stage("papers", len(paths))
         for path in paths:
             problem = None

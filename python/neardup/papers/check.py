@@ -16,6 +16,7 @@ from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
 from neardup.papers.align import LEAST, aligner, check_least, without_brackets
+from neardup.papers.cover import cover_of
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
@@ -58,6 +59,7 @@ def check(
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
     ignore_brackets: bool = False,
+    without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -76,14 +78,17 @@ def check(
     name : str or None, default=None
         Name of the paper in the report; by default the file's name.
     exclude : str, Path, FileText or list of them, default=()
-        Files whose text never counts as copied: a template, the author's own earlier work.
-        Their text in the paper is not counted at all.
+        Excluded text: what occurs in these files, such as a template or the author's own
+        earlier work, is neither copied nor counted.
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with its source,
         at least 5; twice as many letters of an alphabet.
     ignore_brackets : bool, default=False
         Whether text in brackets is not compared and not counted, in the paper and in the
         library: for texts with commentary in brackets between the lines.
+    without_sources : list of str, default=()
+        Sources that are left out, by the ids of their documents in the library: text that only
+        they have counts, but is not copied.
     limits : ReportLimits or None, default=None
         Limits on the passages that the report shows; None for the default limits. Rates and
         counts include every passage, and a note tells how many are not shown.
@@ -147,10 +152,11 @@ def check(
         raise bad("name", "text or None", name)
     read, own_name = read_paper(paper, "paper")
     excluded = texts_of(exclude)
+    without = check_without(without_sources)
     progress = check_progress(progress)
     with opened(library, workers, progress) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(documents, excluded, least, limits, workers, ignore_brackets)
+        checking = Checking(documents, excluded, least, limits, workers, ignore_brackets, without)
         return checking.report(read, name or own_name, skip)
 
 
@@ -207,6 +213,14 @@ def check_limits(limits: ReportLimits | None) -> ReportLimits:
     return limits
 
 
+def check_without(sources: Sequence[str]) -> frozenset[str]:
+    """Return ids of sources; raise ParameterError for what is no list of text."""
+    is_list = isinstance(sources, Sequence) and not isinstance(sources, (str, bytes))
+    if not is_list or not all(isinstance(source, str) for source in sources):
+        raise bad("without_sources", "a list of ids", sources)
+    return frozenset(sources)
+
+
 @contextmanager
 def opened(
     library: str | Path | Sequence[str | Path] | Index | Library, workers: int, progress: Progress
@@ -246,6 +260,7 @@ class Checking:
     limits: ReportLimits
     workers: int
     ignore_brackets: bool = False
+    without_sources: frozenset[str] = frozenset()
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
         """Compare one paper with the library, except the documents at the `skip` positions."""
@@ -259,7 +274,7 @@ class Checking:
         set_aside = [*by_form, *self._given(core, prepared)]
         marks = Marks(text, set_aside, prepared.spans())
         skipped = set(skip)
-        matches, wording = self._sources(core, prepared, text, marks, skipped)
+        matches, wording, left_out = self._sources(core, prepared, text, marks, skipped)
         set_aside = sorted([*set_aside, *wording], key=lambda aside: (aside.begin, aside.end))
         listed = _listed(matches, marks)
         sources, passages = self._listing(text, listed, marks)
@@ -283,6 +298,15 @@ class Checking:
             )
         if skipped:
             notes.append(Message("The paper's own file is in the library and was left out."))
+        if left_out:
+            notes.append(
+                Message.counted(
+                    "1 source was left out, and no rate counts it: {ids}.",
+                    "{count:,} sources were left out, and no rate counts them: {ids}.",
+                    count=len(left_out),
+                    ids=", ".join(left_out),
+                )
+            )
         if len(matches) > len(listed):
             notes.append(
                 Message.counted(
@@ -332,6 +356,8 @@ class Checking:
                 "excluded_files": len(self.excluded),
             },
             notes=tuple(notes),
+            cover=cover_of(paper),
+            without_sources=tuple(left_out),
         )
 
     def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
@@ -349,15 +375,19 @@ class Checking:
 
     def _sources(
         self, core: _core.Aligner, paper: _core.Paper, text: str, marks: Marks, skip: set[int]
-    ) -> tuple[list[_Match], list[Aside]]:
-        """Align the paper with candidates; return the sources, the largest first, and wording."""
+    ) -> tuple[list[_Match], list[Aside], list[str]]:
+        """Align the paper with candidates.
+
+        Return the sources, the largest first, wording, and the ids of sources that are left out.
+        """
         import pyarrow as pa
 
         from neardup.papers.wording import Wording
 
-        limit = CANDIDATES + len(skip)
-        candidates = self.library.candidates(paper, least=self.least, limit=limit)
-        positions = [position for position, _ in candidates if position not in skip][:CANDIDATES]
+        most = CANDIDATES + len(self.without_sources)
+        candidates = self.library.candidates(paper, least=self.least, limit=most + len(skip))
+        positions = [position for position, _ in candidates if position not in skip][:most]
+        left_out: list[str] = []
         aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
         shared: list[Passage] = []
         contexts: list[str | None] = []
@@ -370,14 +400,17 @@ class Checking:
             for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(document, *shared_passage, marks) for shared_passage in of_one]
                 passages = [passage for passage in passages if passage.characters]
-                if passages:
+                if passages and document.id in self.without_sources:
+                    left_out.append(document.id)
+                elif passages:
                     shared += passages
                     contexts += [_context(document.text, passage) for passage in passages]
                     aligned.append((replace(document, text=""), len(document.text), passages))
         if not aligned:
-            return [], []
+            return [], [], left_out
         wording = Wording(text, marks.counts, self.least, shared, contexts)
-        kinds = iter(wording.kinds(core, self.library.readable - len(skip)))
+        documents_left = self.library.readable - len(skip) - len(left_out)
+        kinds = iter(wording.kinds(core, documents_left))
         matches, apart = [], []
         for document, length, passages in aligned:
             kept = []
@@ -391,7 +424,7 @@ class Checking:
                 spans = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
                 matches.append(_Match(document, length, kept, spans, marks.add(spans)))
         matches.sort(key=lambda match: (-match.characters, match.document.position))
-        return matches, _uncopied(apart, marks)
+        return matches, _uncopied(apart, marks), left_out
 
     def _compared(self, text: str) -> str:
         """Return a text without what is not compared, every character in its place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -19,8 +20,10 @@ from neardup.pages.excerpts import beginning
 from neardup.pages.marking import Marks, Run
 from neardup.pages.templating import language_of, look, plain, render
 from neardup.pages.words import load_words
+from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
 from neardup.papers.results import EXCLUDED, WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
     "VERSION",
@@ -29,6 +32,7 @@ __all__ = [
     "marks_of",
     "sha256_of",
     "shown_notes",
+    "shown_verdict",
 ]
 
 #: Version of the keys of a report in JSON.
@@ -36,6 +40,9 @@ VERSION = 1
 
 #: Sources that the representation of a report names.
 _SHOWN = 5
+
+#: Hex digits of the number of a report.
+_NUMBER = 16
 
 _STRIP = 1000
 #: A thinner mark on the strip would be invisible.
@@ -90,6 +97,13 @@ class Report(ReprMixin):
     notes : tuple of str
         Notes for the reader, one sentence in English each; the notes of a check
         are messages, with a code and values.
+    cover : Cover
+        Whose paper it is; from a check, what the document itself states.
+    thresholds : Thresholds or None
+        Thresholds of the verdict. A check sets none: ``dataclasses.replace(report,
+        thresholds=Thresholds(pass_below=0.15, reject_above=0.3))``.
+    without_sources : tuple of str
+        Ids of the sources that the caller left out, and that the paper has text of.
     """
 
     paper: str
@@ -107,6 +121,23 @@ class Report(ReprMixin):
     library_documents: int
     settings: dict[str, int | float | str | bool]
     notes: tuple[str, ...]
+    cover: Cover = field(default_factory=Cover)
+    thresholds: Thresholds | None = None
+    without_sources: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the paper; None without thresholds."""
+        return None if self.thresholds is None else self.thresholds.verdict(self.rates.total)
+
+    @property
+    def number(self) -> str:
+        """The number of the report: a digest of all of it, equal for equal reports.
+
+        The day of the check is no part of a report.
+        """
+        digest = hashlib.sha256(json.dumps(self._values(), sort_keys=True).encode()).hexdigest()
+        return "-".join(digest[begin : begin + 4] for begin in range(0, _NUMBER, 4)).upper()
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "paper", self.paper
@@ -173,9 +204,13 @@ class Report(ReprMixin):
         >>> report.to_dict()["rates"]
         {'total': 0.0, 'without_quotations': 0.0, 'largest_source': 0.0}
         """
+        return {"version": VERSION, "number": self.number, **self._values()}
+
+    def _values(self) -> dict[str, Any]:
+        """Return the report as JSON values, without its number."""
         values: dict[str, Any] = _json_values(self)
-        made = {"version": VERSION, "neardup": __version__, "sha256": sha256_of(self.text)}
-        return made | values
+        made = {"neardup": __version__, "sha256": sha256_of(self.text)}
+        return made | values | {"verdict": _json_values(self.verdict)}
 
     def to_json(self, path: str | Path | None = None, *, force: bool = False) -> str:
         """Return the report as JSON, with all offsets, and write it.
@@ -244,6 +279,12 @@ def _is_shown(note: str) -> bool:
     return bool(note.values["certainty"].template == "guessed")
 
 
+def shown_verdict(report: Report, language: str) -> tuple[str, str] | None:
+    """Return the result of a verdict and its sentence in a language; None without verdict."""
+    verdict = report.verdict
+    return None if verdict is None else (verdict.result, in_language(verdict.sentence, language))
+
+
 def check_date(date: Any) -> str | None:
     """Return a date as a page shows it, None for None; raise ParameterError for another type."""
     if date is None:
@@ -299,6 +340,7 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         report=report,
         date=shown_date,
         notes=[in_language(note, language) for note in shown_notes(report.notes)],
+        verdict=shown_verdict(report, language),
         version=__version__,
         sha256=sha256_of(report.text),
         marks=marks,

@@ -14,7 +14,7 @@ from neardup.base.messages import Message, in_language, system_words
 from neardup.exceptions import OutputError
 from neardup.pages.templating import render
 from neardup.pages.words import Words, load_words
-from neardup.papers.report import Report, check_date, shown_notes
+from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
 from neardup.writers import OutputSet
 
 if TYPE_CHECKING:
@@ -170,10 +170,12 @@ def summary_page(
                 report,
                 None if link is None else quote(os.fsencode(link)),
                 [in_language(note, language) for note in of_report],
+                shown_verdict(report, language),
             )
             for (report, link), of_report in zip(rows, others, strict=True)
         ],
         notes=[in_language(note, language) for note in [*notes, *common]],
+        has_verdicts=any(report.verdict for report in reports),
         unread=[(paper, _why_unread(why, words)) for paper, why in unread],
         excluded=max(map(int, excluded), default=0),
     )

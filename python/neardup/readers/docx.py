@@ -7,6 +7,7 @@ unpacked, and the XML is parsed without entities.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import io
 import re
@@ -80,6 +81,10 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     for root in notes:
         reading.notes(root)
     reading.paragraphs.footnotes(first_note)
+    # Properties are not worth a refusal, and a parser may raise anything for damaged ones.
+    with contextlib.suppress(Exception):
+        properties = document.core_properties
+        reading.paragraphs.state(properties.title, properties.author)
     remarks = []
     if reading.hidden:
         remarks.append(

@@ -96,6 +96,8 @@ class FileText:
     quoted : tuple of tuple of int
         Text that the file marks as quoted: half-open spans of the text, in code points, in
         text order.
+    title, author : str or None
+        What the properties of a Word document or PDF state, of any length; often wrong.
     """
 
     text: str
@@ -106,6 +108,8 @@ class FileText:
     pages: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()
     quoted: tuple[tuple[int, int], ...] = ()
+    title: str | None = None
+    author: str | None = None
 
 
 class UnreadableFileError(InputError):
@@ -143,6 +147,12 @@ class Paragraphs:
         self.headings: list[Heading] = []
         self.pages: list[int] = []
         self.quoted: list[tuple[int, int]] = []
+        self.title: str | None = None
+        self.author: str | None = None
+
+    def state(self, title: Any, author: Any) -> None:
+        """Set the title and the author that the properties of the file state."""
+        self.title, self.author = _property(title), _property(author)
 
     def add(self, text: str, level: int = 0, *, quoted: bool = False) -> None:
         """Add a paragraph, or a heading if it has a level; skip a blank one."""
@@ -176,3 +186,9 @@ class Paragraphs:
     def text(self) -> str:
         """All paragraphs, one per line."""
         return "\n".join(self._parts)
+
+
+def _property(value: Any) -> str | None:
+    # JSON cannot represent half of a pair of code units.
+    text = str(value or "").encode("utf-8", "replace").decode()
+    return plain(text).strip() or None

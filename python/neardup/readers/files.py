@@ -233,7 +233,8 @@ def _is_pdf(data: bytes) -> bool:
 def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
     headings, quoted = tuple(paragraphs.headings), tuple(paragraphs.quoted)
-    return FileText(paragraphs.text, format, None, "certain", headings, pages, notes, quoted)
+    read = FileText(paragraphs.text, format, None, "certain", headings, pages, notes, quoted)
+    return replace(read, title=paragraphs.title, author=paragraphs.author)
 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:

@@ -54,6 +54,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
                 remedy = Message("Raise {limit}, or split it.", limit="max_pages")
                 refuse(name, reason, str(count), remedy)
             pages = [_lines(document, number) for number in range(count)]
+            stated = [_property(document, key) for key in ("Title", "Author")]
         finally:
             document.close()
     damaged = sum(page is None for page in pages)
@@ -100,7 +101,16 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             )
         else:
             notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
-    return lay_out(kept), tuple(notes)
+    paragraphs = lay_out(kept)
+    paragraphs.state(*stated)
+    return paragraphs, tuple(notes)
+
+
+def _property(document: Any, key: str) -> str | None:
+    try:
+        return str(document.get_metadata_value(key))
+    except Exception:  # A damaged property is none.
+        return None
 
 
 def _refuse_unopened(name: str, error: str) -> None:

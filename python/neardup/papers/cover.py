@@ -1,0 +1,218 @@
+"""The cover of a report: whose paper it is, and the table that says so for a class."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.base.messages import Message
+from neardup.base.validation import bad, check_path
+from neardup.exceptions import InputError
+
+if TYPE_CHECKING:
+    from neardup.readers.files import FileText
+
+__all__ = ["Cover", "CoverTable", "cover_of", "read_cover_table"]
+
+#: Names of the columns of a table in Chinese.
+_CHINESE = {
+    "文件": "file",
+    "文件名": "file",
+    "题目": "title",
+    "题名": "title",
+    "标题": "title",
+    "作者": "author",
+    "姓名": "author",
+    "编号": "number",
+    "学号": "number",
+    "单位": "institution",
+    "学校": "institution",
+}
+
+#: What programs write as the title or the author of a document that has none.
+_PLACEHOLDERS = frozenset(
+    {
+        "administrator", "admin", "anonymous", "author", "python-docx", "user", "windows user",
+        "microsoft office user", "word document", "untitled", "untitled document", "document1",
+        "微软用户", "用户", "作者", "文档1", "新建 microsoft word 文档",
+    }
+)  # fmt: skip
+_PRINTED = re.compile(r"^Microsoft (?:Office )?Word\s*[-–]\s*", re.IGNORECASE)
+_LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Whose paper a report is about. Nothing of it changes a rate.
+
+    Parameters
+    ----------
+    title, author : str or None, default=None
+        By default a check takes them from the properties of the document, if it has any.
+    number : str or None, default=None
+        The number of the student or of the paper.
+    institution : str or None, default=None
+
+    Raises
+    ------
+    ParameterError
+        If a value is neither text nor None.
+
+    Examples
+    --------
+    >>> Cover(author="林岚").over(Cover(title="渡口", author="WPS"))
+    Cover(title='渡口', author='林岚', number=None, institution=None)
+    """
+
+    title: str | None = None
+    author: str | None = None
+    number: str | None = None
+    institution: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not isinstance(value, str):
+                raise bad(field.name, "text or None", value)
+            if value is not None:
+                # JSON cannot represent half of a pair of code units.
+                sound = value.encode("utf-8", "replace").decode()
+                object.__setattr__(self, field.name, sound)
+
+    def over(self, other: Cover) -> Cover:
+        """Return this cover, with the values of another one in place of None."""
+        return Cover(
+            *(
+                getattr(other if getattr(self, field.name) is None else self, field.name)
+                for field in fields(self)
+            )
+        )
+
+
+def cover_of(paper: FileText) -> Cover:
+    """Return the title and the author that a document itself states."""
+    return Cover(title=_stated(paper.title), author=_stated(paper.author))
+
+
+def _stated(value: str | None) -> str | None:
+    """Return a property of a document in one line; None for what a program filled in."""
+    value = _PRINTED.sub("", " ".join((value or "").split()))[:_LONGEST]
+    return None if not value or value.casefold() in _PLACEHOLDERS else value
+
+
+class CoverTable:
+    """The covers of many papers, by the `file` of each: a path or the name of a file."""
+
+    def __init__(self, covers: dict[str, Cover], name: str) -> None:
+        self._covers = {_key(file): cover for file, cover in covers.items()}
+        self._name = name
+
+    def cover(self, path: str) -> Cover:
+        """Return the cover of a paper, empty if the table does not list it."""
+        return self._covers.get(self._file(path) or "", Cover())
+
+    def notes(self, paths: Sequence[str]) -> list[Message]:
+        """Return notes on papers that are not in the table, and on lines without a paper."""
+        found = [self._file(path) for path in paths]
+        notes = []
+        if missing := [path for path, file in zip(paths, found, strict=True) if file is None]:
+            notes.append(
+                Message.counted(
+                    "{table} does not list {count} paper: {names}",
+                    "{table} does not list {count} papers: {names}",
+                    table=self._name,
+                    count=len(missing),
+                    names=_names(missing),
+                )
+            )
+        if unused := [file for file in self._covers if file not in set(found)]:
+            notes.append(
+                Message.counted(
+                    "{table} lists {count} file that is not among the papers: {names}",
+                    "{table} lists {count} files that are not among the papers: {names}",
+                    table=self._name,
+                    count=len(unused),
+                    names=_names(unused),
+                )
+            )
+        return notes
+
+    def _file(self, path: str) -> str | None:
+        """Return the longest listed end of a path: the path, else its end, else its name."""
+        parts = _key(path).split("/")
+        ends = ("/".join(parts[begin:]) for begin in range(len(parts)))
+        return next((end for end in ends if end in self._covers), None)
+
+
+def _key(file: str) -> str:
+    """Return a path in one form: systems write names of files in several."""
+    path = unicodedata.normalize("NFC", os.path.normpath(file.strip()))
+    return path.replace("\\", "/")
+
+
+def _names(files: Iterable[str]) -> str:
+    from neardup.readers.batch import show
+
+    shown = [show(file) for file in files]
+    return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
+
+
+def read_cover_table(path: str | Path) -> CoverTable:
+    """Read a CSV with the columns file, title, author, number and institution.
+
+    Only the column file is required; columns of other names are ignored. The names may also be
+    Chinese, and the encoding any that spreadsheets write.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has no column file, or lists a file twice.
+    """
+    import csv
+    import io
+
+    from neardup.base.messages import system_words
+    from neardup.readers.encodings import decode
+
+    name = str(check_path(path, "path"))
+    try:
+        text = decode(Path(name).read_bytes()).text
+    except OSError as error:
+        raise InputError(
+            Message("{file}: cannot be read: {reason}.", file=name, reason=system_words(error))
+        ) from error
+    rows = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
+    try:
+        lines = [[value.strip() for value in row] for row in rows]
+    except csv.Error as error:
+        raise InputError(
+            Message("{file}: must be valid CSV ({error}).", file=name, error=str(error))
+        ) from error
+    header = [_CHINESE.get(column, column.lower()) for column in (lines or [[]])[0]]
+    if "file" not in header:
+        raise InputError(
+            Message(
+                "{file}: the first line must name the columns file, title, author, number, "
+                "institution; file is required. Got {value} instead.",
+                file=name,
+                value=_names(header) or "-",
+            )
+        )
+    known = [field.name for field in fields(Cover)]
+    covers: dict[str, Cover] = {}
+    for line in lines[1:]:
+        values = {column: value for column, value in zip(header, line, strict=False) if value}
+        file = values.pop("file", None)
+        if file is None:
+            continue
+        if _key(file) in covers:
+            raise InputError(
+                Message("{file}: must list {paper} only once.", file=name, paper=_names([file]))
+            )
+        covers[_key(file)] = Cover(**{key: values[key] for key in known if key in values})
+    return CoverTable(covers, name)

@@ -1,0 +1,137 @@
+"""The verdict on a paper, by the thresholds of an institution."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Literal
+
+from neardup.base.messages import Message
+from neardup.base.validation import bad
+from neardup.exceptions import ParameterError
+
+__all__ = ["Thresholds", "Verdict"]
+
+#: Most decimal places of a percentage.
+_DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a paper.
+
+    Parameters
+    ----------
+    result : {'pass', 'review', 'reject'}
+    sentence : str
+        A `Message` with the rate and the threshold.
+    """
+
+    result: Literal["pass", "review", "reject"]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Bounds of the total rate that an institution sets. There are none by default.
+
+    Parameters
+    ----------
+    pass_below : float or None, default=None
+        A paper with a smaller rate passes.
+    reject_above : float or None, default=None
+        A paper with a larger rate is rejected. What is between the two is to be reviewed; if only
+        one is given, every paper either passes or is rejected.
+
+    Raises
+    ------
+    ParameterError
+        If one is not a number from 0 to 1, or `pass_below` is the larger one.
+
+    Examples
+    --------
+    >>> thresholds = Thresholds(pass_below=0.15, reject_above=0.3)
+    >>> for rate in (0.124, 0.15, 0.31):
+    ...     print(thresholds.verdict(rate).sentence)
+    12.4% copied: below 15%, passes
+    15.0% copied: neither below 15% nor above 30%, to be reviewed
+    31.0% copied: above 30%, rejected
+    """
+
+    pass_below: float | None = None
+    reject_above: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("pass_below", "reject_above"):
+            value = getattr(self, name)
+            if value is not None:
+                is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+                if not is_number or not 0 <= value <= 1:
+                    raise bad(name, "a number from 0 to 1", value)
+                # JSON cannot represent NumPy numbers.
+                object.__setattr__(self, name, float(value))
+        low, high = self.pass_below, self.reject_above
+        if low is not None and high is not None and low > high:
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be at most the threshold of rejection, {high}. "
+                    "Got {low} instead.",
+                    parameter="pass_below",
+                    high=_percent(high),
+                    low=_percent(low),
+                )
+            )
+
+    def verdict(self, rate: float) -> Verdict | None:
+        """Return the verdict on a rate; None without thresholds."""
+        low, high = self.pass_below, self.reject_above
+        values = {"rate": self._shown(rate)}
+        if low is not None and rate < low:
+            sentence = Message(
+                "{rate} copied: below {threshold}, passes", threshold=_percent(low), **values
+            )
+            return Verdict("pass", sentence)
+        if high is not None and rate > high:
+            sentence = Message(
+                "{rate} copied: above {threshold}, rejected", threshold=_percent(high), **values
+            )
+            return Verdict("reject", sentence)
+        if low is not None and high is not None:
+            sentence = Message(
+                "{rate} copied: neither below {low} nor above {high}, to be reviewed",
+                low=_percent(low),
+                high=_percent(high),
+                **values,
+            )
+            return Verdict("review", sentence)
+        if high is not None:
+            sentence = Message(
+                "{rate} copied: not above {threshold}, passes", threshold=_percent(high), **values
+            )
+            return Verdict("pass", sentence)
+        if low is not None:
+            sentence = Message(
+                "{rate} copied: not below {threshold}, rejected", threshold=_percent(low), **values
+            )
+            return Verdict("reject", sentence)
+        return None
+
+    def _shown(self, rate: float) -> str:
+        """Return a rate with as many decimal places as tell it from the thresholds."""
+        bounds = [0, 1, *filter(None, (self.pass_below, self.reject_above))]
+        decimals = 1
+        while decimals < _DECIMALS and any(
+            _side(round(rate, decimals + 2), bound) != _side(rate, bound) for bound in bounds
+        ):
+            decimals += 1
+        return f"{rate:.0%}" if rate in (0, 1) else f"{rate:.{decimals}%}"
+
+
+def _side(rate: float, bound: float) -> int:
+    """Return -1, 0 or 1 for a rate below, at or above a bound."""
+    return (rate > bound) - (rate < bound)
+
+
+def _percent(threshold: float) -> str:
+    """Return a threshold as a percentage, without zeros at its end."""
+    return f"{100 * threshold:.6f}".rstrip("0").rstrip(".") + "%"
