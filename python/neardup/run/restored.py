@@ -79,8 +79,8 @@ def restore(
     if unknown:
         progress.note(
             Message.counted(
-                "{count:,} id of {file} is of no record of the input: {id}.",
-                "{count:,} ids of {file} are of no record of the input, the first of them {id}.",
+                "{count:,} id of {file} is not in the input: {id}.",
+                "{count:,} ids of {file} are not in the input, for example {id}.",
                 count=len(unknown),
                 file=path,
                 id=repr(unknown[0]),
