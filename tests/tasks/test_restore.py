@@ -92,19 +92,18 @@ def test_repeated_ids_and_ids_with_line_breaks():
 
 
 def test_ids_that_are_not_in_the_input():
-    class Notes:
-        lines = []
+    lines = []
 
+    class Notes:
         def stage(self, *_): ...
         def advance(self, *_): ...
         def problem(self, *_): ...
 
         def note(self, line):
-            self.lines.append(str(line))
+            lines.append(str(line))
 
-    notes = Notes()
-    run(progress=notes, **choose(["d0", "nosuch", "other\n"]))
-    assert [line for line in notes.lines if "ids.txt" in line] == [
+    run(progress=Notes(), **choose(["d0", "nosuch", "other\n"]))
+    assert [line for line in lines if "ids.txt" in line] == [
         "2 ids of ids.txt are not in the input, for example 'nosuch'."
     ]
 

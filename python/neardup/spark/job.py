@@ -133,7 +133,8 @@ class SparkResult(ReprMixin):
         Returns
         -------
         neardup.review.Review
-            The 100 least similar removals beside what was kept, and the largest groups.
+            All removals, the least similar first and up to 50,000, the first 100 beside what was
+            kept; and the largest groups. Records have no title, date and source in it.
 
         Raises
         ------

@@ -1,6 +1,6 @@
-"""What a review of a job shows: a few rows of the checkpoint, brought to the driver.
+"""What a review of a job shows: rows of the checkpoint, brought to the driver.
 
-It lists the 100 most doubtful removals, where one machine lists all.
+A checkpoint has neither titles nor dates nor sources of records.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.review import (
-    ALIGNED,
     CLASSES,
     GROUPS,
     IDS,
+    REMOVALS,
     Evidence,
     Picks,
     classes_of,
@@ -30,8 +30,7 @@ def evidence_of(batches: DataFrame, removed: DataFrame, first: int) -> Evidence:
     picks = _picks(removed, first << PLACE_BITS)
 
     def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        found = _texts(batches, numbers)
-        return {n: {"text": text[:length], "length": len(text)} for n, text in found.items()}
+        return _texts(batches, numbers, length)
 
     def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         found = texts([picks.first + number for number in numbers], length)
@@ -51,7 +50,7 @@ def _picks(removed: DataFrame, first: int) -> Picks:
     counts = np.zeros(CLASSES, np.int64)
     for place, count in by_class.collect():
         counts[place] = count
-    least = removed.orderBy("identical", "similarity", "number").limit(ALIGNED).collect()
+    least = removed.orderBy("identical", "similarity", "number").limit(REMOVALS).collect()
     removals = [
         (
             row.number,
@@ -79,17 +78,18 @@ def _picks(removed: DataFrame, first: int) -> Picks:
     return Picks(removals, groups, classes_of(counts), ids, first)
 
 
-def _texts(batches: DataFrame, numbers: Sequence[int]) -> dict[int, str]:
-    """Return the texts of a few documents by their numbers."""
+def _texts(batches: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+    """Return texts of documents up to a length, and their whole lengths, by their numbers."""
     from pyspark.sql import functions as F
 
     if not numbers:
         return {}
     asked = [(number, number >> PLACE_BITS, number & (MAX_BATCH - 1)) for number in numbers]
     wanted = batches.sparkSession.createDataFrame(asked, "number long, batch long, place int")
+    text = F.coalesce(F.get("texts", F.col("place")), F.lit(""))
     rows = (
         batches.select("batch", "texts")
         .join(F.broadcast(wanted), "batch")
-        .select("number", F.get("texts", F.col("place")).alias("text"))
+        .select("number", F.substring(text, 1, length).alias("text"), F.length(text).alias("all"))
     )
-    return {row["number"]: row["text"] or "" for row in rows.collect()}
+    return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows.collect()}
