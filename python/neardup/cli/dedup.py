@@ -82,7 +82,6 @@ def run(
         neardup dedup articles.jsonl -o kept.jsonl --removed removed.jsonl
         neardup dedup articles.jsonl --against dump/ -o new.jsonl --removed known.jsonl
         neardup dedup articles.jsonl -o kept.jsonl --dry-run --review review.html
-        neardup dedup articles.jsonl -o kept.jsonl --restore ids.txt
         neardup dedup 'dump/*.jsonl' -o kept.jsonl --memory 4GB --report report.json
     """
     options["recipe"] = recipe_of(options["recipe"], strip_markup)
