@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
     from neardup import _core
+    from neardup.base.progress import Progress
     from neardup.readers import Problem
-    from neardup.review import Review
+    from neardup.review import Review, Texts
     from neardup.run.collected import Collected
     from neardup.run.pipeline import Decided, Pipeline
     from neardup.writers.edits import Annotations
@@ -54,10 +55,13 @@ class DedupResult(ReprMixin, Generic[_Rows]):
     removed : pyarrow.Table
         One row per dropped document, in input order: ``id`` (large_string),
         ``kept_id`` (large_string), ``similarity`` (float64, in [0, 1]), ``measure`` (string),
-        ``distance`` (int32, bits; null if a text has no fingerprint). With `against` also
-        ``kept_from`` (string): ``input`` or ``against``, whichever has the kept document. If
-        ids are repeated, also ``record`` and ``kept_record`` (int64), numbers from 1 in the
-        whole input, or in `against`.
+        ``distance`` (int32, bits; null if a text has no fingerprint), ``kind`` (large_string):
+        ``identical`` (the normalized texts are the same), ``equal`` (the texts differ, but the
+        similarity is 1) or ``similar``. If records have titles, also ``title`` and
+        ``kept_title`` (large_string); for files only if they are written to a file. With
+        `against` also ``kept_from`` (string): ``input`` or ``against``, whichever has the kept
+        document. If ids are repeated, also ``record`` and ``kept_record`` (int64), numbers from
+        1 in the whole input, or in `against`.
     keep : ndarray of shape (n_documents,), dtype bool
         Whether each document is kept, in input order.
     summary : Summary
@@ -125,8 +129,8 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         Returns
         -------
         neardup.review.Review
-            The 50 least similar near-duplicates beside what was kept, and the largest groups;
-            ``save`` writes it to a file.
+            All removals, the least similar first and up to 50,000, the first 100 beside what was
+            kept; and the largest groups. ``save`` writes it to a file.
 
         Raises
         ------
@@ -242,7 +246,9 @@ def dedup(
         others = open_others(against, parameter="against", **fields)
     elif chosen.against_only:
         raise _without_against()
-    result, collected, decided = _decided(Pipeline(chosen), source, others, kept=source.kept)
+    result, collected, decided = _decided(
+        Pipeline(chosen), source, others, kept=source.kept, titles=True
+    )
     return replace(result, _reviewed=_reviewer(result, collected, decided, source, others))
 
 
@@ -288,6 +294,7 @@ def dedup_files(
         If an output exists, or cannot be written. No output is left behind.
     """
     from neardup.run.file_run import FileRun
+    from neardup.run.restored import read_ids, restore
     from neardup.writers import removed_schema, write_rows
     from neardup.writers.edits import FIELDS, check_free
 
@@ -299,9 +306,17 @@ def dedup_files(
     if given["dry_run"]:
         outputs = {"review": review}
     fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
+    path = given["restore"]
+    restored = None if path is None else partial(restore, read_ids(path), path)
     with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
         check_free(run.sources.sources, fields)
-        result, collected, decided = _decided(run.pipeline, run.sources, run.against)
+        result, collected, decided = _decided(
+            run.pipeline,
+            run.sources,
+            run.against,
+            titles="removed" in run.outputs,
+            restored=restored,
+        )
         mask, edits = result.keep, None
         if given["annotate"]:
             mask = mask | (decided.kept_for[collected.against :] >= 0)
@@ -326,29 +341,43 @@ def dedup_files(
 def _reviewer(
     result: DedupResult[Any], collected: Collected, decided: Decided, source: Any, against: Any
 ) -> Callable[[], Review]:
-    """Return what makes a review; it holds the numbers of what is shown, and reads the texts."""
-    from neardup.review import pick, texts_of
+    """Return what makes a review; it holds the numbers of documents, and reads the texts."""
+    import numpy as np
+
+    from neardup.run.documents import described
     from neardup.run.sketch_file import SavedSketches
 
-    picks = pick(decided, collected.ids.column(), collected.against)
-    others: Callable[[list[int]], dict[int, str]] = partial(texts_of, against)
+    dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
+    decisions = (
+        dropped,
+        decided.kept_for[dropped],
+        decided.similarity[dropped],
+        decided.distance[dropped],
+        decided.identical[dropped],
+    )
+    others: Texts = partial(described, against)
     if isinstance(against, SavedSketches):
         # A file of sketches has normalized texts only.
         others = partial(_normalized, collected.corpus)
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        from neardup.review import Review
+        from neardup.review import Dropped, Review, pick
 
-        plan = result.plan
-        evidence = picks.with_texts(partial(texts_of, source), others)
+        plan, removed = result.plan, result.removed
+        names = (removed.column("id"), removed.column("kept_id"))
+        picks = pick(Dropped(*decisions, *names), first)
+        evidence = picks.with_texts(partial(described, source), others)
         return Review(evidence, result.summary, plan.measure, plan.threshold, plan.max_distance)
 
     return made
 
 
-def _normalized(corpus: _core.Corpus, documents: list[int]) -> dict[int, str]:
-    return {number: corpus.texts(number, number + 1)[0].as_py() for number in documents}
+def _normalized(
+    corpus: _core.Corpus, documents: Sequence[int], length: int
+) -> dict[int, dict[str, Any]]:
+    texts = {number: corpus.texts(number, number + 1)[0].as_py() for number in documents}
+    return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
 
 
 def _without_against() -> ParameterError:
@@ -367,13 +396,20 @@ def _decided(
     against: Any = None,
     *,
     kept: Callable[[NDArray[np.bool_]], Any] | None = None,
+    titles: bool = False,
+    restored: Callable[[Collected, Decided, Progress], None] | None = None,
 ) -> tuple[DedupResult[Any], Collected, Decided]:
-    """Read and decide all documents; `kept` returns the rows for a mask."""
+    """Read and decide all documents; `kept` returns the rows for a mask.
+
+    `titles` reads those of removed documents; `restored` keeps some that repeat others.
+    """
     import numpy as np
 
     options = pipeline.options
     collected = pipeline.read(source, against, looks_up=True)
     decided = pipeline.decide(collected)
+    if restored is not None:
+        restored(collected, decided, pipeline.progress)
     own_rows = slice(collected.against, None)
     keep = decided.kept_for[own_rows] < 0
     if options.on_error == "drop":
@@ -381,7 +417,8 @@ def _decided(
     dropped = np.flatnonzero(decided.kept_for >= 0)
     exact = int(decided.identical[dropped].sum())
     repeats = np.unique(decided.kept_for[dropped], return_counts=True)[1]
-    removed = _removed_table(pipeline, collected, decided, dropped, against is not None)
+    optional = _titles(source, against, collected, decided, dropped) if titles else {}
+    removed = _removed_table(pipeline, collected, decided, dropped, against is not None, optional)
     pipeline.clock.lap("candidates, verify, cluster")
     summary = pipeline.summary(
         "dedup",
@@ -401,6 +438,29 @@ def _decided(
         problems=pipeline.problems,
     )
     return result, collected, decided
+
+
+def _titles(
+    source: Any, against: Any, collected: Collected, decided: Decided, dropped: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Return the titles of removed and kept documents as columns, if one of them has a title."""
+    import numpy as np
+    import pyarrow as pa
+
+    from neardup.base.arrays import rows_of, texts_array
+    from neardup.run.documents import titles_of
+
+    sides = dropped, decided.kept_for[dropped]
+    documents, places = np.unique(np.concatenate(sides), return_inverse=True)
+    own = int(np.searchsorted(documents, collected.against))
+    titles = titles_of(against, documents[:own].tolist()) if own else []
+    titles += titles_of(source, (documents[own:] - collected.against).tolist())
+    if not any(titles):
+        return {}
+    column = pa.chunked_array([texts_array(titles)])
+    names = ("title", "kept_title")
+    parts = np.split(places, 2)
+    return {name: rows_of(column, rows) for name, rows in zip(names, parts, strict=True)}
 
 
 def _annotations(
@@ -433,13 +493,14 @@ def _removed_table(
     decided: Decided,
     dropped: NDArray[np.intp],
     has_against: bool,
+    optional: dict[str, Any],
 ) -> pa.Table:
     """Return a row for each dropped document, with the id of its kept document."""
     import numpy as np
 
     from neardup import _core
     from neardup.base.arrays import numbers_array, rows_of
-    from neardup.writers.rows import removed_table
+    from neardup.writers.rows import kinds, removed_table
 
     ids, against = collected.ids.column(), collected.against
     repeated = 0
@@ -448,7 +509,7 @@ def _removed_table(
             repeated += len(part) - _core.count_distinct(part.chunks)
     distance, kept_for = decided.distance[dropped], decided.kept_for[dropped]
     is_against = kept_for < against
-    optional: dict[str, Any] = {}
+    optional |= {"kind": kinds(decided.identical[dropped], decided.similarity[dropped])}
     if has_against:
         optional["kept_from"] = ["against" if other else "input" for other in is_against.tolist()]
     if repeated:

@@ -2,12 +2,13 @@
 
 A review names the documents that it shows by their numbers (`pick`), reads their texts
 (`Picks.with_texts`), and is one self-contained HTML page: printable, searchable, without a server.
+Its check boxes choose ids for `dedup --restore`.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,26 +20,31 @@ from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
 from neardup.pages.words import load_words
 from neardup.papers.align import align_sides
+from neardup.run.restored import line_of
+from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from neardup.run.pipeline import Decided
     from neardup.run.summary import Summary
 
 __all__ = ["Evidence", "Group", "Removal", "Review", "Shown"]
 
-#: Removals and groups that are shown, and the ids of a group.
-REMOVALS, GROUPS, IDS = 50, 20, 8
+#: Removals that are shown, for a page that a browser opens; those with their whole texts.
+REMOVALS, ALIGNED = 50_000, 100
 
-#: The most code points of a text that are shown, and of one in a table.
-LONGEST, _BEGINNING = 20_000, 120
+#: Groups that are shown, and the ids of a group.
+GROUPS, IDS = 20, 8
+
+#: The most code points of a text that are shown, of one in a list, and of one in a table.
+LONGEST, LISTED, _BEGINNING = 20_000, 200, 120
 
 #: Classes of similarity, of equal widths.
 CLASSES = 20
 
-#: Returns the texts of documents by their numbers in a collection, which ascend.
-Texts = Callable[[list[int]], dict[int, str]]
+#: Returns the fields of `Shown` but the id for documents by their numbers in a collection, which
+#: ascend, with texts up to a length.
+Texts = Callable[[Sequence[int], int], dict[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -49,14 +55,20 @@ class Shown:
     ----------
     id : str
     text : str
-        Its first 20,000 characters.
+        Its first 20,000 characters; for removals after the first 100, its first 200.
     length : int
         Characters of the whole text.
+    title, date, source : str or None
+        As the record has them: its title; its field date, time, published or at; its field
+        source, site or publisher.
     """
 
     id: str
     text: str
     length: int
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,8 @@ class Removal:
         Differing bits of the fingerprints; None without them.
     is_against : bool
         Whether the kept document is of the other collection.
+    kind : {'identical', 'equal', 'similar'}
+        Whether the normalized texts are the same, the similarity is 1, or it is lower.
     """
 
     removed: Shown
@@ -79,6 +93,12 @@ class Removal:
     similarity: float
     distance: int | None
     is_against: bool
+    kind: str
+
+    @property
+    def line(self) -> str:
+        """The removed document as a line of the file for `dedup --restore`."""
+        return line_of(self.removed.id)
 
 
 @dataclass(frozen=True)
@@ -112,7 +132,7 @@ class Evidence:
     Parameters
     ----------
     removals : tuple of Removal
-        The 50 least similar near-duplicates, the least similar first.
+        Near-duplicates, the least similar first, and then repeats of the same text; at most 50,000.
     groups : tuple of Group
         The 20 kept documents for which most were removed, at least two for each.
     classes : tuple of (float, float, int)
@@ -126,16 +146,30 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """Columns of what was dropped, in input order; documents by their numbers."""
+
+    numbers: NDArray[np.intp]
+    kept_for: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    distance: NDArray[np.int32]
+    identical: NDArray[np.bool_]
+    #: Arrow columns of ids.
+    ids: Any
+    kept_ids: Any
+
+
+@dataclass(frozen=True)
 class Picks:
     """Documents to show, by their numbers; their texts are not read yet.
 
-    A removal is the removed and the kept document, similarity and distance (-1 without
-    fingerprints); a group the kept document, the numbers of removed and of identical ones, the
-    lowest similarity, and some removed documents. `ids` are those of all of them; `first` is the
-    first number of the input.
+    A removal is the removed and the kept document, similarity, distance (-1 without
+    fingerprints) and kind; a group the kept document, the numbers of removed and of identical
+    ones, the lowest similarity, and some removed documents. `ids` are those of all of them;
+    `first` is the first number of the input.
     """
 
-    removals: list[tuple[int, int, float, int]]
+    removals: list[tuple[int, int, float, int, str]]
     groups: list[tuple[int, int, int, float, list[int]]]
     classes: tuple[tuple[float, float, int], ...]
     ids: dict[int, str]
@@ -143,18 +177,16 @@ class Picks:
 
     def with_texts(self, own_texts: Texts, other_texts: Texts) -> Evidence:
         """Return the evidence, with texts of the input and of the other collection."""
-        wanted = {number for pair in self.removals for number in pair[:2]}
-        wanted |= {group[0] for group in self.groups}
-        texts = other_texts(sorted(number for number in wanted if number < self.first))
-        of_input = own_texts(
-            sorted(number - self.first for number in wanted if number >= self.first)
-        )
-        texts |= {self.first + number: text for number, text in of_input.items()}
-        shown = {
-            number: Shown(self.ids[number], texts.get(number, "")[:LONGEST], len(texts[number]))
-            for number in wanted
-            if number in texts
-        }
+        listed = {number for pair in self.removals for number in pair[:2]}
+        listed |= {group[0] for group in self.groups}
+        whole = {number for pair in self.removals[:ALIGNED] for number in pair[:2]}
+        shown: dict[int, Shown] = {}
+        for numbers, length in ((listed - whole, LISTED), (whole, LONGEST)):
+            wanted = sorted(numbers)
+            own = [number - self.first for number in wanted if number >= self.first]
+            found = other_texts([number for number in wanted if number < self.first], length)
+            found |= {self.first + n: fields for n, fields in own_texts(own, length).items()}
+            shown |= {number: Shown(self.ids[number], **found[number]) for number in found}
         return Evidence(
             tuple(
                 Removal(
@@ -163,8 +195,9 @@ class Picks:
                     similarity,
                     None if distance < 0 else distance,
                     kept < self.first,
+                    kind,
                 )
-                for removed, kept, similarity, distance in self.removals
+                for removed, kept, similarity, distance, kind in self.removals
                 if removed in shown and kept in shown
             ),
             tuple(
@@ -178,49 +211,48 @@ class Picks:
         )
 
 
-def pick(decided: Decided, ids: Any, first: int) -> Picks:
-    """Return what to show of the decisions; `ids` is a column of all ids."""
-    dropped = np.flatnonzero(decided.kept_for >= 0)
-    kept_for, similarity = decided.kept_for[dropped], decided.similarity[dropped]
-    near = np.flatnonzero(~decided.identical[dropped])
-    order = near[np.lexsort((dropped[near], similarity[near]))][:REMOVALS]
-    removals = [
-        (
-            int(dropped[row]),
-            int(kept_for[row]),
-            float(similarity[row]),
-            int(decided.distance[dropped[row]]),
+def pick(dropped: Dropped, first: int) -> Picks:
+    """Return what to show; `first` is the first number of the input."""
+    similarity = dropped.similarity
+    order = np.lexsort((dropped.numbers, similarity, dropped.identical))[:REMOVALS]
+    removals = list(
+        zip(
+            dropped.numbers[order].tolist(),
+            dropped.kept_for[order].tolist(),
+            similarity[order].tolist(),
+            dropped.distance[order].tolist(),
+            map(str, kinds(dropped.identical[order], similarity[order]).to_pylist()),
+            strict=True,
         )
-        for row in order.tolist()
-    ]
-    groups = _groups(decided, dropped, kept_for, similarity)
-    numbers = {number for pair in removals for number in pair[:2]}
-    for kept, *_, members in groups:
-        numbers |= {kept, *members}
-    names = {number: str(ids[number].as_py()) for number in numbers}
+    )
+    groups, rows = _groups(dropped)
+    ids: dict[int, str] = {}
+    for row in {*order.tolist(), *rows}:
+        ids[int(dropped.numbers[row])] = dropped.ids[row].as_py()
+        ids[int(dropped.kept_for[row])] = dropped.kept_ids[row].as_py()
+    near = similarity[~dropped.identical]
     # A value on a boundary is in the class above it, and 1 in the last one.
-    classes = np.minimum(np.floor(similarity[near] * CLASSES + 1e-9), CLASSES - 1)
+    classes = np.minimum(np.floor(near * CLASSES + 1e-9), CLASSES - 1)
     counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
-    return Picks(removals, groups, classes_of(counts), names, first)
+    return Picks(removals, groups, classes_of(counts), ids, first)
 
 
 def _groups(
-    decided: Decided,
-    dropped: NDArray[np.intp],
-    kept_for: NDArray[np.int64],
-    similarity: NDArray[np.float64],
-) -> list[tuple[int, int, int, float, list[int]]]:
-    kept, counts = np.unique(kept_for, return_counts=True)
-    groups = []
+    dropped: Dropped,
+) -> tuple[list[tuple[int, int, int, float, list[int]]], list[int]]:
+    """Return the largest groups, and the rows of their removed documents that are named."""
+    kept, counts = np.unique(dropped.kept_for, return_counts=True)
+    groups, named = [], []
     for largest in np.lexsort((kept, -counts))[:GROUPS].tolist():
         if counts[largest] < 2:
             break
-        rows = np.flatnonzero(kept_for == kept[largest])
-        same = int(decided.identical[dropped[rows]].sum())
-        members = dropped[rows[:IDS]].tolist()
-        least = float(similarity[rows].min())
+        rows = np.flatnonzero(dropped.kept_for == kept[largest])
+        same = int(dropped.identical[rows].sum())
+        members = dropped.numbers[rows[:IDS]].tolist()
+        least = float(dropped.similarity[rows].min())
         groups.append((int(kept[largest]), int(counts[largest]), same, least, members))
-    return groups
+        named += rows[:IDS].tolist()
+    return groups, named
 
 
 def classes_of(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
@@ -231,23 +263,6 @@ def classes_of(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...
         (place / CLASSES, (place + 1) / CLASSES, int(counts[place]))
         for place in range(begin, CLASSES)
     )
-
-
-def texts_of(source: Any, wanted: list[int]) -> dict[int, str]:
-    """Return texts of a source by their numbers, which ascend. Reads as far as it must."""
-    texts: dict[int, str] = {}
-    if not wanted:
-        return texts
-    done = begin = 0
-    for batch in source.batches():
-        end = begin + len(batch)
-        while done < len(wanted) and wanted[done] < end:
-            texts[wanted[done]] = batch.texts[wanted[done] - begin].as_py() or ""
-            done += 1
-        if done == len(wanted):
-            break
-        begin = end
-    return texts
 
 
 @dataclass(frozen=True)
@@ -284,7 +299,8 @@ class Review:
         Returns
         -------
         str
-            The page, to be written as UTF-8: 50 pairs of 2,000 characters make 1 MB.
+            The page, to be written as UTF-8: 100 pairs of 2,000 characters make 2 MB, and 10,000
+            further removals 20 MB.
 
         Raises
         ------
@@ -292,9 +308,10 @@ class Review:
             If there is no such language.
         """
         words = load_words(language or language_of_environment(), "review")
+        removals = self.evidence.removals
         pairs = [
-            (number, removal, align_sides(removal.removed.text, removal.kept.text))
-            for number, removal in enumerate(self.evidence.removals, 1)
+            (removal, align_sides(removal.removed.text, removal.kept.text))
+            for removal in removals[:ALIGNED]
         ]
         return render(
             "review.html",
@@ -304,9 +321,12 @@ class Review:
             summary=self.summary,
             evidence=self.evidence,
             pairs=pairs,
+            others=removals[ALIGNED:],
+            listed=lambda document: beginning(document.text[:LISTED], LISTED),
+            all=self.summary.near_duplicates + self.summary.exact_duplicates,
             most=max((count for *_, count in self.evidence.classes), default=1),
             beginning=lambda text: beginning(text[: 2 * _BEGINNING], _BEGINNING),
-            has_pieces=any(sides.pieces for _, _, sides in pairs),
+            has_pieces=any(sides.pieces for _, sides in pairs),
         )
 
     def save(self, path: str | Path, *, language: str | None = None) -> None:
@@ -332,6 +352,6 @@ class Review:
         """Return the page in a frame of its own, so that its style stays inside."""
         page = html.escape(self.to_html(), quote=True)
         return (
-            f'<iframe srcdoc="{page}" sandbox="allow-scripts" '
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
             'style="width:100%;height:40rem;border:1px solid #d4d0c7"></iframe>'
         )

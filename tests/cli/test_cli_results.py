@@ -22,6 +22,7 @@ def test_dedup(run):
         "similarity": 1.0,
         "measure": "content(5)",
         "distance": None,
+        "kind": "identical",
     }
     assert result.out == ""
     rows = table(result.err)
@@ -263,3 +264,15 @@ def test_ids_that_repeat_are_told(run):
     run("dedup", "same.jsonl", *options)
     row = records_of("r.jsonl")[2]
     assert (row["kept_from"], row["record"], row["kept_record"]) == ("against", 3, 1)
+
+
+def test_restore(run):
+    Path("ids.txt").write_text("c\nnosuch\n")
+    result = run("dedup", "in.jsonl", "-o", "kept.jsonl", "--restore", "ids.txt")
+    assert [record["id"] for record in records_of("kept.jsonl")] == ["a", "b", "c"]
+    assert "1 id of ids.txt is not in the input: 'nosuch'." in result.err
+    options = ("--restore", "none.txt", "--engine", "spark")
+    assert "on Spark" in run("dedup", "in.jsonl", "-o", "k.jsonl", *options, code=2).err
+    result = run("dedup", "in.jsonl", "-o", "k.jsonl", "--restore", "none.txt", code=2)
+    assert "none.txt: cannot be read" in result.err
+    assert not Path("k.jsonl").exists()

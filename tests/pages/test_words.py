@@ -19,7 +19,7 @@ USES = {
         [ROOT / "papers" / "report.py", ROOT / "papers" / "report_files.py"],
         {"aside", "setting", "cover", "verdict"},
     ),
-    "review": ([TEMPLATES / "review.html"], [], set()),
+    "review": ([TEMPLATES / "review.html"], [], {"kind"}),
     "errors": ([TEMPLATES / "errors.html"], [], {"setting", "wrong", "missed"}),
     "service": (
         (TEMPLATES / "service").glob("*.html"),

@@ -27,8 +27,9 @@ def run(
     removed: Annotated[
         str | None,
         file(
-            "Record of each dropped document: id, kept_id, similarity, measure, distance; "
-            "with --against also kept_from, if ids are repeated also record and kept_record."
+            "Record of each dropped document: id, kept_id, similarity, measure, distance, kind; "
+            "if records have titles also title and kept_title, with --against also kept_from, if "
+            "ids are repeated also record and kept_record."
         ),
     ],
     against: Annotated[
@@ -44,8 +45,8 @@ def run(
     review: Annotated[
         str | None,
         file(
-            "Page for a browser: the least similar removals beside what was kept, and the "
-            "largest groups, as HTML."
+            "Page for a browser, as HTML: the removals, the least similar first, beside what was "
+            "kept, with boxes to choose ids for --restore; and the largest groups."
         ),
     ],
     strip_markup: StripMarkup,

@@ -96,6 +96,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
     """Options of `dedup_files`."""
 
+    restore: o.Restore
     annotate: o.Annotate
     cluster_size: o.ClusterSize
     dry_run: o.DryRun

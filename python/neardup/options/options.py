@@ -253,6 +253,16 @@ Priority = Annotated[
         check=_check_priority,
     ),
 ]
+Restore = Annotated[
+    str | Path | None,
+    Option(
+        "File of ids, one on each line, such as a review saves: these records are kept, whatever "
+        "they repeat. Changes no other decision.",
+        MATCHING,
+        metavar="FILE",
+        check=_or_none(check_path),
+    ),
+]
 AgainstOnly = Annotated[
     bool,
     Option(

@@ -31,6 +31,8 @@ class Fields:
     title: str | None = None
     id: str | None = None
     extra: tuple[str, ...] = ()
+    #: Whether a table may lack extra fields, whose values are then None.
+    optional: bool = False
     #: The parameter that names the text field, for errors.
     text_parameter: str = "text_field"
     #: Bytes of the longest record.
@@ -63,7 +65,13 @@ class Fields:
         return Problem(source, record, None, reason, size, Message("Raise {given[max_text]}."))
 
     def bounded(self, batch: Batch) -> Batch:
-        """Return a batch whose texts are at most `max_text` long; others are null, and problems."""
+        """Return a batch whose texts are at most `max_text` long; others are null, and problems.
+
+        It has all extra fields.
+        """
+        if self.optional:
+            nothing = [None] * len(batch)
+            batch.extra = {name: batch.extra.get(name, nothing) for name in self.extra}
         batch.texts, problems = self.without_too_long(batch.texts, batch.runs)
         if problems:
             batch.row_problems = sorted([*batch.row_problems, *problems], key=itemgetter(0))
@@ -143,20 +151,23 @@ class Columns:
                     remedy = Message("Name the field with {given[title_field]}.{hint}", hint=hint)
                 reason = Message(must, code="no_such_field", column=column)
                 raise InputError(refusal(source, reason, listed, remedy))
-        for name in fields.extra:
+        extra = fields.extra
+        if fields.optional:
+            extra = tuple(name for name in extra if names.count(name) == 1)
+        for name in extra:
             if name not in names:
                 reason = Message(
                     "must have the column '{column}'", code="no_such_field", column=show(name)
                 )
                 raise InputError(refusal(source, reason, listed))
         twice = {n for n in names if names.count(n) > 1}
-        for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *fields.extra):
+        for name in (text, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE, *extra):
             if name in twice:
                 reason = Message("must have one column '{column}'", column=show(name))
                 raise InputError(refusal(source, reason, listed))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
-        return cls(text, title, key, fields.extra)
+        return cls(text, title, key, extra)
 
 
 def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:

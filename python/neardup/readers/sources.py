@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,11 @@ class Sources:
         """Return the names of the files that are in both inputs."""
         others = _files(other.sources)
         return [name for identity, name in _files(self.sources).items() if identity in others]
+
+    def with_extra(self, names: Sequence[str]) -> Sources:
+        """Return the same sources with other extra fields, None where a source lacks them."""
+        fields = replace(self.fields, extra=tuple(names), optional=True)
+        return Sources(self.sources, fields, self._selections)
 
     @property
     def records(self) -> int | None:
@@ -235,7 +241,14 @@ def open_sources(
             )
         )
     most = check_max_text(max_text)
-    fields = Fields(text_field, title_field, id_field, tuple(extra_fields), text_parameter, most)
+    fields = Fields(
+        text_field,
+        title_field,
+        id_field,
+        tuple(extra_fields),
+        text_parameter=text_parameter,
+        max_text=most,
+    )
     sources: list[Source] = []
     selections = []
     for name in names:

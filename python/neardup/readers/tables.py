@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,26 @@ class TableSource:
         chunks = map(self._fields.bounded, self._chunks(wanted))
         return regroup(chunks, batch_bytes, batch_records)
 
+    def with_extra(self, names: Sequence[str]) -> TableSource:
+        """Return the same table with other extra fields, None where it lacks them."""
+        same = copy.copy(self)
+        same._fields = replace(self._fields, extra=tuple(names), optional=True)
+        same._chunks = _chunks_of(same._data, same._fields)
+        return same
+
+    def titles(self, rows: Sequence[int]) -> list[Any]:
+        """Return the titles of some rows, None where there is none."""
+        data, name = self._data, self._fields.title or DEFAULT_TITLE
+        if isinstance(data, (list, tuple)):
+            records = (data[row] for row in rows)
+            return [r.get(name) if isinstance(r, dict) else None for r in records]
+        names = _names(data)
+        if name not in names:
+            return [None] * len(rows)
+        column = _loaded(_pick(data, names, name))
+        values = (column[row] for row in rows)
+        return list(values) if isinstance(column, list) else [value.as_py() for value in values]
+
     def kept(self, keep: npt.ArrayLike) -> Any:
         """Return the kept rows in a container of the same kind as the input."""
         return self._kept(np.asarray(keep, dtype=bool))
@@ -84,7 +105,12 @@ def open_table(
     `open_sources`. Without an id field, a row's id is its position from 0, as text.
     """
     fields = Fields(
-        text_field, title_field, id_field, tuple(extra_fields), text_parameter, max_text
+        text_field,
+        title_field,
+        id_field,
+        tuple(extra_fields),
+        text_parameter=text_parameter,
+        max_text=max_text,
     )
     return TableSource(data, fields, parameter)
 
@@ -247,12 +273,7 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
         names = ["text"]
         chosen = _TEXT
     else:
-        # Labels of pandas columns need not be text.
-        pandas = _is_of(data, "pandas")
-        names = [
-            str(name)
-            for name in (data.columns if pandas or _is_of(data, "polars") else data.schema.names)
-        ]
+        names = _names(data)
         chosen = Columns.choose(names, fields, _NAME)
         wanted = {chosen.text, chosen.title, chosen.id, *chosen.extra} - {None}
         columns = {name: _loaded(_pick(data, names, name)) for name in names if name in wanted}
@@ -264,6 +285,15 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
     )
     chosen = check_types(schema, chosen, fields, _NAME)
     return lambda titles: _column_chunks(columns, chosen, fields, titles)
+
+
+def _names(data: Any) -> list[str]:
+    """Return the names of the columns; a single column has none."""
+    if isinstance(data, (np.ndarray, pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
+        return []
+    is_frame = _is_of(data, "pandas") or _is_of(data, "polars")
+    # Labels of pandas columns need not be text.
+    return [str(name) for name in (data.columns if is_frame else data.schema.names)]
 
 
 def _pick(data: Any, names: list[str], name: str) -> Any:

@@ -204,6 +204,7 @@ class FileRun:
             notes=[*self.sources.notes, *self.pipeline.notes],
             inputs=self._inputs,
             against=self._against,
+            **self._restore(),
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},
             work=None if self._work is None else str(self._work.folder),
             priority=options.priority,
@@ -214,6 +215,11 @@ class FileRun:
             memory=options.memory,
         )
         self._report.write(text.encode(errors="backslashreplace") + b"\n")
+
+    def _restore(self) -> dict[str, str]:
+        """The setting of that name, if the run has one."""
+        path = self._files.get("restore")
+        return {} if path is None else {"restore": str(path)}
 
 
 def _states(others: list[str], format: str | None) -> list[Any]:

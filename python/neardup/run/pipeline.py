@@ -392,3 +392,10 @@ class Decided:
     distance: NDArray[np.int32]
     identical: NDArray[np.bool_]
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def keep(self, documents: NDArray[np.int64]) -> None:
+        """Keep these documents, whatever they repeat. Other decisions stay."""
+        self.kept_for[documents] = -1
+        self.similarity[documents] = 0
+        self.distance[documents] = -1
+        self.identical[documents] = False

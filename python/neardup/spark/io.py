@@ -25,6 +25,7 @@ from neardup.spark.ordering import BEGIN, PATH, PLACE_BITS, File, order_files
 from neardup.spark.session import partitions_of
 from neardup.spark.shuffle import number_of
 from neardup.spark.sketching import Settings
+from neardup.writers.rows import KINDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -342,6 +343,10 @@ def removed_table(
             "similarity",
             F.lit(measure).alias("measure"),
             F.when(F.col("distance") >= 0, F.col("distance")).alias("distance"),
+            F.when(F.col("identical"), KINDS[0])
+            .when(F.col("similarity") >= 1, KINDS[1])
+            .otherwise(KINDS[2])
+            .alias("kind"),
             F.when(F.col("kept") < first << PLACE_BITS, "against")
             .otherwise("input")
             .alias("kept_from"),

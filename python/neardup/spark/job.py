@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from neardup.review import Review
 
 #: Columns of the removed table; `kept_from` only if there is another collection.
-_REMOVED = ("id", "kept_id", "similarity", "measure", "distance", "kept_from")
+_REMOVED = ("id", "kept_id", "similarity", "measure", "distance", "kind", "kept_from")
 
 #: Files that on average have at least this share of a task's input are not combined.
 _LARGE = 0.25
@@ -133,7 +133,8 @@ class SparkResult(ReprMixin):
         Returns
         -------
         neardup.review.Review
-            The 50 least similar near-duplicates beside what was kept, and the largest groups.
+            All removals, the least similar first and up to 50,000, the first 100 beside what was
+            kept; and the largest groups. Records have no title, date and source in it.
 
         Raises
         ------

@@ -1,8 +1,12 @@
-"""What a review of a job shows: a few rows of the checkpoint, brought to the driver."""
+"""What a review of a job shows: rows of the checkpoint, brought to the driver.
+
+A checkpoint has neither titles nor dates nor sources of records.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +29,12 @@ def evidence_of(batches: DataFrame, removed: DataFrame, first: int) -> Evidence:
     """Return what a review of a finished job shows; `first` is the first batch of the input."""
     picks = _picks(removed, first << PLACE_BITS)
 
-    def texts(numbers: list[int]) -> dict[int, str]:
-        return _texts(batches, numbers)
+    def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+        return _texts(batches, numbers, length)
 
-    def texts_of_input(numbers: list[int]) -> dict[int, str]:
-        with_texts = texts([picks.first + number for number in numbers])
-        return {number - picks.first: text for number, text in with_texts.items()}
+    def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+        found = texts([picks.first + number for number in numbers], length)
+        return {number - picks.first: fields for number, fields in found.items()}
 
     return picks.with_texts(texts_of_input, texts)
 
@@ -46,9 +50,15 @@ def _picks(removed: DataFrame, first: int) -> Picks:
     counts = np.zeros(CLASSES, np.int64)
     for place, count in by_class.collect():
         counts[place] = count
-    least = near.orderBy("similarity", "number").limit(REMOVALS).collect()
+    least = removed.orderBy("identical", "similarity", "number").limit(REMOVALS).collect()
     removals = [
-        (row.number, row.kept, row.similarity, -1 if row.distance is None else row.distance)
+        (
+            row.number,
+            row.kept,
+            row.similarity,
+            -1 if row.distance is None else row.distance,
+            row.kind,
+        )
         for row in least
     ]
     of_each = removed.groupBy("kept").agg(
@@ -68,17 +78,18 @@ def _picks(removed: DataFrame, first: int) -> Picks:
     return Picks(removals, groups, classes_of(counts), ids, first)
 
 
-def _texts(batches: DataFrame, numbers: list[int]) -> dict[int, str]:
-    """Return the texts of a few documents by their numbers."""
+def _texts(batches: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+    """Return texts of documents up to a length, and their whole lengths, by their numbers."""
     from pyspark.sql import functions as F
 
     if not numbers:
         return {}
     asked = [(number, number >> PLACE_BITS, number & (MAX_BATCH - 1)) for number in numbers]
     wanted = batches.sparkSession.createDataFrame(asked, "number long, batch long, place int")
+    text = F.coalesce(F.get("texts", F.col("place")), F.lit(""))
     rows = (
         batches.select("batch", "texts")
         .join(F.broadcast(wanted), "batch")
-        .select("number", F.get("texts", F.col("place")).alias("text"))
+        .select("number", F.substring(text, 1, length).alias("text"), F.length(text).alias("all"))
     )
-    return {row["number"]: row["text"] or "" for row in rows.collect()}
+    return {row["number"]: {"text": row["text"], "length": row["all"]} for row in rows.collect()}

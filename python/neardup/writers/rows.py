@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
-from neardup.base.arrays import repeated_text
+from neardup.base.arrays import repeated_text, rows_of, texts_array
 from neardup.writers.output import Output
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MEASURES: list[pa.Field[Any]] = [
     pa.field("similarity", pa.float64()),
@@ -21,7 +25,15 @@ _MEASURES: list[pa.Field[Any]] = [
 REMOVED = pa.schema([pa.field("id", pa.string()), pa.field("kept_id", pa.string()), *_MEASURES])
 """Columns of the file of removed documents."""
 
+KINDS = ("identical", "equal", "similar")
+"""Why a document was dropped: the same normalized text; similarity 1; a lower similarity."""
+
 _OPTIONAL: list[pa.Field[Any]] = [
+    # One of KINDS, where it is known.
+    pa.field("kind", pa.string()),
+    # Titles, if a record has one.
+    pa.field("title", pa.string()),
+    pa.field("kept_title", pa.string()),
     # The kept document's collection, if there was another one.
     pa.field("kept_from", pa.string()),
     # Numbers of the records, if ids are repeated.
@@ -55,6 +67,12 @@ def removed_table(
         if field.name in optional:
             columns[field.name] = _column(optional[field.name], field.type)
     return pa.table(columns)
+
+
+def kinds(identical: NDArray[np.bool_], similarity: NDArray[np.float64]) -> pa.Array[Any]:
+    """Return the kind of each removal."""
+    places = np.where(identical, 0, np.where(similarity >= 1, 1, 2))
+    return rows_of(pa.chunked_array([texts_array(KINDS)]), places)
 
 
 def removed_schema(removed: pa.Table) -> pa.Schema:

@@ -1,0 +1,73 @@
+"""Documents of an input by their numbers: the input is read again, as far as it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.readers import Batch
+
+#: Fields that have the date and the source of a record; the first that it has is taken.
+DATES, SOURCES = ("date", "time", "published", "at"), ("source", "site", "publisher")
+
+#: The most code points of a title, a date or a source.
+_LONGEST = 200
+
+
+def rows_of_documents(source: Any, wanted: Sequence[int]) -> Iterator[tuple[int, Batch, int]]:
+    """Yield each wanted number, in ascending order, with its batch and row."""
+    done = begin = 0
+    if not len(wanted):
+        return
+    for batch in source.batches(titles=True):
+        end = begin + len(batch)
+        while done < len(wanted) and wanted[done] < end:
+            yield wanted[done], batch, wanted[done] - begin
+            done += 1
+        if done == len(wanted):
+            return
+        begin = end
+
+
+def titles_of(source: Any, wanted: Sequence[int]) -> list[str | None]:
+    """Return the titles of documents by their numbers, which ascend; None where there is none."""
+    if hasattr(source, "titles"):
+        values = source.titles(wanted)
+        return [value if isinstance(value, str) else None for value in values]
+    if not hasattr(source, "batches"):
+        # A file of sketches has no titles.
+        return [None] * len(wanted)
+    rows = rows_of_documents(source, wanted)
+    return [None if b.titles is None else b.titles[row].as_py() for _, b, row in rows]
+
+
+def described(source: Any, wanted: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
+    """Return texts, up to a length, with title, date and source, by the documents' numbers."""
+    if hasattr(source, "with_extra"):
+        source = source.with_extra((*DATES, *SOURCES))
+    found = {}
+    for number, batch, row in rows_of_documents(source, wanted):
+        text = batch.texts[row].as_py() or ""
+        found[number] = {
+            "text": text[:length],
+            "length": len(text),
+            "title": None if batch.titles is None else _text(batch.titles[row].as_py()),
+            "date": _first(batch, DATES, row),
+            "source": _first(batch, SOURCES, row),
+        }
+    return found
+
+
+def _first(batch: Batch, names: Sequence[str], row: int) -> str | None:
+    values = (batch.extra[name][row] for name in names if name in batch.extra)
+    return next(filter(None, map(_text, values)), None)
+
+
+def _text(value: Any) -> str | None:
+    """Return text, a number or a time as one short line, and None for other values."""
+    if isinstance(value, bool) or not (
+        isinstance(value, (str, int, float)) or hasattr(value, "isoformat")
+    ):
+        return None
+    return " ".join(str(value).split())[:_LONGEST] or None

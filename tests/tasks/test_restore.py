@@ -1,0 +1,141 @@
+"""`restore`: chosen records are kept, and nothing else changes."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.index.written import families
+
+from neardup import dedup_files, sketch_files
+from neardup.run.restored import line_of
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [
+        {"id": f"d{number}", "text": text, "date": f"2025-{number}"}
+        for number, text in enumerate(families(9, 150, length=80))
+    ]
+    Path("in.jsonl").write_text("\n".join(map(json.dumps, records)))
+
+
+def run(output="out.jsonl", inputs="in.jsonl", **options):
+    return dedup_files([inputs], output, force=True, **options)
+
+
+def choose(ids):
+    Path("ids.txt").write_text("".join(f"{line_of(id)}\n" for id in ids), "utf-8")
+    return {"restore": "ids.txt"}
+
+
+def rows_of(result):
+    return result.removed.to_pylist()
+
+
+OPTIONS = [
+    {},
+    {"memory": "512MiB"},
+    {"work": "work"},
+    {"recipe": "shingle"},
+    {"priority": "longest"},
+    {"priority": "field:date:desc"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_nothing_else_changes(options):
+    before = run(**options)
+    chosen = [row["id"] for row in rows_of(before)][::3]
+    assert len(chosen) > 10
+    after = run(**options, **choose(chosen))
+    assert rows_of(after) == [row for row in rows_of(before) if row["id"] not in chosen]
+    kept = [json.loads(line)["id"] for line in Path("out.jsonl").read_text().splitlines()]
+    assert set(chosen) <= set(kept)
+    assert len(kept) == after.summary.kept == before.summary.kept + len(chosen)
+    assert kept == sorted(kept, key=lambda id: int(id[1:]))
+
+
+def test_all_restored_is_the_input():
+    chosen = [row["id"] for row in rows_of(run())]
+    result = run(**choose(chosen), report="report.json")
+    assert Path("out.jsonl").read_text().splitlines() == Path("in.jsonl").read_text().splitlines()
+    assert rows_of(result) == []
+    assert result.summary.exact_duplicates + result.summary.near_duplicates == 0
+    assert json.loads(Path("report.json").read_text())["settings"]["restore"] == "ids.txt"
+
+
+@pytest.mark.parametrize("others", ["in.jsonl", "in.sketches"])
+def test_against_another_collection(others):
+    sketch_files(["in.jsonl"], "in.sketches", force=True)
+    lines = Path("in.jsonl").read_text().splitlines()
+    Path("new.jsonl").write_text("\n".join(lines[::2]))
+    ids = [json.loads(line)["id"] for line in lines[::2]]
+    before = run(inputs="new.jsonl", against=[others])
+    chosen = [row["id"] for row in rows_of(before)][:5]
+    after = run(inputs="new.jsonl", against=[others], annotate=True, **choose(chosen))
+    assert rows_of(after) == [row for row in rows_of(before) if row["id"] not in chosen]
+    marked = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert [record["id"] for record in marked] == ids
+    assert not [r for r in marked if r["id"] in chosen and r.get("kept_id") is not None]
+
+
+def test_repeated_ids_and_ids_with_line_breaks():
+    text = families(9, 1, length=80)[0]
+    records = [{"id": id, "text": text} for id in ("a", "b\n", "c", "b\n", '"c"')]
+    Path("in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    result = run(**choose(["b\n"]))
+    assert result.keep.tolist() == [True, True, False, True, False]
+    result = run(**choose(['"c"']))
+    assert result.keep.tolist() == [True, False, False, False, True]
+
+
+def test_ids_that_are_not_in_the_input():
+    lines = []
+
+    class Notes:
+        def stage(self, *_): ...
+        def advance(self, *_): ...
+        def problem(self, *_): ...
+
+        def note(self, line):
+            lines.append(str(line))
+
+    run(progress=Notes(), **choose(["d0", "nosuch", "other\n"]))
+    assert [line for line in lines if "ids.txt" in line] == [
+        "2 ids of ids.txt are not in the input, for example 'nosuch'."
+    ]
+
+
+def test_titles_and_kinds_of_removals():
+    text = "渡口的新渡轮下周一试航，票价与旧船相同，老人与孩子免费乘坐，末班时间推迟到夜里十一点。"
+    records = [
+        {"id": "a", "text": text, "title": "新渡轮"},
+        {"id": "b", "text": f"  {text}", "title": "<b>渡轮</b>\n"},
+        {"id": "c", "text": f"{text}完", "name": "x"},
+        {"id": "d", "text": f"{text}！！", "title": 7},
+    ]
+    Path("in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    result = run(removed="r.parquet")
+    rows = {row["id"]: row for row in pq.read_table("r.parquet").to_pylist()}
+    assert rows["b"]["kind"] == "identical"
+    assert rows["c"]["kind"] == "similar"
+    assert rows["d"]["kind"] == ("equal" if rows["d"]["similarity"] == 1 else "similar")
+    titles = [(row["title"], row["kept_title"]) for row in rows.values()]
+    assert titles == [("<b>渡轮</b>\n", "新渡轮"), (None, "新渡轮"), (None, "新渡轮")]
+    assert result.removed.column("title").to_pylist() == [title for title, _ in titles]
+    named = run(removed="r.jsonl", title_field="name")
+    assert named.removed.column("title").to_pylist() == [None, "x", None]
+    assert "title" not in run().removed.column_names
+
+
+def test_titles_of_another_collection():
+    lines = [json.loads(line) for line in Path("in.jsonl").read_text().splitlines()]
+    for name in ("old", "new"):
+        records = [{**line, "title": f"{name} {line['id']}"} for line in lines]
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    result = run(inputs="new.jsonl", against=["old.jsonl"], removed="r.jsonl")
+    for row in map(json.loads, Path("r.jsonl").read_text().splitlines()):
+        assert (row["title"], row["kept_title"]) == (f"new {row['id']}", f"old {row['kept_id']}")
+    assert len(result.removed) == len(lines)
