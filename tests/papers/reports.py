@@ -5,7 +5,16 @@ import random
 from neardup.papers.evidence import evidence_of
 from neardup.papers.rates import Marks
 from neardup.papers.report import Report, marks_of
-from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import (
+    Aside,
+    Finding,
+    Passage,
+    Piece,
+    Place,
+    Rates,
+    Section,
+    Source,
+)
 
 #: All that breaks pages, in one line.
 HOSTILE = (
@@ -265,6 +274,11 @@ def hostile():
         notes=(HOSTILE, "</script><script>window.broken=3</script>"),
         settings={HOSTILE: HOSTILE, "flag": False, "rate": 0.5, "count": 3},
         pages=(0, 7, 7, len(text) - 3),
+        findings=(
+            Finding("look_alikes", 1200, (Place(0, size, 1), *[Place(4, 9, None)] * 60)),
+            Finding("hidden_text", 3, (Place(len(text), len(text), 4),)),
+            Finding("pictures", 2, (Place(0, 0, 1), Place(7, 7, 3))),
+        ),
     )
 
 

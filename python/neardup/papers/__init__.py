@@ -10,6 +10,7 @@ texts. The modules:
 | `library` | the documents that papers are compared with |
 | `align` | the common passages of two texts |
 | `edits` | the words that only one of two texts has; traditional and simplified characters |
+| `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
 | `wording` | furniture, names and common wording, which are no copies |
 | `rates` | which characters count, and which are copied |
 | `limits` | how many passages a report shows |
@@ -25,16 +26,27 @@ from neardup.papers.check import check
 from neardup.papers.library import Library, LibraryDocument, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
-from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import (
+    Aside,
+    Finding,
+    Passage,
+    Piece,
+    Place,
+    Rates,
+    Section,
+    Source,
+)
 
 __all__ = [
     "Aside",
     "Checked",
     "Difference",
+    "Finding",
     "Library",
     "LibraryDocument",
     "Passage",
     "Piece",
+    "Place",
     "Rates",
     "Report",
     "ReportLimits",

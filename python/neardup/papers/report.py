@@ -20,7 +20,17 @@ from neardup.pages.marking import Marks, Run
 from neardup.pages.templating import language_of, look, plain, render
 from neardup.pages.words import load_words
 from neardup.papers.evidence import evidence_of
-from neardup.papers.results import EXCLUDED, WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.results import (
+    EXCLUDED,
+    HIDING,
+    WORDING,
+    Aside,
+    Finding,
+    Passage,
+    Rates,
+    Section,
+    Source,
+)
 
 __all__ = [
     "VERSION",
@@ -46,6 +56,9 @@ _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
 #: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
+#: Places that the page shows of each finding, and code points on either side of each.
+_PLACES = 50
+_BESIDE = 16
 
 #: The note on a file of the library follows the file's name.
 _OF_FILES = ("{file}: {said:inside}", "{file} and {count} more file: {said:inside}")
@@ -90,6 +103,8 @@ class Report(ReprMixin):
     notes : tuple of str
         Notes for the reader, one sentence in English each; the notes of a check
         are messages, with a code and values.
+    findings : tuple of Finding
+        What may hide copied text, by kind, and the number of pictures.
     """
 
     paper: str
@@ -107,6 +122,7 @@ class Report(ReprMixin):
     library_documents: int
     settings: dict[str, int | float | str | bool]
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "paper", self.paper
@@ -317,6 +333,8 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         strip=_strip(report, marks),
         strip_asides=[_tick(aside.begin, aside.end, len(report.text)) for aside in report.asides],
         asides=_asides(report),
+        hiding=_hiding(report),
+        pictures=sum(finding.count for finding in report.findings if finding.kind == "pictures"),
         wording=WORDING,
         given=any(aside.kind == "given" for aside in report.asides),
         first_of=_first_of(report, marks),
@@ -393,6 +411,35 @@ def _asides(report: Report) -> list[_Kind]:
         characters = sum(sum(map(str.isalnum, report.text[begin:end])) for begin, end in spans)
         kinds.append(_Kind(name, places, characters))
     return kinds
+
+
+class _Hiding(NamedTuple):
+    """A finding as the page shows it: page, text before, text and text after of each place."""
+
+    kind: str
+    total: int
+    places: list[tuple[int | None, str, str, str]]
+    more: int
+
+
+def _hiding(report: Report) -> list[_Hiding]:
+    text = report.text
+    found = []
+    for finding in report.findings:
+        if finding.kind not in HIDING:
+            continue
+        places = [
+            (
+                place.page,
+                text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
+                beginning(text[place.begin : place.end], _ASIDE_HEAD),
+                text[place.end : place.end + _BESIDE].partition("\n")[0],
+            )
+            for place in finding.places[:_PLACES]
+        ]
+        more = len(finding.places) - len(places)
+        found.append(_Hiding(finding.kind, finding.count, places, more))
+    return found
 
 
 def _first_of(report: Report, marks: Marks) -> dict[int, int]:
