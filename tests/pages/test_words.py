@@ -17,7 +17,7 @@ USES = {
     "report": (
         [TEMPLATES / f"{name}.html" for name in ("report", "summary", "marks")],
         [ROOT / "papers" / "report.py", ROOT / "papers" / "report_files.py"],
-        {"aside", "setting"},
+        {"aside", "hiding", "setting"},
     ),
     "review": ([TEMPLATES / "review.html"], [], set()),
     "errors": ([TEMPLATES / "errors.html"], [], {"setting", "wrong", "missed"}),

@@ -86,6 +86,7 @@ def test_look_alikes(text, plain, words):
         "where ρgh and νt are small, αx + βy = ΔT, 5 kΩ, 3 μm, κmax, ρmin and γ-rays",
         "[3] О. Сухов, С. Попов. О сне. Москва: Наука, 2003. [4] Cope A. On sleep.",
         "日本の工場でロボットを二人が作る。カニ、エビ。",
+        "三カ国協定。カ",
         "ﬁsh ａｔ ｎｉｎｅ，𝐛𝐨𝐥𝐝，豈",
         "می\u200cخواهم 👨\u200d👩 葛\U000e0100城 the fer\u00adry",
         "The ferry\u200b\n leaves",

@@ -89,9 +89,10 @@ _WORD_LETTER = re.compile(f"[{_LETTERS}{_UNSEEN}]")
 _LONGEST_WORD = 200
 _LETTER = re.compile(f"[{_LETTERS}]")
 _OTHER = re.compile(f"[{_OTHERS}]")
-_KANA_AMONG_HAN = re.compile(
-    f"(?<=[{_HAN}])[{''.join(_KATAKANA)}](?![{_KANA}])|(?<![{_KANA}])[{''.join(_KATAKANA)}](?=[{_HAN}])"
-)
+_ONE_KATAKANA = re.compile(f"[{''.join(_KATAKANA)}]")
+_ANY_HAN, _ANY_KANA = re.compile(f"[{_HAN}]"), re.compile(f"[{_KANA}]")
+#: Before a katakana that counts, as in 三カ国.
+_NUMERALS = frozenset("一二三四五六七八九十百千数數何幾")
 _OTHER_KANA = re.compile(f"(?![{''.join(_KATAKANA)}])[\u3041-\u3096\u30a1-\u30fa]")
 _RADICAL = re.compile("[\u2e80-\u2fd5]")
 #: Code points beside a word that tell the script of its text.
@@ -260,10 +261,16 @@ def _standard(word: Sequence[tuple[int, str]], context: frozenset[str]) -> dict[
 
 
 def _kana(text: str) -> Iterator[tuple[int, int, dict[int, str]]]:
-    """Yield single katakana between Chinese characters of a line without other kana."""
-    for match in _KANA_AMONG_HAN.finditer(text):
+    """Yield single katakana beside Chinese characters in a line without other kana."""
+    if not any(letter in text for letter in _KATAKANA):
+        return
+    for match in _ONE_KATAKANA.finditer(text):
         at = match.start()
+        sides = text[max(at - 1, 0) : at], text[at + 1 : at + 2]
+        if any(map(_ANY_KANA.match, sides)) or not any(map(_ANY_HAN.match, sides)):
+            continue
         before = text[max(at - _AROUND, 0) : at].rpartition("\n")[2]
         after = text[at + 1 : at + 1 + _AROUND].partition("\n")[0]
-        if not _OTHER_KANA.search(before) and not _OTHER_KANA.search(after):
+        is_counter = sides[0] in _NUMERALS
+        if not (is_counter or _OTHER_KANA.search(before) or _OTHER_KANA.search(after)):
             yield at, at + 1, {at: _KATAKANA[match[0]]}
