@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,12 @@ class TestOnePaper:
                 (),
                 "wording",
                 "1 stretch, not counted as copied",
+            ),
+            (
+                {"p.txt": COPIED.replace("口", "ロ").replace("木", "木\u200b")},
+                (),
+                "possible",
+                "hiding     look-alike letters 1; invisible characters 1",
             ),
             (
                 {"p.txt": COPIED + OWN * 9 + COPIED},
@@ -163,6 +170,14 @@ class TestManyPapers:
         assert among["ben.txt"][4] == "papers/chen.txt"
         rates = [float(row[0][:-1]) for row in among.values()]
         assert rates == sorted(rates, reverse=True)
+
+    def test_papers_that_may_hide_copying_are_named(self, run):
+        title = "Possible attempts to hide copying:"
+        assert title not in run(*ALL).out
+        write({"papers/ben.txt": "\u200b".join(SHARED)})
+        count = sum(a.isalnum() and b.isalnum() for a, b in pairwise(SHARED))
+        lines = run(*ALL).out.splitlines()
+        assert lines[lines.index(title) + 1 :] == [f"ben.txt  invisible characters {count}"]
 
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_folder_of_reports(self, run, files, language):

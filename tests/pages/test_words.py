@@ -17,7 +17,7 @@ USES = {
     "report": (
         [TEMPLATES / f"{name}.html" for name in ("report", "summary", "marks")],
         [ROOT / "papers" / "report.py", ROOT / "papers" / "report_files.py"],
-        {"aside", "setting", "cover", "verdict"},
+        {"aside", "setting", "cover", "verdict", "hiding"},
     ),
     "review": ([TEMPLATES / "review.html"], [], {"kind"}),
     "errors": ([TEMPLATES / "errors.html"], [], {"setting", "wrong", "missed"}),

@@ -6,7 +6,16 @@ from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
 from neardup.papers.rates import Marks
 from neardup.papers.report import Report, marks_of
-from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import (
+    Aside,
+    Finding,
+    Passage,
+    Piece,
+    Place,
+    Rates,
+    Section,
+    Source,
+)
 from neardup.papers.verdict import Thresholds
 
 #: All that breaks pages, in one line.
@@ -269,6 +278,11 @@ def hostile():
         thresholds=Thresholds(0.1, 0.2),
         settings={HOSTILE: HOSTILE, "flag": False, "rate": 0.5, "count": 3},
         pages=(0, 7, 7, len(text) - 3),
+        findings=(
+            Finding("look_alikes", 1200, (Place(0, size, 1), *[Place(4, 9, None)] * 60)),
+            Finding("hidden_text", 3, (Place(len(text), len(text), 4),)),
+            Finding("pictures", 2, (Place(0, 0, 1), Place(7, 7, 3))),
+        ),
     )
 
 

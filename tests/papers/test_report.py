@@ -27,7 +27,16 @@ from neardup.papers.report import (
     shown_notes,
 )
 from neardup.papers.report_files import summary_page
-from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import (
+    Aside,
+    Finding,
+    Passage,
+    Piece,
+    Place,
+    Rates,
+    Section,
+    Source,
+)
 from neardup.papers.verdict import Thresholds
 
 REPORTS = {
@@ -349,6 +358,12 @@ def rebuilt(values):
             "asides": tuple(Aside(**aside) for aside in values["asides"]),
             "pages": tuple(values["pages"]),
             "notes": tuple(values["notes"]),
+            "findings": tuple(
+                Finding(
+                    **{**finding, "places": tuple(Place(**place) for place in finding["places"])}
+                )
+                for finding in values["findings"]
+            ),
         }
     )
 

@@ -95,6 +95,63 @@ def test_docx_tracked_changes_fields_and_hidden_text():
     assert document.notes == ("3 characters of hidden text are left out.",)
 
 
+def test_docx_text_that_nobody_sees():
+    white = '<w:color w:val="FFFFFF"/>'
+    body = (
+        "<w:p>"
+        + run("\r\n前")
+        + run("白 色", f"<w:rPr>{white}</w:rPr>")
+        + run("黑底", f'<w:rPr>{white}<w:shd w:val="clear" w:fill="000000"/></w:rPr>')
+        + run("标出", f'<w:rPr>{white}<w:highlight w:val="black"/></w:rPr>')
+        + run("小", '<w:rPr><w:sz w:val="4"/></w:rPr>')
+        + run("大", '<w:rPr><w:sz w:val="5"/></w:rPr>')
+        + run("藏", "<w:rPr><w:vanish/></w:rPr>")
+        + "</w:p>"
+        + '<w:p><w:pPr><w:shd w:val="clear" w:fill="1F4E79"/></w:pPr>'
+        + run("蓝底", f"<w:rPr>{white}</w:rPr>")
+        + "</w:p><w:tbl><w:tr><w:tc><w:p/></w:tc><w:tc><w:p>"
+        + run("表头", f"<w:rPr>{white}</w:rPr>")
+        + run("微", '<w:rPr><w:sz w:val="1"/></w:rPr>')
+        + "</w:p></w:tc></w:tr></w:tbl>"
+    )
+    document = read_bytes(docx(body), "a.docx")
+    assert [
+        (part.kind, document.text[part.begin : part.end], part.count) for part in document.hidden
+    ] == [
+        ("white_text", "白 色", 2),
+        ("tiny_text", "小", 1),
+        ("hidden_text", "", 1),
+        ("tiny_text", "微", 1),
+    ]
+    on_colour = docx(body).replace(b"<w:body>", b'<w:background w:color="000000"/><w:body>')
+    assert read_bytes(on_colour, "a.docx").text == document.text
+
+
+def test_docx_pictures():
+    names = (
+        'xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture" '
+        'xmlns:v="urn:schemas-microsoft-com:vml"'
+    )
+    picture = f"<w:r><w:drawing><pic:pic {names}/></w:drawing></w:r>"
+    old = f"<w:r><w:pict><v:shape {names}><v:imagedata/></v:shape></w:pict></w:r>"
+    formula = f"<w:r><w:object><v:shape {names}><v:imagedata/></v:shape></w:object></w:r>"
+    body = (
+        f"<w:p>{picture}</w:p><w:p>{run('前')}{old}{formula}</w:p>"
+        f"<w:tbl><w:tr><w:tc><w:p>{run('表')}{picture}</w:p></w:tc></w:tr></w:tbl><w:p>{picture}</w:p>"
+    )
+    document = read_bytes(docx(body), "a.docx")
+    assert (document.text, document.pictures) == ("前\n表", (0, 1, 3, 3))
+
+
+def test_pdf_pictures():
+    data = pdf([column(["今天下雨。"]), column(["明天晴。"])])
+    picture = b"ET\nq 9 0 0 9 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x00 EI Q\n"
+    first, end, rest = data.rpartition(b"ET\n")
+    document = read_bytes(first + picture + rest, "a.pdf")
+    assert end
+    assert document.pictures == (document.pages[1],)
+
+
 def test_docx_text_box_is_read_once():
     box = "<w:pict><w:txbxContent>" + paragraph("框里") + "</w:txbxContent></w:pict>"
     both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"

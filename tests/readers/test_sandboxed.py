@@ -7,11 +7,11 @@ import tempfile
 
 import pytest
 from tests import forks, needs
-from tests.readers.making import docx, paragraph, pdf
+from tests.readers.making import docx, paragraph, pdf, run
 from tests.server.papers import LONG, REFUSED, bomb
 
 from neardup.readers import sandboxed
-from neardup.readers.files import UnreadableFileError
+from neardup.readers.files import UnreadableFileError, read_bytes
 from neardup.readers.sandboxed import read_sandboxed
 
 pytestmark = pytest.mark.slow
@@ -60,6 +60,15 @@ def test_what_is_read_read():
 def test_headings_come_along():
     result = read(f"# 一\n{LONG}\n## 二\n{LONG}".encode(), "a.md")
     assert [result.text[heading.begin : heading.end] for heading in result.headings] == ["一", "二"]
+
+
+@pytest.mark.usefixtures("forked")
+def test_hidden_text_and_pictures_come_along():
+    picture = '<pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"/>'
+    tiny = run("小", '<w:rPr><w:sz w:val="2"/></w:rPr>')
+    data = docx(paragraph(LONG) + f"<w:p>{tiny}<w:r><w:drawing>{picture}</w:drawing></w:r></w:p>")
+    assert read(data, "a.docx") == read_bytes(data, "a.docx")
+    assert (len(read(data, "a.docx").hidden), len(read(data, "a.docx").pictures)) == (1, 1)
 
 
 @pytest.mark.usefixtures("forked")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from neardup.base.messages import Message
+from neardup.base.messages import N_, Message
 from neardup.cli.options import Quiet, ReportLanguage
 from neardup.cli.terminal import (
     end_with_problems,
@@ -31,6 +31,15 @@ _SHOWN = 10
 _PAGES = (".html", ".htm")
 #: Panel of the help.
 _COVER = "Cover"
+
+#: What may hide copied text, by the kind of finding.
+_HIDING = {
+    "look_alikes": N_("look-alike letters {count:,}"),
+    "invisible": N_("invisible characters {count:,}"),
+    "hidden_text": N_("hidden text {count:,}"),
+    "white_text": N_("white text {count:,}"),
+    "tiny_text": N_("tiny text {count:,}"),
+}
 
 
 class CheckFilesParameters(TypedDict, total=False):
@@ -436,6 +445,15 @@ def _print_table(reports: "list[Report]") -> None:
     if any(report.verdict for report in reports):
         columns.append(Message("verdict"))
     print_table([*columns, Message("paper, and its largest source")], rows, left=(3, 4))
+    hiding = [
+        (show(report.paper), value)
+        for report in reports
+        for label, value in _findings(report)[:1]
+        if label == "possible hiding"
+    ]
+    if hiding:
+        print(say(Message("Possible attempts to hide copying:")))
+        print_rows(hiding)
 
 
 def _print_report(report: "Report") -> None:
@@ -481,6 +499,7 @@ def _print_report(report: "Report") -> None:
             count=wording,
         )
         rows.append((Message("wording"), stretches))
+    rows += _findings(report)
     print_rows(rows, width=_WIDTH)
     for number, source in enumerate(report.sources[:_SHOWN], 1):
         title = f"  {show(source.title)}" if source.title else ""
@@ -492,6 +511,20 @@ def _print_report(report: "Report") -> None:
             count=len(report.sources) - _SHOWN,
         )
         print(f"        {say(more)}")
+
+
+def _findings(report: "Report") -> "list[tuple[str, str]]":
+    """Return the rows on what may hide copied text, and on pictures; none without any."""
+    counts = {finding.kind: finding.count for finding in report.findings}
+    pictures = counts.pop("pictures", 0)
+    rows: list[tuple[str, str]] = []
+    if counts:
+        parts = [say(Message(_HIDING[kind], count=count)) for kind, count in counts.items()]
+        rows.append((Message("possible hiding"), "; ".join(parts)))
+    if pictures:
+        unread = Message("{count:,}, text in them is not read", count=pictures)
+        rows.append((Message("pictures"), unread))
+    return rows
 
 
 def _print_notes(reports: "list[Report]") -> None:

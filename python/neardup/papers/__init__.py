@@ -10,6 +10,7 @@ texts. The modules:
 | `library` | the documents that papers are compared with |
 | `align` | the common passages of two texts |
 | `edits` | the words that only one of two texts has; traditional and simplified characters |
+| `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
 | `wording` | furniture, names and common wording, which are no copies |
 | `rates` | which characters count, and which are copied |
 | `limits` | how many passages a report shows |
@@ -27,7 +28,16 @@ from neardup.papers.cover import Cover
 from neardup.papers.library import Library, LibraryDocument, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
-from neardup.papers.results import Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import (
+    Aside,
+    Finding,
+    Passage,
+    Piece,
+    Place,
+    Rates,
+    Section,
+    Source,
+)
 from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
@@ -35,10 +45,12 @@ __all__ = [
     "Checked",
     "Cover",
     "Difference",
+    "Finding",
     "Library",
     "LibraryDocument",
     "Passage",
     "Piece",
+    "Place",
     "Rates",
     "Report",
     "ReportLimits",

@@ -17,6 +17,7 @@ from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
 from neardup.papers.align import LEAST, aligner, check_least, without_brackets
 from neardup.papers.cover import cover_of
+from neardup.papers.hiding import revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
@@ -120,8 +121,9 @@ def check(
     Candidates are documents of the library that share winnowed shingles with the paper
     [1]_, at most 1,000. The paper is aligned with each (:func:`neardup.papers.align`). A
     character is copied if it is in a passage of any source. All rates are shares of the
-    counted characters, and overlapping passages count once. Linear in the paper and its
-    candidates.
+    counted characters, and overlapping passages count once. Look-alike letters of other
+    scripts, invisible characters and hidden text are undone first, and are findings of the
+    report. Linear in the paper and its candidates.
 
     References
     ----------
@@ -267,7 +269,7 @@ class Checking:
         from neardup.papers.rates import Marks
         from neardup.papers.structure import asides, footnotes_begin
 
-        text = paper.text
+        text, findings = revealed(paper)
         core, table = aligner()
         prepared = core.paper(self._compared(text))
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
@@ -328,7 +330,7 @@ class Checking:
         copied = int(marks.copied.sum())
         return Report(
             paper=name,
-            text=text,
+            text=paper.text,
             characters=marks.total,
             copied=copied,
             rates=Rates(
@@ -358,6 +360,7 @@ class Checking:
             notes=tuple(notes),
             cover=cover_of(paper),
             without_sources=tuple(left_out),
+            findings=findings,
         )
 
     def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
@@ -427,7 +430,8 @@ class Checking:
         return matches, _uncopied(apart, marks), left_out
 
     def _compared(self, text: str) -> str:
-        """Return a text without what is not compared, every character in its place."""
+        """Return a text as it is compared, every character in its place."""
+        text = unmasked(text)
         return without_brackets(text) if self.ignore_brackets else text
 
     def _listing(
@@ -450,7 +454,7 @@ class Checking:
             copied = whole.of((piece.source_begin, piece.source_end) for piece in pieces)
             covers[document.position] = whole.rate(int(copied.sum()))
             if len(similarities) < COMPARED:
-                similarity = _core.edit_similarity(text, document.text)
+                similarity = _core.edit_similarity(text, unmasked(document.text))
                 similarities[document.position] = similarity
         sources, passages = [], []
         for number, (match, chosen) in enumerate(zip(listed, shown, strict=True)):

@@ -22,7 +22,17 @@ from neardup.pages.templating import language_of, look, plain, render
 from neardup.pages.words import load_words
 from neardup.papers.cover import Cover
 from neardup.papers.evidence import evidence_of
-from neardup.papers.results import EXCLUDED, WORDING, Aside, Passage, Rates, Section, Source
+from neardup.papers.results import (
+    EXCLUDED,
+    HIDING,
+    WORDING,
+    Aside,
+    Finding,
+    Passage,
+    Rates,
+    Section,
+    Source,
+)
 from neardup.papers.verdict import Thresholds, Verdict
 
 __all__ = [
@@ -53,6 +63,9 @@ _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
 #: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
+#: Places that the page shows of each finding, and code points on either side of each.
+_PLACES = 50
+_BESIDE = 16
 
 #: The note on a file of the library follows the file's name.
 _OF_FILES = ("{file}: {said:inside}", "{file} and {count} more file: {said:inside}")
@@ -104,6 +117,8 @@ class Report(ReprMixin):
         thresholds=Thresholds(pass_below=0.15, reject_above=0.3))``.
     without_sources : tuple of str
         Ids of the sources that the caller left out, and that the paper has text of.
+    findings : tuple of Finding
+        What may hide copied text, by kind, and the number of pictures.
     """
 
     paper: str
@@ -124,6 +139,7 @@ class Report(ReprMixin):
     cover: Cover = field(default_factory=Cover)
     thresholds: Thresholds | None = None
     without_sources: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def verdict(self) -> Verdict | None:
@@ -359,6 +375,8 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         strip=_strip(report, marks),
         strip_asides=[_tick(aside.begin, aside.end, len(report.text)) for aside in report.asides],
         asides=_asides(report),
+        hiding=_hiding(report),
+        pictures=sum(finding.count for finding in report.findings if finding.kind == "pictures"),
         wording=WORDING,
         given=any(aside.kind == "given" for aside in report.asides),
         first_of=_first_of(report, marks),
@@ -435,6 +453,35 @@ def _asides(report: Report) -> list[_Kind]:
         characters = sum(sum(map(str.isalnum, report.text[begin:end])) for begin, end in spans)
         kinds.append(_Kind(name, places, characters))
     return kinds
+
+
+class _Hiding(NamedTuple):
+    """A finding as the page shows it: page, text before, text and text after of each place."""
+
+    kind: str
+    total: int
+    places: list[tuple[int | None, str, str, str]]
+    more: int
+
+
+def _hiding(report: Report) -> list[_Hiding]:
+    text = report.text
+    found = []
+    for finding in report.findings:
+        if finding.kind not in HIDING:
+            continue
+        places = [
+            (
+                place.page,
+                text[max(place.begin - _BESIDE, 0) : place.begin].rpartition("\n")[2],
+                beginning(text[place.begin : place.end], _ASIDE_HEAD),
+                text[place.end : place.end + _BESIDE].partition("\n")[0],
+            )
+            for place in finding.places[:_PLACES]
+        ]
+        more = len(finding.places) - len(places)
+        found.append(_Hiding(finding.kind, finding.count, places, more))
+    return found
 
 
 def _first_of(report: Report, marks: Marks) -> dict[int, int]:

@@ -15,6 +15,7 @@ from neardup.exceptions import OutputError
 from neardup.pages.templating import render
 from neardup.pages.words import Words, load_words
 from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
+from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ def summary_page(
                 None if link is None else quote(os.fsencode(link)),
                 [in_language(note, language) for note in of_report],
                 shown_verdict(report, language),
+                any(finding.kind in HIDING for finding in report.findings),
             )
             for (report, link), of_report in zip(rows, others, strict=True)
         ],

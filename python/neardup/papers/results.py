@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "EXCLUDED",
+    "HIDING",
     "WORDING",
     "Aside",
+    "Finding",
     "Passage",
     "Piece",
+    "Place",
     "Rates",
     "Section",
     "Source",
@@ -22,6 +25,9 @@ WORDING = ("furniture", "common")
 #: wording is no copied text; the other kinds count in the total rate, but not in the rate
 #: without quotations.
 EXCLUDED = ("quotation", "references", "contents", "given", *WORDING)
+
+#: Kinds of findings that may hide copied text; pictures are counted beside them.
+HIDING = ("look_alikes", "invisible", "hidden_text", "white_text", "tiny_text")
 
 
 @dataclass(frozen=True)
@@ -170,6 +176,45 @@ class Aside:
     begin: int
     end: int
     kind: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the paper.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the paper's text, in code points. It is empty for what is not in the
+        text: a picture, or hidden text of a Word document.
+    page : int or None
+        The page, from 1; None if the format has no pages.
+    """
+
+    begin: int
+    end: int
+    page: int | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that may hide copied text. It is undone before the comparison.
+
+    Parameters
+    ----------
+    kind : {'look_alikes', 'invisible', 'hidden_text', 'white_text', 'tiny_text', 'pictures'}
+        Letters of another script that look like those of the word; invisible characters within
+        words; text of a Word document that is marked as hidden, white, or at most 2 points
+        high; and pictures, in which text is not read.
+    count : int
+        Number of letters, characters or pictures.
+    places : tuple of Place
+        The first 1,000, in the order of the paper: words with look-alikes, and stretches.
+    """
+
+    kind: str
+    count: int
+    places: tuple[Place, ...]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.readers.extracted import Limits, Paragraphs, refuse
+from neardup.readers.extracted import HiddenText, Limits, Paragraphs, refuse
 
 _MAX_MEMBERS = 20_000
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
@@ -30,7 +30,14 @@ _XML_SHARE = 4
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
+_VML = "{urn:schemas-microsoft-com:vml}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
+#: Letters at most this high are unreadable, in half points.
+_TINY = 4
+#: A colour with all parts above this is as good as white.
+_WHITE = 0xF8
 
 _SKIPPED = frozenset(
     {
@@ -75,7 +82,9 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         _refuse_document(name, _said(error))
     if body is None:
         _refuse_document(name, Message("one without a body"))
-    reading = _Reading(styles)
+    # White letters show on a page with a colour of its own.
+    on_paper = document.element.find(f"{_W}background") is None
+    reading = _Reading(styles, on_paper=on_paper)
     reading.blocks(body)
     first_note = len(reading.paragraphs)
     for root in notes:
@@ -86,12 +95,13 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         properties = document.core_properties
         reading.paragraphs.state(properties.title, properties.author)
     remarks = []
-    if reading.hidden:
+    hidden = sum(part.count for part in reading.paragraphs.hidden if part.kind == "hidden_text")
+    if hidden:
         remarks.append(
             Message.counted(
                 "{count} character of hidden text is left out.",
                 "{count} characters of hidden text are left out.",
-                count=reading.hidden,
+                count=hidden,
             )
         )
     return reading.paragraphs, tuple(remarks)
@@ -229,21 +239,29 @@ def _notes(document: Any, kind: str) -> Iterator[Any]:
 class _Reading:
     """One pass through a document's tree."""
 
-    def __init__(self, styles: _Styles) -> None:
+    def __init__(self, styles: _Styles, *, on_paper: bool) -> None:
         self.paragraphs = Paragraphs()
-        self.hidden = 0
         self._styles = styles
+        self._on_paper = on_paper
 
     def blocks(self, parent: Any) -> None:
         """Add paragraphs and tables, also those inside wrapper elements."""
         for child in parent.iterchildren():
             if child.tag == f"{_W}p":
-                boxes: list[Any] = []
-                text = self._text(child, boxes)
+                reading = _Paragraph(on_paper=self._on_paper and not _is_shaded(child))
+                reading.collect(child)
                 quoted = _style(child) in self._styles.quotes
-                self.paragraphs.add(text, self._level(child), quoted=quoted)
-                for box in boxes:
+                self.paragraphs.add(
+                    reading.text,
+                    self._level(child),
+                    quoted=quoted,
+                    hidden=reading.hidden,
+                    pictures=reading.pictures,
+                )
+                for box in reading.boxes:
+                    on_paper, self._on_paper = self._on_paper, False
                     self.blocks(box)
+                    self._on_paper = on_paper
             elif child.tag == f"{_W}tbl":
                 self._table(child)
             elif child.tag not in _SKIPPED:
@@ -260,14 +278,33 @@ class _Reading:
         for row in table.iter(f"{_W}tr"):
             if next(row.iterancestors(f"{_W}tbl")) is not table:
                 continue
-            cells = []
+            cells: list[str] = []
+            hidden: list[HiddenText] = []
+            pictures: list[int] = []
+            length = 0
             for cell in row.iter(f"{_W}tc"):
                 if next(cell.iterancestors(f"{_W}tr")) is row:
-                    inside = _Reading(_PLAIN)
+                    # The style of a table may colour its cells.
+                    inside = _Reading(_PLAIN, on_paper=False)
                     inside.blocks(cell)
-                    self.hidden += inside.hidden
-                    cells.append(inside.paragraphs.text)
-            self.paragraphs.add("\t".join(cells).strip("\t"))
+                    found = inside.paragraphs
+                    hidden += [
+                        replace(part, begin=length + part.begin, end=length + part.end)
+                        for part in found.hidden
+                    ]
+                    pictures += [length + picture for picture in found.pictures]
+                    cells.append(found.text)
+                    length += len(cells[-1]) + 1
+            text = "\t".join(cells)
+            lead = len(text) - len(text.lstrip("\t"))
+            self.paragraphs.add(
+                text.strip("\t"),
+                hidden=[
+                    replace(part, begin=max(part.begin - lead, 0), end=max(part.end - lead, 0))
+                    for part in hidden
+                ],
+                pictures=[max(picture - lead, 0) for picture in pictures],
+            )
 
     def _level(self, paragraph: Any) -> int:
         outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
@@ -275,30 +312,64 @@ class _Reading:
             return _outline(outline)
         return self._styles.levels.get(_style(paragraph), 0)
 
-    def _text(self, element: Any, boxes: list[Any]) -> str:
-        parts: list[str] = []
-        self._collect(element, parts, boxes)
-        return "".join(parts)
 
-    def _collect(self, element: Any, parts: list[str], boxes: list[Any]) -> None:
+class _Paragraph:
+    """The text of one paragraph, its pictures and what of it nobody sees.
+
+    White letters are invisible only `on_paper`, not on a coloured ground.
+    """
+
+    def __init__(self, *, on_paper: bool) -> None:
+        self.boxes: list[Any] = []
+        self.hidden: list[HiddenText] = []
+        self.pictures: list[int] = []
+        self._on_paper = on_paper
+        self._parts: list[str] = []
+        self._length = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def collect(self, element: Any) -> None:
+        """Add what is in an element."""
         for child in element.iterchildren():
             tag = child.tag
             if not isinstance(tag, str) or tag in _SKIPPED:
                 continue
             if tag in (f"{_W}t", f"{_M}t"):
-                parts.append(child.text or "")
+                self._add(child.text or "")
             elif tag in (f"{_W}br", f"{_W}cr"):
-                parts.append("\n")
+                self._add("\n")
             elif tag in (f"{_W}tab", f"{_W}ptab"):
-                parts.append("\t")
+                self._add("\t")
             elif tag == f"{_W}noBreakHyphen":
-                parts.append("-")
+                self._add("-")
             elif tag == f"{_W}txbxContent":
-                boxes.append(child)
-            elif tag == f"{_W}r" and _is_hidden(child):
-                self.hidden += sum(len(text.text or "") for text in child.iter(f"{_W}t"))
+                self.boxes.append(child)
+            elif tag == f"{_W}r":
+                self._run(child)
             else:
-                self._collect(child, parts, boxes)
+                if tag == f"{_PIC}pic" or (tag == f"{_VML}imagedata" and not _is_object(child)):
+                    self.pictures.append(self._length)
+                self.collect(child)
+
+    def _run(self, run: Any) -> None:
+        if _is_hidden(run):
+            count = sum(len(text.text or "") for text in run.iter(f"{_W}t"))
+            if count:
+                self.hidden.append(HiddenText(self._length, self._length, "hidden_text", count))
+            return
+        begin, first = self._length, len(self._parts)
+        self.collect(run)
+        kind = _unseen(run, on_paper=self._on_paper)
+        count = sum(len("".join(part.split())) for part in self._parts[first:])
+        if kind is not None and count:
+            self.hidden.append(HiddenText(begin, self._length, kind, count))
 
 
 _PLAIN = _Styles({}, frozenset())
@@ -312,3 +383,47 @@ def _style(paragraph: Any) -> str:
 def _is_hidden(run: Any) -> bool:
     mark = run.find(f"{_W}rPr/{_W}vanish")
     return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
+
+
+def _unseen(run: Any, *, on_paper: bool) -> str | None:
+    """Return why nobody sees the text of a run; None if it is visible."""
+    properties = run.find(f"{_W}rPr")
+    if properties is None:
+        return None
+    size = str(_value(properties, "sz"))
+    if size.isascii() and size.isdigit() and int(size) <= _TINY:
+        return "tiny_text"
+    has_ground = _is_coloured(properties) or _value(properties, "highlight") not in ("", "none")
+    if on_paper and not has_ground and _is_white(_value(properties, "color")):
+        return "white_text"
+    return None
+
+
+def _value(properties: Any, name: str) -> str:
+    element = properties.find(f"{_W}{name}")
+    return "" if element is None else str(element.get(f"{_W}val", ""))
+
+
+def _is_white(colour: str) -> bool:
+    try:
+        return len(colour) == 6 and min(bytes.fromhex(colour)) >= _WHITE
+    except ValueError:
+        return False
+
+
+def _is_coloured(properties: Any) -> bool:
+    shading = properties.find(f"{_W}shd")
+    if shading is None:
+        return False
+    fill = str(shading.get(f"{_W}fill", "auto"))
+    return not (fill.lower() == "auto" or _is_white(fill)) or shading.get(f"{_W}val") == "solid"
+
+
+def _is_shaded(paragraph: Any) -> bool:
+    properties = paragraph.find(f"{_W}pPr")
+    return properties is not None and _is_coloured(properties)
+
+
+def _is_object(image: Any) -> bool:
+    """Return whether an image shows an embedded object, such as a formula."""
+    return next(image.iterancestors(f"{_W}object"), None) is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
@@ -70,6 +71,26 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Text of a file that a reader of the printed document does not see.
+
+    Parameters
+    ----------
+    begin, end : int
+        Half-open span of the text, in code points; empty if the text is left out.
+    kind : {'hidden_text', 'white_text', 'tiny_text'}
+        Marked as hidden, which is left out; white, or at most 2 points high.
+    count : int
+        Number of characters, without white space unless the text is left out.
+    """
+
+    begin: int
+    end: int
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileText:
     """The text of a file.
 
@@ -98,6 +119,11 @@ class FileText:
         text order.
     title, author : str or None
         What the properties of a Word document or PDF state, of any length; often wrong.
+    hidden : tuple of HiddenText
+        Text of a Word document that a reader does not see, in text order.
+    pictures : tuple of int
+        Where the pictures of a Word or PDF document are in the text, in code points: the place
+        in the paragraph or the beginning of the page.
     """
 
     text: str
@@ -110,6 +136,8 @@ class FileText:
     quoted: tuple[tuple[int, int], ...] = ()
     title: str | None = None
     author: str | None = None
+    hidden: tuple[HiddenText, ...] = ()
+    pictures: tuple[int, ...] = ()
 
 
 class UnreadableFileError(InputError):
@@ -149,15 +177,40 @@ class Paragraphs:
         self.quoted: list[tuple[int, int]] = []
         self.title: str | None = None
         self.author: str | None = None
+        self.hidden: list[HiddenText] = []
+        self.pictures: list[int] = []
 
     def state(self, title: Any, author: Any) -> None:
         """Set the title and the author that the properties of the file state."""
         self.title, self.author = _property(title), _property(author)
 
-    def add(self, text: str, level: int = 0, *, quoted: bool = False) -> None:
-        """Add a paragraph, or a heading if it has a level; skip a blank one."""
-        text = plain(text).strip("\n")
-        if not text.strip():
+    def add(
+        self,
+        text: str,
+        level: int = 0,
+        *,
+        quoted: bool = False,
+        hidden: Sequence[HiddenText] = (),
+        pictures: Sequence[int] = (),
+    ) -> None:
+        """Add a paragraph, or a heading if it has a level; skip a blank one.
+
+        `hidden` and `pictures` have offsets within the paragraph.
+        """
+        original, text = text, plain(text)
+        lead = len(text) - len(text.lstrip("\n"))
+        text = text.strip("\n")
+        length = len(text) if text.strip() else 0
+
+        def place(offset: int) -> int:
+            within = len(plain(original[:offset])) - lead
+            return self._length + min(max(within, 0), length)
+
+        self.hidden += [
+            replace(part, begin=place(part.begin), end=place(part.end)) for part in hidden
+        ]
+        self.pictures += map(place, pictures)
+        if not length:
             return
         begin = self._length
         self._parts.append(text)

@@ -20,6 +20,7 @@ from neardup.readers.encodings import Decoded, decode
 from neardup.readers.extracted import (
     FileText,
     Heading,
+    HiddenText,
     Limits,
     Paragraphs,
     UnreadableFileError,
@@ -32,6 +33,7 @@ from neardup.readers.streams import ReopenableFile, StreamDamaged
 __all__ = [
     "FileText",
     "Heading",
+    "HiddenText",
     "Limits",
     "UnreadableFileError",
     "contents",
@@ -232,9 +234,23 @@ def _is_pdf(data: bytes) -> bool:
 
 def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
-    headings, quoted = tuple(paragraphs.headings), tuple(paragraphs.quoted)
-    read = FileText(paragraphs.text, format, None, "certain", headings, pages, notes, quoted)
-    return replace(read, title=paragraphs.title, author=paragraphs.author)
+    length = len(paragraphs.text)
+    return FileText(
+        paragraphs.text,
+        format,
+        headings=tuple(paragraphs.headings),
+        pages=pages,
+        notes=notes,
+        quoted=tuple(paragraphs.quoted),
+        # What follows the last paragraph has no place of its own.
+        hidden=tuple(
+            replace(part, begin=min(part.begin, length), end=min(part.end, length))
+            for part in paragraphs.hidden
+        ),
+        title=paragraphs.title,
+        author=paragraphs.author,
+        pictures=tuple(min(picture, length) for picture in paragraphs.pictures),
+    )
 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:

@@ -53,12 +53,12 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
                 )
                 remedy = Message("Raise {limit}, or split it.", limit="max_pages")
                 refuse(name, reason, str(count), remedy)
-            pages = [_lines(document, number) for number in range(count)]
+            read_pages = [_page(document, number) for number in range(count)]
             stated = [_property(document, key) for key in ("Title", "Author")]
         finally:
             document.close()
-    damaged = sum(page is None for page in pages)
-    read = [page or [] for page in pages]
+    damaged = sum(page is None for page in read_pages)
+    read = [page[0] if page else [] for page in read_pages]
     if count == 0 or damaged == count:
         _refuse_damaged(name)
     notes: list[Message] = []
@@ -103,6 +103,11 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
     paragraphs = lay_out(kept)
     paragraphs.state(*stated)
+    paragraphs.pictures = [
+        begin
+        for begin, page in zip(paragraphs.pages, read_pages, strict=True)
+        for _ in range(page[1] if page else 0)
+    ]
     return paragraphs, tuple(notes)
 
 
@@ -168,8 +173,8 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) 
         )
 
 
-def _lines(document: Any, number: int) -> list[Line] | None:
-    """Return the lines of one page; None if it is damaged."""
+def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
+    """Return the lines of one page and its number of pictures; None if it is damaged."""
     import pypdfium2
 
     try:
@@ -177,13 +182,21 @@ def _lines(document: Any, number: int) -> list[Line] | None:
         try:
             sheet = page.get_textpage()
             try:
-                return _placed(sheet, sheet.get_text_range())
+                return _placed(sheet, sheet.get_text_range()), _pictures(page)
             finally:
                 sheet.close()
         finally:
             page.close()
     except pypdfium2.PdfiumError:
         return None
+
+
+def _pictures(page: Any) -> int:
+    import pypdfium2.raw as pdfium
+
+    get, kind = pdfium.FPDFPage_GetObject, pdfium.FPDFPageObj_GetType
+    numbers = range(pdfium.FPDFPage_CountObjects(page))
+    return sum(kind(get(page, number)) == pdfium.FPDF_PAGEOBJ_IMAGE for number in numbers)
 
 
 def _placed(sheet: Any, text: str) -> list[Line]:

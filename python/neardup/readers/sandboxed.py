@@ -20,7 +20,14 @@ import orjson
 from neardup.base.messages import N_, Message
 from neardup.exceptions import MissingDependencyError
 from neardup.readers.batch import Problem
-from neardup.readers.files import FileText, Heading, Limits, UnreadableFileError, read_bytes
+from neardup.readers.files import (
+    FileText,
+    Heading,
+    HiddenText,
+    Limits,
+    UnreadableFileError,
+    read_bytes,
+)
 from neardup.readers.sandbox import limit_process, run_in_sandbox
 
 #: Memory that reading may use beyond that of an idle interpreter, in bytes.
@@ -83,6 +90,8 @@ def read_sandboxed(
     if "missing" in answer:
         raise MissingDependencyError(Message.from_dict(answer["missing"]))
     answer["headings"] = tuple(Heading(**heading) for heading in answer["headings"])
+    answer["hidden"] = tuple(HiddenText(**part) for part in answer["hidden"])
+    answer["pictures"] = tuple(answer["pictures"])
     answer["quoted"] = tuple(map(tuple, answer["quoted"]))
     answer["notes"] = tuple(map(Message.from_dict, answer["notes"]))
     return FileText(**{**answer, "pages": tuple(answer["pages"])})

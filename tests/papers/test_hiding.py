@@ -1,0 +1,187 @@
+"""What hides copied text is found, told and undone; what is innocent is left alone."""
+
+import json
+
+import pytest
+from tests.papers.test_rates import check_consistent
+from tests.papers.texts import counted
+from tests.readers.making import docx, run
+
+from neardup import check
+from neardup.papers import check_files
+from neardup.papers.hiding import MOST_PLACES, revealed, unmasked
+from neardup.papers.report_files import summary_page
+from neardup.papers.results import HIDING
+from neardup.readers import read_bytes
+from neardup.readers.files import FileText, HiddenText
+
+ENGLISH = (
+    "The ferry across the sound leaves every morning at nine, and the fare is half a crown for "
+    "grown persons and nothing at all for children."
+)
+CHINESE = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"
+OWN = "My own words about the harbour come before it. "
+CYRILLIC = str.maketrans("aeo", "аео")
+WHITE = '<w:rPr><w:color w:val="FFFFFF"/></w:rPr>'
+
+
+@pytest.fixture
+def library(make):
+    make("library/ferry.txt", ENGLISH)
+    make("library/county.txt", CHINESE)
+    return "library"
+
+
+def found(text):
+    """Return the findings of a text, by kind: their count and what is at their places."""
+    _, findings = revealed(FileText(text, "text"))
+    return {
+        finding.kind: (finding.count, [text[place.begin : place.end] for place in finding.places])
+        for finding in findings
+    }
+
+
+def of(report):
+    return {finding.kind: finding.count for finding in report.findings}
+
+
+def test_a_copied_sentence_in_cyrillic_letters(make, library):
+    plain = check(make("plain.txt", OWN + ENGLISH), library)
+    disguised = ENGLISH.translate(CYRILLIC)
+    report = check(make("paper.txt", OWN + disguised), library)
+    check_consistent(report)
+    letters = sum(map(ENGLISH.count, "aeo"))
+    assert of(report) == {"look_alikes": letters}
+    assert (report.rates, report.similarity) == (plain.rates, plain.similarity)
+    assert report.text == OWN + disguised
+    (passage,) = report.passages
+    assert (passage.begin, passage.end) == (plain.passages[0].begin, plain.passages[0].end)
+    (finding,) = report.findings
+    place = finding.places[0]
+    assert (report.text[place.begin : place.end], place.page) == ("Thе", None)
+    assert plain.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "words"),
+    [
+        ("the sοund of the ΜΟΝΕΥ", "the sound of the MONEY", ["sοund", "ΜΟΝΕΥ"]),
+        ("half а crown", "half a crown", ["а"]),
+        ("the fеr\u200brу", "the fer\u200bry", ["fеr\u200brу"]),
+        ("Утром паром yходит в cело", "Утром паром уходит в село", ["yходит", "cело"]),
+        ("Το πλοίο αναχωρεί oκτώ", "Το πλοίο αναχωρεί οκτώ", ["oκτώ"]),
+        ("清末渡ロ有木船", "清末渡口有木船", ["ロ"]),
+    ],
+)
+def test_look_alikes(text, plain, words):
+    assert unmasked(text) == plain
+    assert found(text)["look_alikes"][1] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "О паромах и сёлах: а также о рек\u00adах. При x и y функция exp(x) равна T; COVIDа.",
+        "Η ταχύτητα ΔT του πλοίου είναι ρgh με συντελεστή α και Ο(n), Ηmax, στο τρίγωνο ΑΒΓ.",
+        "where ρgh and νt are small, αx + βy = ΔT, 5 kΩ, 3 μm, κmax, ρmin and γ-rays",
+        "[3] О. Сухов, С. Попов. О сне. Москва: Наука, 2003. [4] Cope A. On sleep.",
+        "日本の工場でロボットを二人が作る。カニ、エビ。",
+        "三カ国協定。カ",
+        "ﬁsh ａｔ ｎｉｎｅ，𝐛𝐨𝐥𝐝，豈",
+        "می\u200cخواهم 👨\u200d👩 葛\U000e0100城 the fer\u00adry",
+        "The ferry\u200b\n leaves",
+        "",
+    ],
+)
+def test_innocent_texts(text):
+    assert unmasked(text) == text
+    assert found(text) == {}
+
+
+def test_radicals_are_folded_and_not_a_finding(make, library):
+    radicals = CHINESE.replace("人", "⼈").replace("木", "⽊").replace("工", "⼯")
+    assert (unmasked(radicals), found(radicals)) == (CHINESE, {})
+    report = check(make("paper.txt", radicals), library)
+    assert (report.rates.total, report.findings) == (1.0, ())
+
+
+def test_invisible_characters_within_words(make, library):
+    text = "\u200b".join(CHINESE)
+    report = check(make("paper.txt", text), library)
+    assert report.rates.total == 1.0
+    # Those beside a mark hide nothing.
+    assert 0 < of(report)["invisible"] < len(CHINESE) - 1
+    assert found("渡\u00ad口 fer\u200b\u2060ry") == {
+        "invisible": (3, ["\u00ad", "\u200b\u2060"]),
+    }
+
+
+def test_hidden_white_and_tiny_text_of_word(library):
+    inserted = "".join(run(letter) + run("猫", WHITE) for letter in CHINESE)
+    tiny = run("小小", '<w:rPr><w:sz w:val="2"/></w:rPr>')
+    hidden = run("藏起来", "<w:rPr><w:vanish/></w:rPr>")
+    # A heading that nobody sees would set aside all that follows.
+    heading = f"<w:p>{run('参考文献', WHITE)}</w:p>"
+    paper = read_bytes(docx(f"{heading}<w:p>{inserted}{tiny}{hidden}</w:p>"), "a.docx")
+    report = check(paper, library)
+    assert (report.rates.total, report.rates.without_quotations) == (1.0, 1.0)
+    assert report.characters == counted(CHINESE)
+    assert of(report) == {
+        "white_text": len(CHINESE) + len("参考文献"),
+        "tiny_text": 2,
+        "hidden_text": 3,
+    }
+    assert report.text == paper.text
+
+
+def test_overlapping_hidden_parts_keep_every_place():
+    hidden = (HiddenText(1, 4, "white_text", 3), HiddenText(2, 6, "tiny_text", 4))
+    compared, findings = revealed(FileText("abcdefgh", "docx", hidden=hidden))
+    assert compared == "a     gh"
+    assert [finding.kind for finding in findings] == ["white_text", "tiny_text"]
+
+
+def test_places_have_pages_and_are_limited():
+    text = "fеrry " * (MOST_PLACES + 5)
+    paper = FileText(text, "pdf", pages=(0, 6, 6), pictures=(0, 6))
+    _, (words, pictures) = revealed(paper)
+    assert (words.count, len(words.places)) == (MOST_PLACES + 5, MOST_PLACES)
+    assert [place.page for place in words.places[:3]] == [1, 3, 3]
+    assert (pictures.kind, [place.page for place in pictures.places]) == ("pictures", [1, 3])
+
+
+def test_the_source_may_have_look_alikes_too(make, library):
+    make("library/other.txt", ENGLISH[:90].translate(CYRILLIC) + ENGLISH[90:])
+    report = check(make("paper.txt", ENGLISH), library)
+    assert {source.id: source.rate for source in report.sources} == {
+        "ferry.txt": 1.0,
+        "other.txt": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "title"),
+    [("en", "Possible attempts to hide copying"), ("zh", "疑似规避手段")],
+)
+def test_the_box_is_in_the_report_only_if_there_is_something(make, library, language, title):
+    report = check(make("paper.txt", ENGLISH.translate(CYRILLIC)), library)
+    innocent = check(make("plain.txt", ENGLISH), library)
+    assert title in report.to_html(language=language)
+    assert title not in innocent.to_html(language=language)
+    pictures = check(FileText(ENGLISH, "docx", pictures=(0, 3)), library)
+    assert title not in pictures.to_html(language=language)
+    page = summary_page([report, innocent], [None, None], language=language)
+    assert page.count(title) == 1
+    (finding,) = json.loads(report.to_json())["findings"]
+    assert (finding["kind"], finding["places"][0]) == (
+        "look_alikes",
+        {"begin": 0, "end": 3, "page": None},
+    )
+    assert finding["kind"] in HIDING
+
+
+def test_papers_against_each_other(make):
+    papers = [make("a.txt", ENGLISH), make("b.txt", ENGLISH.translate(CYRILLIC))]
+    plain, disguised = (checked.report for checked in check_files(papers, among=True))
+    assert (of(plain), list(of(disguised))) == ({}, ["look_alikes"])
+    assert disguised.rates.total == 1.0
