@@ -112,7 +112,10 @@ class Answers:
 
 
 def answers_of(result):
-    return Answers(result.keep.tolist(), result.removed.to_pylist())
+    """Return the answers without the kind of removal, which an index does not say."""
+    rows = result.removed.to_pylist()
+    removed = [{name: row[name] for name in row if name != "kind"} for row in rows]
+    return Answers(result.keep.tolist(), removed)
 
 
 def one_by_one(index, many):
