@@ -53,7 +53,10 @@ def run(against, name, **options):
         **options,
     )
     across = pairs_files(["a.jsonl"], f"{name}-pairs.jsonl", with_=[against], **options)
-    written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-removed", "-pairs")]
+    written = [Path(f"{name}{end}.jsonl").read_bytes() for end in ("", "-pairs")]
+    # Sketches have no titles.
+    removed = Path(f"{name}-removed.jsonl").read_text("utf-8").splitlines()
+    written += [json.loads(line) | {"title": None, "kept_title": None} for line in removed]
     counts = vars(result.summary) | {"pairs": across.summary.pairs}
     names = (
         "read",

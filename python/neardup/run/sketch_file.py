@@ -95,6 +95,8 @@ def adopt_sketches(file: Any, corpus: _core.Corpus) -> Iterator[pa.RecordBatch]:
     last = reader.num_record_batches - 1
     for number in range(last):
         batch = reader.get_batch(number)
+        # Places of text that point anywhere would be followed.
+        batch.validate(full=True)
         corpus.adopt(*(batch[name] for name in ("identity", "features", "sketch", "text")))
         yield batch
     counted = reader.get_batch_with_custom_metadata(last).custom_metadata[_COUNTED.encode()]
