@@ -112,9 +112,10 @@ class Answers:
 
 
 def answers_of(result):
-    """Return the answers without the kind of removal, which an index does not say."""
+    """Return the answers without what an index does not say: kinds and titles."""
+    unsaid = ("kind", "title", "kept_title")
     rows = result.removed.to_pylist()
-    removed = [{name: row[name] for name in row if name != "kind"} for row in rows]
+    removed = [{name: row[name] for name in row if name not in unsaid} for row in rows]
     return Answers(result.keep.tolist(), removed)
 
 
