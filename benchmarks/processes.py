@@ -189,7 +189,7 @@ def show_bounded(result):
     ]
     text = f"""{result["documents"]:,} records, {result["bytes"] / 1e9:.1f} GB, grown from news
     articles, from file to file with the default recipe and `--memory {result["memory"]}`. Recall
-    is measured on {result["sampled"]:,} planted re-posts. It is the share removed of those
+    is measured on {result["sampled"]:,} planted re-posts. It is the share that was removed of those
     that are duplicates of a kept story by the measure, with the document frequencies of the
     whole collection."""
     return "\n\n".join(

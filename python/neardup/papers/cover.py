@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.base.files import read_whole
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
@@ -176,16 +177,10 @@ def read_cover_table(path: str | Path) -> CoverTable:
     import csv
     import io
 
-    from neardup.base.messages import system_words
     from neardup.readers.encodings import decode
 
     name = str(check_path(path, "path"))
-    try:
-        text = decode(Path(name).read_bytes()).text
-    except OSError as error:
-        raise InputError(
-            Message("{file}: cannot be read: {reason}.", file=name, reason=system_words(error))
-        ) from error
+    text = decode(read_whole(name)).text
     rows = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
     try:
         lines = [[value.strip() for value in row] for row in rows]

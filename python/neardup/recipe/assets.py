@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.base.files import read_whole
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
@@ -91,7 +92,7 @@ def _digest(recipe: Stages, _: _States) -> str:
         value = table[stage][setting]
         if value not in words:
             # The contents affect the bits, the path does not.
-            table[stage][setting] = hashlib.sha256(_read(value)).hexdigest()
+            table[stage][setting] = hashlib.sha256(read_whole(value)).hexdigest()
     measure = recipe.decide.measure
     if measure in MEASURES and recipe.decide.threshold is not None:
         # What a stored decision means changes with the measure.
@@ -168,23 +169,9 @@ def _bundled_markers(name: str) -> list[str]:
     return [word for group in chosen for word in groups[group].split()]
 
 
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            Message(
-                "{file}: cannot be read: {reason}.",
-                code="cannot_be_read",
-                file=path,
-                reason=system_words(error),
-            )
-        ) from error
-
-
 def _text(path: str) -> str:
     try:
-        return _read(path).decode("utf-8-sig")
+        return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             Message(

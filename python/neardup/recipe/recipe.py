@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from neardup.base.messages import Message, system_words
+from neardup.base.files import read_whole
+from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
 from neardup.recipe.assets import digest
@@ -207,16 +208,7 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
             )
         )
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            Message(
-                "{file}: cannot be read: {reason}.",
-                code="cannot_be_read",
-                file=str(path),
-                reason=system_words(error),
-            )
-        ) from error
+        table = tomllib.loads(read_whole(path).decode())
     except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of a number's length
         raise InputError(
             Message("{file}: not a TOML file: {reason}.", file=str(path), reason=str(error))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.messages import Message, system_words
+from neardup.base.files import read_whole
+from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
 
@@ -34,20 +35,12 @@ def read_ids(path: str) -> frozenset[str]:
     InputError if it cannot be read.
     """
     try:
-        with open(path, encoding="utf-8-sig", newline="\n") as file:
-            lines = [line.strip() for line in file]
-    except OSError as error:
-        raise InputError(
-            Message(
-                "{file}: cannot be read: {reason}.",
-                code="cannot_be_read",
-                file=path,
-                reason=system_words(error),
-            )
-        ) from error
+        text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = Message("{file}: must have ids in UTF-8, one on each line.", file=path)
         raise InputError(message) from error
+    # An id may have any other line end in it.
+    lines = [line.strip() for line in text.split("\n")]
     return frozenset(map(_id_of, filter(None, lines)))
 
 

@@ -54,8 +54,8 @@ UNIT_SAMPLES = 1 << 18
 KEYS = arrow_schema(batch=LONG, bucket=INT, keys=BYTES)
 COUNTS = arrow_schema(batch=LONG, bucket=INT, counts=BYTES)
 FILED = arrow_schema(batch=LONG, bucket=INT, entries=BYTES, counts=BYTES)
-#: A bucket's lists for a batch. One of them also has the documents in full lists, and those that
-#: the full list of a key left out.
+#: The lists of a bucket that a batch asked for. The first row of a bucket also has the documents in
+#: its full lists, and each document that a full list left out, with the key of that list.
 LISTS = arrow_schema(
     batch=LONG,
     bucket=INT,
@@ -76,7 +76,7 @@ JUDGED = pa.unify_schemas([PAIRS, arrow_schema(batch=LONG, judged=BYTES)])
 CANDIDATES = pa.unify_schemas(
     [REQUESTS, PAIRS, arrow_schema(found=LONG), pa.schema([LISTS.field(at) for at in (3, 4, 5)])]
 )
-#: What samples say: pairs that they leave open, and those that they rule out.
+#: Requests for the texts of pairs that samples could not decide, and the pairs that they ruled out.
 RULED = pa.unify_schemas([REQUESTS, arrow_schema(judged=BYTES)])
 SAMPLES = arrow_schema(unit=LONG, samples=BYTES)
 
@@ -320,8 +320,9 @@ def _read(rows: pa.Table, column: str, type: np.dtype[Any]) -> NDArray[Any]:
 def units_of(
     later: NDArray[np.int64], earlier: NDArray[np.int64], settings: Settings, batches: int
 ) -> NDArray[np.int64]:
-    """Return the unit that judges each pair, seen in one of so many batches; the pairs of a later
-    document follow each other.
+    """Return the unit that judges each pair.
+
+    The pairs are those of one batch of `batches`, sorted by the later document.
 
     The unit is chosen by the first candidate of the later document: thus the pairs of similar
     documents meet, and each document is sent to few units. If a first candidate is estimated (from

@@ -222,8 +222,7 @@ class Search:
         return self._for_each_bucket(filed, kernels.lists, kernels.LISTS)
 
     def _judge(self, candidates: DataFrame, name: str, background: Any) -> list[DataFrame]:
-        """Return the new candidate pairs as judged: those that samples rule out, where documents
-        have samples, and those that were verified."""
+        """Judge the new candidate pairs: first by samples, if there are any, then by texts."""
         if not self._settings.compares_samples:
             return [self._verify(candidates, f"{name}/candidates", name, background)]
         stage = f"{name}/open"

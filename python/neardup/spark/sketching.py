@@ -88,7 +88,7 @@ class Settings:
 
     `lines` tells whether records are JSON lines rather than rows with `columns`. `documents` and
     `batches` are those of the input; keys are partitioned into `buckets`, pairs into `units`, and
-    those that samples leave open into `text_units`.
+    those that need texts into `text_units`.
     Batches before `first` are those of another collection, all of whose documents count as kept;
     `against_only` compares documents with those only.
     """

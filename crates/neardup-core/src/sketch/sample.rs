@@ -69,7 +69,7 @@ fn rate(features: usize, size: u32) -> u32 {
     }
 }
 
-/// The largest level that leaves `size` of so many features on average; 0 if there are fewer.
+/// The largest level of which a text has `size` features on average; 0 if it has fewer in all.
 pub(crate) fn level_of(features: usize, size: usize) -> u32 {
     (features / size).checked_ilog2().unwrap_or(0)
 }

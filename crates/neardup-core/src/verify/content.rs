@@ -19,12 +19,13 @@ similarity = min(R, 1 − (2 − R − E + N) · 55 / (200 − 110))
 N = min(200 · min(r, 3) / n, 6 max(0, r / (r + s) − e))
 ```
 
-R is the weighed resemblance, or that of the sets where nothing was weighed. E is the share of the
-longer text that is aligned; in scripts with spaces between words, 1 less the edits over its length,
-and 116 stands for 110. r numbers of the core are replaced by another number, and s agree; e is the
-[edited share](Aligned::edited_share) of the texts; n is how many letters and digits the shorter text
-has. So two texts reach the default threshold of .45 if R is at least that and R + E − N is at least
-1.10, or 1.16.
+- R is the weighed resemblance, or that of the sets where nothing was weighed.
+- E is the share of the longer text that is aligned. In scripts with spaces between words it is 1 less
+  the edits over the longer text's length, and the formula has 116 instead of 110.
+- Of the numbers in the core, r are replaced by another number and s agree.
+- e is the [edited share](Aligned::edited_share), and n the letters and digits of the shorter text.
+
+So two texts reach the default threshold of .45 if R ≥ .45 and R + E − N ≥ 1.10 (1.16).
 
 A replaced number speaks for 200 letters around it, and more than three say no more. A text that was
 edited throughout loses numbers with the rest; as many as that explains are not counted. The constants
@@ -341,7 +342,7 @@ pub(super) mod tests {
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 
-    /// An alignment of texts of so many letters, without spaces.
+    /// How two texts of 100 units align, in a script without spaces.
     fn aligned(letters: usize, edited: usize, replaced: usize, agree: usize) -> Aligned {
         Aligned {
             a: 100,

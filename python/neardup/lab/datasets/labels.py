@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from neardup.base.messages import Message, system_words
+from neardup.base.files import read_whole
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 
 __all__ = ["DUPLICATE_LABELS", "LabelledPair", "Truth", "read_truth"]
@@ -56,16 +57,7 @@ def read_truth(path: str | Path) -> Truth:
 
     source = str(path)
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            Message(
-                "{file}: cannot be read: {reason}.",
-                code="cannot_be_read",
-                file=source,
-                reason=system_words(error),
-            )
-        ) from error
+        text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             Message(

@@ -64,7 +64,7 @@ _MUCH_LONGER = 0.7
 #: From this share on, texts are said to align; and if their resemblance is so much lower, the
 #: edits are scattered.
 _ALIGNED, _SCATTERED = 0.5, 0.3
-#: From so many on, replacements that recur are told.
+#: Fewer replacements that recur are not mentioned.
 _RECURRING = 3
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
