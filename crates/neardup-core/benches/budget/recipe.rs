@@ -27,7 +27,7 @@ pub fn general() -> Recipe {
             drop_invisible: true,
         },
         segment: segment::Settings {
-            units: Units::Shingles,
+            units: Units::ScriptShingles,
             k: K,
             ..segment::Settings::default()
         },
