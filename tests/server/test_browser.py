@@ -10,6 +10,7 @@ import pypdfium2 as pdfium
 import pytest
 
 import neardup
+from neardup.index import RemovalFilter
 from neardup.server.security.keys import create_key
 from tests.browser import Tabs, running, unreadable
 
@@ -25,20 +26,22 @@ NOTICE = (
 HOSTILE = "<script>window.broken=1</script></textarea><img src=x onerror='window.broken=1'>\u202e"
 #: Each page and the forms' answers: where, and what is filled before the button is pressed.
 ANSWERS = {
-    "compared": ("/", {"#a": NOTICE + FERRY, "#b": FERRY + NOTICE.replace("三百", "四百")}),
+    "compared": ("/compare", {"#a": NOTICE + FERRY, "#b": FERRY + NOTICE.replace("三百", "四百")}),
     "known": ("/ask", {"#text": "（综合消息）" + NOTICE}),
     "new": ("/ask", {"#text": "山里的茶园在干旱的春天里保住了收成。"}),
-    "refused": ("/", {"#a": "x"}),
+    "refused": ("/compare", {"#a": "x"}),
 }
 PAGES = {
-    "compare": "/",
+    "home": "/",
+    "compare": "/compare",
     "ask": "/ask",
     "check": "/check",
-    "clusters": "/clusters",
+    "removals": "/removals?state=all",
+    "review": "/removals/review",
+    "decisions": "/decisions",
     "dropped": "/documents/web/7",
     "kept": "/documents/wire/1",
     "hostile": "/documents?id=h%2F%3Cb%3E",
-    "status": "/status",
     "docs": "/docs",
     "nowhere": "/nowhere",
 }
@@ -201,7 +204,7 @@ def test_every_page(visit, axe, name, tmp_path):
 
 
 def test_compare_by_keyboard(visit):
-    page = visit("/")
+    page = visit("/compare")
     page.keyboard.press("Tab")
     assert page.locator(".skip").is_visible()
     page.keyboard.press("Enter")
@@ -209,7 +212,7 @@ def test_compare_by_keyboard(visit):
     page.keyboard.insert_text(NOTICE + FERRY)
     tab_to(page, "b")
     page.keyboard.insert_text(FERRY + NOTICE.replace("三百", "四百"))
-    tab_to(page, "Compare")
+    page.locator("button.main").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#result")
     tab_to(page, "a1")
@@ -223,7 +226,7 @@ def test_compare_by_keyboard(visit):
 
 
 def test_a_click_brings_the_other_side_to_the_same_height(visit):
-    page = visit("/")
+    page = visit("/compare")
     filler = "\n".join(f"第{at}行是两边都没有的文字{at * 7919}。" for at in range(120))
     page.fill("#a", filler + NOTICE + filler[::-1])
     page.fill("#b", FERRY + NOTICE + FERRY.replace("渡", "河"))
@@ -238,7 +241,7 @@ def test_a_click_brings_the_other_side_to_the_same_height(visit):
 
 
 def test_a_file_is_dropped_on_a_field(visit):
-    page = visit("/")
+    page = visit("/compare")
     page.fill("#b", FERRY)
     page.evaluate(
         """(text) => {
@@ -316,7 +319,7 @@ def test_what_is_too_large_is_not_sent(visit, serve_process, tmp_path, field):
 def test_back_leads_to_the_result_again(visit):
     page = answered(visit, "compared")
     shown = page.locator("#result").inner_text()
-    page.goto(page.url.rstrip("/") + "/status")
+    page.goto(page.url.rpartition("/")[0] + "/removals")
     page.go_back()
     page.wait_for_selector("#result")
     assert page.locator("#result").inner_text() == shown
@@ -332,7 +335,7 @@ def test_back_leads_to_the_result_again(visit):
 
 
 def test_what_is_typed_stays_in_the_other_language(visit):
-    page = visit("/")
+    page = visit("/compare")
     page.fill("#a", HOSTILE + NOTICE)
     page.select_option("#recipe", "classic")
     page.locator(".switch a").click()
@@ -345,21 +348,57 @@ def test_what_is_typed_stays_in_the_other_language(visit):
     assert page.input_value("#a") == ""
 
 
-def test_one_slip_does_not_keep_a_document(visit):
-    page = visit("/clusters", width=PHONE)
-    page.locator("summary", has_text="Keep it after all").first.click()
-    ask = page.get_by_role("button", name="Yes, keep it").first
-    assert ask.is_visible()
-    compare = page.get_by_role("link", name="Compare").nth(1).bounding_box()
-    keep = page.locator("summary", has_text="Keep it after all").first.bounding_box()
-    assert keep["x"] >= compare["x"] + compare["width"] + 12 or keep["y"] > compare["y"] + 12
-    assert page.locator(".state.kept").count() >= 1
-    assert page.url.endswith("/clusters")
+def test_removals_are_reviewed_with_the_keyboard(visit, serve_process, tmp_path):
+    location = tmp_path / "review.db"
+    with neardup.Index(location, must_exist=False, workers=1) as index:
+        index.add("wire/1", NOTICE, title="市图书馆周六重新开放")
+        index.add("web/7", NOTICE + "（完）", title="新馆开放")
+        index.add("web/8", NOTICE.replace("儿童", "少儿"), title="新馆")
+    service = serve_process(index=str(location))
+    page = visit("/", service=service)
+    page.get_by_role("link", name="Review one by one").press("Enter")
+    page.wait_for_url("**/removals/review")
+    page.wait_for_selector(".deciding")
+    first = page.locator("dl.facts a").first.inner_text()
+    page.keyboard.press("k")
+    page.wait_for_selector(".done")
+    assert page.locator("dl.facts a").first.inner_text() != first
+    page.keyboard.press("c")
+    page.wait_for_selector("text=no further removals")
+    # The last decision can be undone from where it led to, and the others from their table.
+    page.locator(".done").get_by_role("button", name="Undo").press("Enter")
+    page.wait_for_selector("text=Undone: 1")
+    page.goto(service.url + "/decisions")
+    undo = page.locator("td").get_by_role("button", name="Undo")
+    assert undo.count() == 2
+    undo.last.press("Enter")
+    page.wait_for_selector("text=Undone: 1")
+    with neardup.Index(location) as index:
+        assert [index.get(id).state for id in ("web/7", "web/8")] == ["dropped", "dropped"]
+        assert index.count_removals(RemovalFilter(confirmed=False)) == 2
+    # Letters that are typed into a field decide nothing.
+    page.goto(service.url + "/removals/review")
+    page.keyboard.press("s")
+    page.wait_for_url("**after=*")
+    page.goto(service.url + "/removals")
+    page.locator("#search").press_sequentially("kcs")
+    assert page.url.endswith("/removals")
+
+
+def test_many_removals_are_decided_together(visit):
+    page = visit("/removals", width=PHONE)
+    page.locator("#choose-all").click()
+    assert page.locator("input[type=checkbox]:checked").count() >= 3
+    page.get_by_role("button", name="Confirm the removal").click()
+    page.wait_for_selector("text=Confirmed: ")
+    assert page.locator("td.name").count() == 0
+    page.goto(page.url.partition("?")[0] + "?state=confirmed&order=cluster")
+    assert page.locator("tr.group").count() >= 2
 
 
 def test_sign_in_by_keyboard(visit, axe, keyed_service):
     service, key = keyed_service
-    page = visit("/clusters?search=bridge", service=service, width=PHONE)
+    page = visit("/removals?search=bridge", service=service, width=PHONE)
     assert "/login?next=" in page.url
     check_accessible(page, axe)
     tab_to(page, "key")
@@ -369,7 +408,7 @@ def test_sign_in_by_keyboard(visit, axe, keyed_service):
     tab_to(page, "key")
     page.keyboard.insert_text(key)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/clusters?search=bridge")
+    page.wait_for_url("**/removals?search=bridge")
     page.get_by_role("button", name="Sign out").press("Enter")
     page.wait_for_url("**/login")
 
@@ -386,13 +425,13 @@ def test_times_are_those_of_the_reader(visit):
 
 
 def test_without_scripts(visit):
-    page = visit("/", scripts=False)
+    page = visit("/compare", scripts=False)
     page.fill("#a", NOTICE + FERRY)
     page.fill("#b", FERRY + NOTICE)
     page.click("button.main")
     page.locator("#a2").click()
     assert page.url.endswith("#b2")
-    page.goto(page.url.partition("#")[0] + "check")
+    page.goto(page.url.rpartition("/")[0] + "/check")
     page.set_input_files(
         "#file", files=[{"name": "a.txt", "mimeType": "text/plain", "buffer": NOTICE.encode()}]
     )

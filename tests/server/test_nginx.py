@@ -134,13 +134,13 @@ def site(tmp_path_factory, root):
 def test_a_person(site):
     """Forms are the page's own behind HTTPS, and a session stays with its service."""
     with site.client(Origin="https://news.example") as client:
-        assert client.get("/clusters").status_code == 303
+        assert client.get("/removals").status_code == 303
         answer = client.post("/login", data={"key": site.key})
         assert answer.status_code == 303
         (cookie,) = answer.headers.get_list("set-cookie")
         assert "secure" in cookie.lower()
         session = {"Cookie": cookie.partition(";")[0]}
-        assert {client.get("/clusters", headers=session).status_code for _ in range(10)} == {200}
+        assert {client.get("/removals", headers=session).status_code for _ in range(10)} == {200}
         elsewhere = session | {"Origin": "https://evil.example"}
         assert client.post("/logout", headers=elsewhere).status_code == 403
 

@@ -4,12 +4,14 @@
 """
 
 import re
+from random import Random
 
 import httpx
 import pytest
 
 import neardup
 from neardup.server.pages.rendering import page_words
+from tests.index.written import letters
 from tests.waiting import until
 
 from . import forms
@@ -27,7 +29,17 @@ UNREADABLE = {
 }
 NOTHING = ("", b"", "application/octet-stream")
 HOSTILE = '<script>window.broken=1</script></textarea><img src=x onerror="window.broken=1">\u202e'
-PAGES = ["/", "/ask", "/check", "/clusters", "/status", "/documents/a/1", "/documents?id=a/2"]
+PAGES = [
+    "/",
+    "/removals",
+    "/removals/review",
+    "/decisions",
+    "/ask",
+    "/compare",
+    "/check",
+    "/documents/a/1",
+    "/documents?id=a/2",
+]
 BULLETIN = (
     "水文站通报：渡口今天运送旅客310人次，比昨天略多，"
     "夜间安排3人值守。请沿岸单位检查泵房、涵洞和仓库。"
@@ -102,17 +114,17 @@ class TestLanguage:
         assert '<html lang="en">' in page.text
 
     def test_a_chosen_one_stays(self, client):
-        assert '<html lang="en">' in client.get("/clusters?language=en&search=a").text
+        assert '<html lang="en">' in client.get("/removals?language=en&search=a").text
         page = client.get("/", headers={"Accept-Language": "zh"}).text
         assert '<html lang="en">' in page
         assert 'href="?language=zh"' in page
         assert '<html lang="en">' in client.get("/?language=fr").text
         # The search is still there in the other language.
-        assert 'href="?search=a&amp;language=zh"' in client.get("/clusters?search=a").text
+        assert 'href="?search=a&amp;language=zh"' in client.get("/removals?search=a").text
 
     def test_the_answer_to_a_form_can_be_had_in_the_other(self, client):
         client.get("/?language=zh")
-        answer = forms.send(client, "/", a=FERRY, b=FERRY, language="en")
+        answer = forms.send(client, "/compare", a=FERRY, b=FERRY, language="en")
         assert "The two texts are the same" in answer.text
         assert '<html lang="en">' in client.get("/").text
 
@@ -120,7 +132,7 @@ class TestLanguage:
 class TestCompare:
     def test_what_is_shown(self, client):
         b = FERRY.replace("旧船", "旧渡船")
-        answer = ask(client, "/", a=FERRY, b=b)
+        answer = ask(client, "/compare", a=FERRY, b=b)
         check_result(answer)
         seen, found = forms.texts(answer.text), neardup.compare(FERRY, b)
         assert f"similarity, by {found.measure}" in seen
@@ -143,7 +155,7 @@ class TestCompare:
         ],
     )
     def test_the_verdict(self, client, a, b, recipe, expected):
-        page = ask(client, "/", a=a, b=b, recipe=recipe).text
+        page = ask(client, "/compare", a=a, b=b, recipe=recipe).text
         assert expected in page
         assert ("fewer than 20 characters" in page) == (len(a) < 20)
 
@@ -154,7 +166,7 @@ class TestCompare:
         row = (words("figure_penalty"), words.percent(found.number_penalty))
         for recipe, is_shown in (("general", True), ("shingle", False)):
             headers = {"Accept-Language": language}
-            page = forms.send(client, "/", **given, recipe=recipe, headers=headers)
+            page = forms.send(client, "/compare", **given, recipe=recipe, headers=headers)
             seen = forms.texts(page.text)
             assert all(part in seen for part in row) == is_shown
             assert "1 / 1 / 1" in seen
@@ -165,26 +177,28 @@ class TestCompare:
             "a-file": ("../../渡轮.txt", FERRY.encode("gb18030"), "text/plain"),
             "b-file": NOTHING,
         }
-        assert "The two texts are the same" in ask(client, "/", a="", b=FERRY, files=files).text
+        assert (
+            "The two texts are the same" in ask(client, "/compare", a="", b=FERRY, files=files).text
+        )
 
     def test_a_text_that_is_missing_or_too_long(self, serve):
         client = serve(max_text_characters=50)
-        missing = ask(client, "/", a=" \n", b=FERRY)
+        missing = ask(client, "/compare", a=" \n", b=FERRY)
         assert (missing.status_code, "There is no text" in missing.text) == (422, True)
         # What was typed is still there.
         assert FERRY in missing.text
-        long = forms.send(client, "/", a=BRIDGE, b=FERRY)
+        long = forms.send(client, "/compare", a=BRIDGE, b=FERRY)
         assert long.status_code == 422
         assert f"文本有 {len(BRIDGE)} 个字符，最多接受 50 个" in long.text
 
     def test_a_long_text_in_a_field(self, client):
         text = "".join(chr(0x4E00 + at % 5000) for at in range(200_000))
-        answer = ask(client, "/", a=text, b=text[:-1] + "末")
+        answer = ask(client, "/compare", a=text, b=text[:-1] + "末")
         assert answer.status_code == 200
         assert "characters: 200,000" in answer.text
 
     def test_a_recipe_is_a_name_and_never_a_path(self, client):
-        answer = ask(client, "/", a=FERRY, b=FERRY, recipe="/etc/passwd")
+        answer = ask(client, "/compare", a=FERRY, b=FERRY, recipe="/etc/passwd")
         assert answer.status_code == 200
         assert "passwd" not in answer.text
 
@@ -196,7 +210,7 @@ class TestCompare:
             ("application/x-www-form-urlencoded", b"%ff%00=&&&" * 100),
             ("application/json", b"{}"),
         ):
-            answer = client.post("/", content=body, headers={"Content-Type": kind})
+            answer = client.post("/compare", content=body, headers={"Content-Type": kind})
             assert answer.status_code in (400, 403, 422), kind
             check_page(answer)
 
@@ -244,45 +258,100 @@ class TestAsk:
         assert not re.search(r"\b(must|field|form)\b", forms.texts(page.text))
 
 
-class TestClusters:
-    def test_a_removal_is_undone(self, client):
-        page = client.get("/clusters", headers=ENGLISH).text
-        for part in ("Bridge opens", 'href="/documents/a/2#beside"', 'action="/documents/keep"'):
+def decide(client, decision, *ids, back="/removals"):
+    """Decide about documents from an English page, and return the page that follows."""
+    fields = {"decision": decision, "id": list(ids), "back": back}
+    answer = forms.send(client, "/removals/decide", headers=ENGLISH, **fields)
+    assert answer.status_code == 303
+    return client.get(answer.headers["location"], headers=ENGLISH).text
+
+
+class TestRemovals:
+    def test_a_removal_is_undone_and_so_is_that(self, client):
+        page = client.get("/removals", headers=ENGLISH).text
+        for part in ("Bridge opens", 'href="/documents/a/2#beside"', "Same but for"):
             assert part in page
-        kept = forms.send(client, "/documents/keep", id="a/2")
-        assert kept.headers["location"] == "/documents/a/2?said=kept"
-        document = client.get(kept.headers["location"], headers=ENGLISH).text
-        assert "It is kept from now on" in document
+        document = decide(client, "keep", "a/2", back="/documents/a/2")
+        assert "Kept from now on: 1." in document
         assert "Kept after all." in document
         assert client.get("/v1/documents/a/2").json()["state"] == "kept"
-        page = client.get("/clusters", headers=ENGLISH).text
-        assert "No document of this index was dropped" in page
+        page = client.get("/removals", headers=ENGLISH).text
+        assert "No removal waits for a decision" in page
         # Somebody was faster.
-        again = forms.send(client, "/documents/keep", id="a/2")
-        assert again.headers["location"] == "/documents/a/2"
+        assert "Nothing was changed" in decide(client, "keep", "a/2")
+        assert "Undone: 1." in decide(client, "undo", "a/2")
+        assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
+        assert "Undone: 1." in decide(client, "undo", "a/2")
+        assert client.get("/v1/documents/a/2").json()["state"] == "kept"
+        rows = client.get("/decisions.json").json()
+        assert [row["action"] for row in rows] == ["kept", "undone", "kept"]
+        assert rows[0]["title"] == "Bridge opens"
 
-    def test_search_and_paging(self, serve, tmp_path):
+    @pytest.mark.parametrize("decision", ["", "remove", "__class__", "expire"])
+    def test_what_is_no_decision(self, client, decision):
+        assert "Nothing was changed" in decide(client, decision, "a/2")
+        assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
+
+    def test_filters_orders_and_files(self, serve, tmp_path):
         location = tmp_path / "many.db"
         with neardup.Index(location, must_exist=False, workers=1) as index:
-            for at in range(45):
-                text = "".join(chr(0x4E00 + (at * 997 + step * 131) % 20000) for step in range(80))
-                index.add(f"n/{at}", text, title=f"通告 {at:02}")
-                index.add(f"n/{at}/copy", text + "特此通告。")
+            for at in range(90):
+                text = letters(Random(at), 80)
+                day = f"2026-03-{1 + at % 30:02}"
+                index.add(f"n/{at}", text, title=f"通告 {at:02}", at=day)
+                end = "特此通告。" if at % 2 else "特此通告，请互相转告，一体知照。"
+                copy = {"title": f"=转载 {at:02}", "source": f"站{at % 3}", "at": day}
+                index.add(f"n/{at}/copy", text + end, **copy)
         client = serve(index=str(location))
-        seen, path = [], "/clusters"
-        while path:
-            page = client.get(path).text
-            seen += re.findall(r"通告 (\d\d)</bdi>", page)
-            following = re.search(r'rel="next" href="([^"]+)"', page)
-            path = following and following[1].replace("&amp;", "&")
-        assert seen == [f"{at:02}" for at in range(45)]
-        assert client.get("/clusters?search=通告 07").text.count('class="cluster"') == 1
-        nothing = client.get("/clusters?search=%3Cb%3E%00&after=x", headers=ENGLISH)
-        assert nothing.status_code == 200
-        assert "No cluster was found" in nothing.text
-        page = client.get("/clusters?after=9999999", headers=ENGLISH).text
-        assert "no further clusters" in page
-        assert "was dropped" not in page
+
+        def listed(path):
+            seen = []
+            while path:
+                page = client.get(path).text
+                seen += re.findall(r'href="/documents/n/(\d+)/copy#beside"><bdi>', page)
+                following = re.search(r'rel="next" href="([^"]+)"', page)
+                path = following and following[1].replace("&amp;", "&")
+            return [int(number) for number in seen]
+
+        rows = client.get("/removals.json").json()
+        assert listed("/removals") == [int(row["id"].split("/")[1]) for row in rows]
+        doubt = [row["similarity"] for row in rows]
+        assert (doubt, len(set(doubt)) > 1) == (sorted(doubt), True)
+        assert listed("/removals?order=cluster") == list(range(90))
+        assert listed("/removals?order=newest")[:3] == [29, 59, 89]
+        assert listed("/removals?search=转载 07") == [7]
+        assert sorted(listed("/removals?search=互相转告")) == [*range(0, 90, 2)]
+        assert listed("/removals?source=站1&since=2026-03-02&until=2026-03-02") == [1, 31, 61]
+        assert listed("/removals?state=confirmed") == []
+        decide(client, "confirm", "n/4/copy", "n/5/copy", "n/6/copy")
+        assert sorted(listed("/removals?state=confirmed")) == [4, 5, 6]
+        assert len(listed("/removals")) == 87
+        csv = client.get("/removals.csv?state=confirmed")
+        assert csv.content.startswith("\ufeffid,title,".encode())
+        assert "n/4/copy,'=转载 04,站1," in csv.text
+        assert csv.text.count("\r\n") == 4
+        assert len(client.get("/removals.json?state=all").json()) == 90
+        assert client.get("/removals.xml").status_code == 404
+
+    def test_a_query_with_other_values_is_ignored(self, client):
+        query = "search=%00&state=x&order=x&since=x&until=2026-99-99&from=nan&to=inf&after=x:y"
+        page = client.get(f"/removals?{query}", headers=ENGLISH)
+        assert page.status_code == 200
+        assert "Bridge opens" in page.text
+        for after in ("9", "1e999:1", "nan:1", "0.5:99999999999999999999999"):
+            assert client.get(f"/removals/review?after={after}").status_code == 200
+            assert client.get(f"/decisions?before={after}").status_code == 200
+
+
+class TestNearMisses:
+    def test_the_closest_documents_are_shown_though_they_are_no_duplicates(self, client):
+        text = (
+            "The council will open the new bridge over the river, but only for a single day in May."
+        )
+        page = ask(client, "/ask", text=text).text
+        assert "No kept document is a duplicate" in page
+        assert "Closest kept documents" in page
+        assert 'href="/documents/a/1"' in page
 
 
 class TestCheck:
@@ -348,26 +417,26 @@ def test_a_chinese_page_says_in_chinese_why_a_file_is_refused(serve, name):
 @pytest.mark.parametrize(("most", "words"), [(20_000, "19.5 kB"), (16 << 20, "16 MB")])
 def test_limits_are_named_beforehand(serve, most, words):
     client = serve(max_body_bytes=most, max_upload_bytes=most)
-    for path in ("/", "/ask", "/check"):
+    for path in ("/compare", "/ask", "/check"):
         assert f"at most {words}" in client.get(path, headers=ENGLISH).text
 
 
 def test_hostile_texts_are_shown_as_text(client):
-    answer = forms.send(client, "/", a=HOSTILE + FERRY, b=FERRY + HOSTILE)
+    answer = forms.send(client, "/compare", a=HOSTILE + FERRY, b=FERRY + HOSTILE)
     assert not check_result(answer).all("img")
     assert answer.text.count("<script") == 1
     added = forms.send(client, "/ask/add", text=FERRY + HOSTILE, id=HOSTILE[:30], title=HOSTILE)
     page = client.get(added.headers["location"])
     assert not check_page(page).all("img")
     assert '<i class="unseen" data-code="U+202E"></i>' in page.text
-    for path in ("/clusters", "/clusters?search=script"):
+    for path in ("/removals", "/removals?search=script"):
         outline = check_page(client.get(path))
         assert not outline.all("img")
         assert len(outline.all("script")) == 1
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/ask", "/ask/add", "/check", "/documents/keep", "/login", "/logout"]
+    "path", ["/compare", "/ask", "/ask/add", "/check", "/removals/decide", "/login", "/logout"]
 )
 def test_forms_of_other_sites_are_refused(client, path):
     headers = {**ENGLISH, "Sec-Fetch-Site": "cross-site"}
@@ -378,7 +447,7 @@ def test_forms_of_other_sites_are_refused(client, path):
 
 
 def test_status(client):
-    page = client.get("/status", headers=ENGLISH)
+    page = client.get("/", headers=ENGLISH)
     seen = forms.texts(page.text)
     for expected in ("Documents", "SQLite", "general-", "content(5)", "16.0 MB", "1,000,000"):
         assert expected in seen
@@ -387,14 +456,14 @@ def test_status(client):
 
 def test_without_its_index(serve, tmp_path):
     client = serve(index=str(tmp_path / "none.db"))
-    for path in ("/status", "/clusters"):
+    for path in ("/", "/removals"):
         answer = client.get(path)
         assert answer.status_code == 503
         check_page(answer)
         assert "none.db" not in answer.text
     assert answer.headers["retry-after"] == "5"
     # What needs no index goes on.
-    assert forms.send(client, "/", a=FERRY, b=FERRY).status_code == 200
+    assert forms.send(client, "/compare", a=FERRY, b=FERRY).status_code == 200
 
 
 def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch, caplog):
@@ -404,7 +473,7 @@ def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch, caplog):
         raise RuntimeError(hidden[0] + FERRY)
 
     monkeypatch.setattr("neardup.server.pages.compare._compare", fails)
-    answer = ask(client, "/", a=FERRY, b=FERRY)
+    answer = ask(client, "/compare", a=FERRY, b=FERRY)
     assert answer.status_code == 500
     check_page(answer)
     assert "RuntimeError" not in answer.text

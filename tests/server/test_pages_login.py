@@ -10,7 +10,16 @@ from .forms import check_page
 
 ENGLISH = {"Accept-Language": "en"}
 SCOPES = {"reader": ("read",), "writer": ("read", "write")}
-PAGES = ["/", "/ask", "/check", "/clusters", "/status", "/documents/a/1", "/documents?id=a/2"]
+PAGES = [
+    "/",
+    "/removals",
+    "/decisions",
+    "/ask",
+    "/compare",
+    "/check",
+    "/documents/a/1",
+    "/documents?id=a/2",
+]
 
 
 @pytest.fixture
@@ -20,7 +29,7 @@ def keyed(serve, tmp_path):
     return serve(keys=path), made
 
 
-def sign_in(client, key, next="/clusters"):
+def sign_in(client, key, next="/removals"):
     return forms.send(client, "/login", key=key, next=next)
 
 
@@ -36,22 +45,27 @@ def test_who_may_write_is_offered_it(keyed):
     client, made = keyed
     check_page(sign_in(client, "wrong"))
     answer = sign_in(client, made["writer"])
-    assert (answer.status_code, answer.headers["location"]) == (303, "/clusters")
-    page = client.get("/clusters", headers=ENGLISH)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/removals")
+    page = client.get("/removals", headers=ENGLISH)
     check_page(page)
     assert "Keep it after all" in page.text
     assert "Sign out" in page.text
-    assert forms.send(client, "/documents/keep", id="a/2").status_code == 303
+    fields = {"decision": "keep", "id": "a/2", "back": "//evil.example"}
+    assert (
+        forms.send(client, "/removals/decide", **fields).headers["location"].startswith("/?said=")
+    )
+    (row,) = client.get("/decisions.json").json()
+    assert (row["id"], row["by"]) == ("a/2", "writer")
 
 
 def test_who_may_only_read_is_not_offered_to_write(keyed):
     client, made = keyed
     sign_in(client, made["reader"])
-    page = client.get("/clusters", headers=ENGLISH)
+    page = client.get("/removals", headers=ENGLISH)
     assert "Keep it after all" not in page.text
     asked = forms.send(client, "/ask", text=LIBRARY, headers=ENGLISH)
     assert "Add it" not in asked.text
-    for path in ("/ask/add", "/documents/keep"):
+    for path in ("/ask/add", "/removals/decide"):
         answer = forms.send(client, path, text=LIBRARY, id="a/2", headers=ENGLISH)
         assert answer.status_code == 403
         check_page(answer)

@@ -163,7 +163,7 @@ def test_the_database_goes_away_and_comes_back(serve_process, own_postgres):
         "query": client.post("/v1/query", json={"text": MANY[0]["text"]}),
         "get": client.get("/v1/documents/a"),
         "ready": client.get("/readyz"),
-        "page": client.get("/clusters"),
+        "page": client.get("/removals"),
     }
     assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(
         answers, 503

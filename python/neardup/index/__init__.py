@@ -14,6 +14,8 @@ from neardup.index.results import (
     Explanation,
     Match,
     NewDocument,
+    Removal,
+    RemovalFilter,
     Removed,
     Stats,
 )
@@ -28,6 +30,8 @@ __all__ = [
     "Index",
     "Match",
     "NewDocument",
+    "Removal",
+    "RemovalFilter",
     "Removed",
     "Stats",
 ]

@@ -19,7 +19,7 @@ from neardup.base.validation import (
     check_whole,
 )
 from neardup.exceptions import OutputError, ParameterError
-from neardup.index.results import NewDocument
+from neardup.index.results import NewDocument, RemovalFilter
 from neardup.index.values import STATES, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
@@ -43,8 +43,10 @@ if TYPE_CHECKING:
         Cluster,
         Decision,
         Document,
+        Event,
         Explanation,
         Match,
+        Removal,
         Removed,
         Stats,
     )
@@ -367,6 +369,27 @@ class Index:
         within = completed(Index.query, options)["within"]
         return query(self._engine, text, k, title=title, at=at, within=within)
 
+    def near_misses(self, text: str, k: int = 3, *, title: str | None = None) -> list[Match]:
+        """Return the kept documents that are most similar to a text without being duplicates.
+
+        Parameters
+        ----------
+        text : str
+        k : int, default=3
+            The most documents to return; at least 1.
+        title : str or None, default=None
+            Used by recipes that weigh titles.
+
+        Returns
+        -------
+        list of Match
+            The most similar first. Empty if no document shares a rare passage with the text, for
+            an index that stores no texts, and for a rule that searches without keys.
+        """
+        from neardup.index.query import near_misses
+
+        return near_misses(self._engine, text, k, title=title)
+
     def get(self, id: str) -> Document | None:
         """Return a stored document; None if there is none with this id.
 
@@ -443,6 +466,98 @@ class Index:
             search = checked_text(check_string(search, "search"), "search")
         return clusters(self._engine, search=search, after=check_whole(after, "after", 0))
 
+    def removals(
+        self, wanted: RemovalFilter | None = None, *, after: str = ""
+    ) -> Iterator[Removal]:
+        """Yield dropped documents, each with the kept one that it repeats, for review.
+
+        Parameters
+        ----------
+        wanted : RemovalFilter or None, default=None
+            Which of them, and their order; by default all, the least similar first.
+        after : str, default=""
+            Only those after the one with this `position`.
+
+        Yields
+        ------
+        Removal
+            Documents decided during the iteration may or may not appear.
+
+        Notes
+        -----
+        Reads all documents in the worst case, and with `search` their texts.
+
+        Examples
+        --------
+        >>> import neardup, tempfile
+        >>> from neardup.index import RemovalFilter
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with neardup.Index(f"{folder.name}/news.db") as index:
+        ...     for id, end in (("a1", "."), ("a2", "!")):
+        ...         _ = index.add(id, f"The council will open the new bridge on Sunday{end}")
+        ...     for removal in index.removals():
+        ...         removal.document.id, removal.kept.id, removal.confirmed
+        ...     index.confirm("a2", by="Li")
+        ...     unconfirmed = RemovalFilter(confirmed=False)
+        ...     index.count_removals(unconfirmed)
+        ...     index.undo("a2", by="Li")
+        ...     [(event.action, event.details["by"]) for event in index.decisions()]
+        ('a2', 'a1', False)
+        0
+        [('undone', 'Li'), ('confirmed', 'Li')]
+        >>> folder.cleanup()
+        """
+        from neardup.index.removals import removals
+
+        return removals(self._engine, wanted or RemovalFilter(), check_string(after, "after"))
+
+    def count_removals(self, wanted: RemovalFilter | None = None) -> int:
+        """Return how many removals a filter has, whatever its `search` is.
+
+        Parameters
+        ----------
+        wanted : RemovalFilter or None, default=None
+
+        Returns
+        -------
+        int
+        """
+        from neardup.index.removals import count_removals
+
+        return count_removals(self._engine, wanted or RemovalFilter())
+
+    def count_arrivals(self, since: datetime | str) -> tuple[int, int]:
+        """Return how many documents arrived since a moment, and how many of them are not kept.
+
+        Parameters
+        ----------
+        since : datetime or str
+            Inclusive.
+
+        Returns
+        -------
+        arrived, dropped : int
+        """
+        from neardup.index.removals import count_arrivals
+
+        return count_arrivals(self._engine, check_time(since, "since"))
+
+    def decisions(self, *, before: int | None = None) -> Iterator[Event]:
+        """Yield what :meth:`keep`, :meth:`confirm` and :meth:`undo` did, the latest first.
+
+        Parameters
+        ----------
+        before : int or None, default=None
+            Only events before the one with this `number`.
+
+        Yields
+        ------
+        Event
+        """
+        from neardup.index.removals import decisions
+
+        return decisions(self._engine, before)
+
     def documents(self, state: str | None = None) -> Iterator[Document]:
         """Yield all documents in the order of arrival.
 
@@ -502,15 +617,17 @@ class Index:
 
         return remove(self._engine, check_string(id, "id"))
 
-    def keep(self, id: str) -> None:
+    def keep(self, id: str, *, by: str | None = None) -> None:
         """Keep a dropped document, whatever it repeats.
 
         This reverses the decision: from now on others may be dropped for this document.
-        :meth:`explain` shows the event.
+        :meth:`explain` shows the event, and :meth:`undo` undoes it.
 
         Parameters
         ----------
         id : str
+        by : str or None, default=None
+            Who decided it.
 
         Raises
         ------
@@ -519,7 +636,46 @@ class Index:
         """
         from neardup.index.retention import keep
 
-        keep(self._engine, check_string(id, "id"))
+        keep(self._engine, check_string(id, "id"), _check_by(by))
+
+    def confirm(self, id: str, *, by: str | None = None) -> None:
+        """Log that a removal is right; see :meth:`removals`.
+
+        Parameters
+        ----------
+        id : str
+        by : str or None, default=None
+            Who decided it.
+
+        Raises
+        ------
+        InputError
+            If there is no such document, or it is not dropped.
+        """
+        from neardup.index.removals import confirm
+
+        confirm(self._engine, check_string(id, "id"), _check_by(by))
+
+    def undo(self, id: str, *, by: str | None = None) -> None:
+        """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
+
+        A document that was kept is decided as if it were added now, and then those that were
+        dropped for it.
+
+        Parameters
+        ----------
+        id : str
+        by : str or None, default=None
+            Who decided it.
+
+        Raises
+        ------
+        InputError
+            If there is no such decision, or something else has happened to the document since.
+        """
+        from neardup.index.removals import undo
+
+        undo(self._engine, check_string(id, "id"), _check_by(by))
 
     def reconsider(
         self, ids: Sequence[str] | None = None, *, dropped: bool = False
@@ -805,3 +961,7 @@ class Index:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _check_by(by: str | None) -> str | None:
+    return None if by is None else checked_text(check_string(by, "by"), "by")

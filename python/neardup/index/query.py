@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from sqlalchemy import RowMapping
 
+from neardup import _core
 from neardup.base.messages import Message
 from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
+from neardup.index.decide import restore
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
@@ -30,6 +33,9 @@ from neardup.index.values import KEPT, STATES, check_time, earlier, moment, plai
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 
 T = TypeVar("T")
+
+#: Documents that are compared for each near miss; those that share most keys with the text.
+_COMPARED = 4
 
 #: Documents that `StoredTexts` fetches together.
 _TEXTS = 1000
@@ -63,12 +69,53 @@ def query(
     ]
 
 
+def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list[Match]:
+    """Return the kept documents most similar to a text that are no duplicates of it."""
+    check_text(text, "text")
+    check_whole(k, "k", 1)
+    incoming = Incoming.of(engine, [NewDocument("-", text, check_optional(title, "title"))])
+    incoming.check_first()
+    corpus, rule = incoming.corpus, engine.rule
+    with engine.reading() as session:
+        context = engine.decider(session).context(session, corpus)
+        similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}
+        if context.postings is None or engine.settings.store != "text":
+            return []
+        duplicates = {context.stored[row - 1]["number"] for row in similar}
+        numbers, counts = np.unique(context.postings.numbers, return_counts=True)
+        by_shared_keys = numbers[np.lexsort((numbers, -counts))].tolist()
+        others = [number for number in by_shared_keys if number not in duplicates]
+        rows = session.kept(others[: _COMPARED * k], with_texts=True)
+        first = len(corpus)
+        texts = session.unpacked_all([row["text"] for row in rows], [row["number"] for row in rows])
+        restore(corpus, rows, session.location, texts)
+    judged = [
+        _core.judge(
+            corpus,
+            0,
+            first + at,
+            measure=rule.measured,
+            shingle=rule.shingle,
+            threshold=rule.threshold,
+            max_distance=rule.max_distance,
+            min_features=rule.min_features,
+        )
+        for at in range(len(rows))
+    ]
+    matches = [
+        Match(row["id"], pair["similarity"], rule.measure, pair["distance"], identical=False)
+        for row, pair in zip(rows, judged, strict=True)
+        if not pair["duplicate"] and pair["similarity"]
+    ]
+    return sorted(matches, key=lambda match: -match.similarity)[:k]
+
+
 def get_many(engine: Engine, ids: Sequence[str], *, texts: bool) -> dict[str, Document]:
     """Return stored documents by id, in the order of `ids`."""
     with engine.reading() as session:
         rows = list(session.by_ids(ids).values())
         stored = {
-            document.id: document for document in _documents(engine, session, rows, texts=texts)
+            document.id: document for document in as_documents(engine, session, rows, texts=texts)
         }
     return {id: stored[id] for id in ids if id in stored}
 
@@ -77,15 +124,11 @@ def explain(engine: Engine, id: str) -> Explanation:
     """Return why a document is kept or dropped, and its later events."""
     with engine.reading() as session:
         row = session.by_ids([id]).get(id)
-        sound = (sound_event(event, session.location) for event in session.events_of(id))
-        events = tuple(
-            Event(moment(event["at"]), event["action"], event["id"], details)
-            for event, details in sound
-        )
+        events = tuple(as_events(session, session.events_of(id)))
         if row is None and not events:
             raise unknown_document(engine.location, id)
         rows = [] if row is None else [row]
-        documents = _documents(engine, session, rows, texts=True)
+        documents = as_documents(engine, session, rows, texts=True)
         dropped = _dropped(engine, session, rows)
         return Explanation(
             document=documents[0] if documents else None,
@@ -111,7 +154,7 @@ def all_documents(engine: Engine, state: str | None) -> Iterator[Document]:
     """Yield all documents in the order of arrival."""
 
     def read(session: Session, rows: Sequence[RowMapping]) -> list[Document]:
-        return _documents(engine, session, rows, texts=True)
+        return as_documents(engine, session, rows, texts=True)
 
     wanted = None if state is None else STATES.index(state)
     return _paged(engine, read, state=wanted, with_texts=True)
@@ -152,9 +195,10 @@ def stats(engine: Engine) -> Stats:
     )
 
 
-def _documents(
+def as_documents(
     engine: Engine, session: Session, rows: Sequence[RowMapping], *, texts: bool
 ) -> list[Document]:
+    """Return rows of documents with what they repeat."""
     repeats = session.matches(rows, engine.rule.measure)
     return [
         Document(
@@ -168,6 +212,17 @@ def _documents(
             repeats=repeats[row["number"]],
         )
         for row in rows
+    ]
+
+
+def as_events(session: Session, rows: Sequence[RowMapping]) -> list[Event]:
+    """Return rows of the log as events."""
+    sound = (sound_event(row, session.location) for row in rows)
+    return [
+        Event(
+            row["event"], moment(row["at"]), row["action"], row["id"], details, bool(row["is_last"])
+        )
+        for row, details in sound
     ]
 
 

@@ -120,18 +120,26 @@ class Event:
 
     Parameters
     ----------
+    number : int
+        Position in the log.
     at : datetime
         In UTC.
-    action : {"removed", "expired", "freed", "reconsidered", "kept", "recounted"}
+    action : {"removed", "expired", "freed", "reconsidered", "kept", "confirmed", "undone", \
+            "recounted"}
     id : str or None
         The document that the event is about; None if it is about the whole index.
     details : dict
+        For a decision of a person ``by``, if it was given; for ``undone`` the action as ``what``.
+    is_last : bool
+        Whether nothing else has happened to the document since.
     """
 
+    number: int
     at: datetime
     action: str
     id: str | None
     details: dict[str, Any]
+    is_last: bool
 
 
 @dataclass(frozen=True)
@@ -157,6 +165,55 @@ class Explanation:
     threshold: float | None
     dropped: tuple[tuple[str, Match], ...]
     events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
+class RemovalFilter:
+    """Which dropped documents :meth:`Index.removals` yields, and in which order.
+
+    Parameters
+    ----------
+    search : str, default=""
+        Words that its id, title, source and text contain, each somewhere; the case is ignored.
+    source : str, default=""
+        Its source; empty for any.
+    since, until : datetime or None, default=None
+        Time of arrival: inclusive, exclusive.
+    min_similarity, max_similarity : float, default=0, 1
+        Inclusive.
+    confirmed : bool or None, default=None
+        Whether somebody confirmed the removal; None for both.
+    order : {"doubt", "newest", "cluster"}, default="doubt"
+        The least similar first, the latest arrival first, or by the kept document.
+    """
+
+    search: str = ""
+    source: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    min_similarity: float = 0.0
+    max_similarity: float = 1.0
+    confirmed: bool | None = None
+    order: str = "doubt"
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A dropped document, and the kept one that it repeats.
+
+    Parameters
+    ----------
+    document, kept : Document
+    confirmed : bool
+        Whether somebody confirmed the removal.
+    position : str
+        Pass it as `after` to continue from here.
+    """
+
+    document: Document
+    kept: Document
+    confirmed: bool
+    position: str
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def remove(engine: Engine, id: str) -> Removed:
     return _removed(1, freed)
 
 
-def keep(engine: Engine, id: str) -> None:
+def keep(engine: Engine, id: str, by: str | None = None) -> None:
     """Keep a dropped document, whatever it repeats."""
     with engine.writing() as session:
         row = session.by_ids([id]).get(id)
@@ -61,7 +61,24 @@ def keep(engine: Engine, id: str) -> None:
         was_freed = row["state"] == FREED
         session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
         details = {} if repeats is None else {"repeats": repeats.id}
-        session.log("kept", [(None, id, details)])
+        session.log("kept", [(None, id, details if by is None else {**details, "by": by})])
+
+
+def decide_again(engine: Engine, id: str, details: dict[str, str]) -> None:
+    """Decide a document that a person kept as if it were added now, and what it was kept for."""
+    with engine.writing() as session:
+        row = session.by_ids([id]).get(id)
+        if row is None:
+            raise unknown_document(engine.location, id)
+        freed = _unfile(engine, session, [row])
+        session.set_freed(row["number"])
+        session.add_to_counters({"kept": -1, "freed": 1 + len(freed), "dropped": -len(freed)})
+        _decide(engine, session, session.not_kept([row["number"]]))
+        session.log("undone", [(None, id, details)])
+        session.log(
+            "freed", [(number, freed_id, {"repeated": id}) for number, freed_id, _ in freed]
+        )
+    reconsider(engine, [freed_id for _, freed_id, _ in freed], dropped=False)
 
 
 def reconsider(
@@ -75,22 +92,30 @@ def reconsider(
         with engine.writing() as session:
             # Leaves out documents that another process has decided or removed meanwhile.
             rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
-            batch = _stored_batch(engine, session, rows)
-            session.delete([row["number"] for row in rows])
-            counters = session.counters()
-            decider, first = engine.decider(session, counters["background"]), counters["next"]
-            verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
-            write(session, batch, range(len(rows)), first, verdicts)
-            freed = sum(row["state"] == FREED for row in rows)
-            session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
-            pairs = list(zip(batch.ids, verdicts.matches, strict=True))
+            pairs = _decide(engine, session, rows)
             happened: list[tuple[None, str, dict[str, Any]]] = [
                 (None, id, {} if match is None else {"repeats": match.id}) for id, match in pairs
             ]
             session.log("reconsidered", happened)
-        log_decisions(engine.location, batch.ids, verdicts.matches)
+        if pairs:
+            log_decisions(engine.location, *zip(*pairs, strict=True))
         decided += pairs
     return decided
+
+
+def _decide(
+    engine: Engine, session: Session, rows: Sequence[RowMapping]
+) -> list[tuple[str, Match | None]]:
+    """Decide documents that are not kept, with texts, as if they were added now."""
+    batch = _stored_batch(engine, session, rows)
+    session.delete([row["number"] for row in rows])
+    counters = session.counters()
+    decider, first = engine.decider(session, counters["background"]), counters["next"]
+    verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
+    write(session, batch, range(len(rows)), first, verdicts)
+    freed = sum(row["state"] == FREED for row in rows)
+    session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
+    return list(zip(batch.ids, verdicts.matches, strict=True))
 
 
 def expire(engine: Engine, until: int) -> Removed:
@@ -124,17 +149,9 @@ def _take_out(
 ) -> list[str]:
     """Remove documents, and return the ids of the documents that this frees."""
     kept = [row for row in rows if row["state"] == KEPT]
-    decider = engine.decider(session)
-    # All keys that they may be indexed by: which keys were too frequent is not recorded.
-    postings: dict[str, list[int]] = {"key": [], "number": []}
-    if kept and decider.key_scheme.has_keys():
-        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
-            postings["key"] += keys
-            postings["number"] += [row["number"]] * len(keys)
     ids = {row["number"]: row["id"] for row in rows}
-    freed = [row for row in session.free([row["number"] for row in kept]) if row[0] not in ids]
+    freed = [row for row in _unfile(engine, session, kept) if row[0] not in ids]
     session.delete(list(ids))
-    session.delete_postings(postings)
     if action == "removed":
         session.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
@@ -149,6 +166,21 @@ def _take_out(
     changes["freed"] += len(freed)
     session.add_to_counters(changes)
     return [id for _, id, _ in freed]
+
+
+def _unfile(
+    engine: Engine, session: Session, kept: Sequence[RowMapping]
+) -> list[tuple[int, str, int]]:
+    """Delete the keys of kept documents and free those dropped for them: see `Session.free`."""
+    decider = engine.decider(session)
+    # All keys that they may be indexed by: which keys were too frequent is not recorded.
+    postings: dict[str, list[int]] = {"key": [], "number": []}
+    if kept and decider.key_scheme.has_keys():
+        for row, keys in zip(kept, decider.keys_of(engine.restored(kept)), strict=True):
+            postings["key"] += keys
+            postings["number"] += [row["number"]] * len(keys)
+    session.delete_postings(postings)
+    return session.free([row["number"] for row in kept])
 
 
 def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:

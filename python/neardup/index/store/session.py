@@ -268,7 +268,10 @@ class Session:
 
     def log(
         self,
-        action: Literal["removed", "expired", "freed", "reconsidered", "kept", "recounted"],
+        action: Literal[
+            *("removed", "expired", "freed", "reconsidered"),
+            *("kept", "confirmed", "undone", "recounted"),
+        ],
         happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
     ) -> None:
         """Log events that happen now, each with number and id of a document, and details."""
@@ -286,7 +289,15 @@ class Session:
         """Return the events of documents with this id, oldest first."""
         if id_fault(id) is not None:
             return []
-        query = sa.select(events).where(events.c.id == id).order_by(events.c.event)
+        query = _EVENTS.where(events.c.id == id).order_by(events.c.event)
+        return list(self.connection.execute(query).mappings())
+
+    def latest_events(self, actions: Sequence[str], before: int | None) -> list[sa.RowMapping]:
+        """Return the latest events of some actions, before the one with a number."""
+        query = _EVENTS.where(events.c.action.in_(actions))
+        if before is not None:
+            query = query.where(events.c.event < before)
+        query = query.order_by(events.c.event.desc()).limit(_TEXTS)
         return list(self.connection.execute(query).mappings())
 
     # Documents
@@ -392,6 +403,12 @@ class Session:
             self.run(sa.update(documents).where(is_meant).values(state=FREED), numbers)
         return freed
 
+    def set_freed(self, number: int) -> None:
+        """Make a document one that waits for a new decision."""
+        self.connection.execute(
+            sa.update(documents).where(documents.c.number == number).values(state=FREED)
+        )
+
     def arrived_before(self, time: int, limit: int) -> list[sa.RowMapping]:
         """Return the first documents that arrived before a stamp, without texts."""
         # Ordered as in the index; ordering by number would read all documents each time.
@@ -443,6 +460,40 @@ class Session:
             query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
         return self.sound(self.connection.execute(query).mappings())
+
+    def removals(
+        self, after: tuple[float, int] | None, *, order: str, **bounds: Any
+    ) -> list[sa.RowMapping]:
+        """Return the next dropped documents, each with its `place` in the order, and last action.
+
+        `after` is a place with the number of its document.
+        """
+        number = documents.c.number
+        place = {
+            "doubt": documents.c.similarity,
+            "newest": -documents.c.at,
+            "cluster": documents.c.kept_number,
+        }[order]
+        query = sa.select(documents, place.label("place"), _LAST_ACTION.label("last_action"))
+        query = query.where(*_removal_bounds(**bounds))
+        if after is not None:
+            query = query.where(
+                sa.or_(place > after[0], sa.and_(place == after[0], number > after[1]))
+            )
+        query = query.order_by(place, number).limit(_TEXTS)
+        return self.sound(self.connection.execute(query).mappings())
+
+    def count_removals(self, *, order: str, **bounds: Any) -> int:  # noqa: ARG002
+        """Return how many documents `removals` has in all."""
+        query = sa.select(sa.func.count()).select_from(documents)
+        return int(self.connection.execute(query.where(*_removal_bounds(**bounds))).scalar_one())
+
+    def count_arrivals(self, since: int) -> tuple[int, int]:
+        """Return how many documents arrived since a stamp, and how many of them are not kept."""
+        query = sa.select(documents.c.state, sa.func.count())
+        query = query.where(documents.c.at >= since).group_by(documents.c.state)
+        counts: dict[int, int] = dict(self.connection.execute(query).tuples().all())
+        return sum(counts.values()), sum(counts.values()) - counts.get(KEPT, 0)
 
     def newest_texts(self, limit: int) -> Iterator[pa.LargeStringArray]:
         """Yield the texts of the newest documents that have features, many together."""
@@ -626,6 +677,48 @@ class Session:
         if numbers:
             for table in (documents, texts, passages):
                 self.run(sa.delete(table).where(self.is_one_of(table.c.number)), numbers)
+
+
+_LATER = events.alias()
+#: Events, and whether it is the last one of its document.
+_EVENTS = sa.select(
+    events,
+    ~sa.exists()
+    .where(_LATER.c.id == events.c.id, _LATER.c.event > events.c.event)
+    .label("is_last"),
+)
+
+#: What happened last to a document after it was added.
+_LAST_ACTION = (
+    sa.select(events.c.action)
+    .where(events.c.id == documents.c.id)
+    .order_by(events.c.event.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+
+
+def _removal_bounds(
+    *,
+    source: str,
+    since: int | None,
+    until: int | None,
+    similarity: tuple[float, float],
+    confirmed: bool | None,
+) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions on dropped documents of a `RemovalFilter`, without its `search`."""
+    columns = documents.c
+    conditions = [columns.state == DROPPED, columns.similarity.between(*similarity)]
+    if source:
+        conditions.append(columns.source == source)
+    if since is not None:
+        conditions.append(columns.at >= since)
+    if until is not None:
+        conditions.append(columns.at < until)
+    if confirmed is not None:
+        is_confirmed = sa.func.coalesce(_LAST_ACTION, "") == "confirmed"
+        conditions.append(is_confirmed if confirmed else sa.not_(is_confirmed))
+    return conditions
 
 
 def _contains(table: Any, text: str) -> Any:

@@ -42,6 +42,22 @@
     if (event.key === "Escape") for (const run of runs) run.classList.remove("now");
   });
 
+  // One letter decides, where nothing is being typed.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    const button = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (button) button.click();
+  });
+  const all = document.getElementById("choose-all");
+  if (all) {
+    const boxes = [...document.querySelectorAll('input[form="chosen"][type="checkbox"]')];
+    all.hidden = false;
+    all.addEventListener("click", () => {
+      const wanted = boxes.some((box) => !box.checked);
+      for (const box of boxes) box.checked = wanted;
+    });
+  }
+
   // A file may be dropped on a field; it goes into the field's own input.
   for (const place of document.querySelectorAll("[data-drop]")) {
     const input = document.getElementById(place.dataset.drop);

@@ -4,11 +4,12 @@
 |---|---|
 | `page` | common to all pages: access, forms, errors |
 | `rendering` | renders a template, in the reader's language |
-| `compare` | ``/``: compare two texts |
+| `home` | ``/``: sizes, the last day, what waits; rates and limits |
+| `removals` | ``/removals``: a table, one by one; ``/decisions``: what people decided, undo |
+| `compare` | ``/compare``: compare two texts |
 | `query` | ``/ask``: look a text up in the index, or add it |
 | `check` | ``/check``: check a paper against a library |
-| `documents` | ``/clusters``: kept documents and their dropped ones; ``/documents/ID``: one, undo |
-| `status` | ``/status``: sizes, rates, limits |
+| `documents` | ``/documents/ID``: a document beside the one that it repeats |
 | `docs` | ``/docs``: the API |
 | `login` | ``/login``, ``/logout`` |
 
@@ -27,9 +28,10 @@ from neardup.server.pages import (
     compare,
     docs,
     documents,
+    home,
     login,
     query,
-    status,
+    removals,
 )
 from neardup.server.pages.page import UnknownPage
 from neardup.server.pages.rendering import serve_file
@@ -37,7 +39,7 @@ from neardup.server.pages.rendering import serve_file
 __all__ = ["router"]
 
 router = APIRouter()
-for _part in (compare, query, check, documents, status, docs, login):
+for _part in (home, removals, query, compare, check, documents, docs, login):
     router.include_router(_part.router)
 router.add_api_route("/static/{name}", serve_file, include_in_schema=False)
 # It matches every remaining address, so it must be the last router of the application.

@@ -1,4 +1,4 @@
-"""The page ``/``: compare two texts."""
+"""The page ``/compare``: compare two texts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SHORT = 20
 router = APIRouter()
 
 
-@router.get("/", include_in_schema=False)
+@router.get("/compare", include_in_schema=False)
 @page("read")
 async def show(request: Request) -> Response:
     """Show the form."""
     return _answer(request, {"a": "", "b": "", "recipe": NAMES[0]})
 
 
-@router.post("/", include_in_schema=False)
+@router.post("/compare", include_in_schema=False)
 @page("read")
 async def compare(request: Request) -> Response:
     """Compare the texts of the form."""

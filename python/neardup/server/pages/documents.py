@@ -1,9 +1,8 @@
-"""The pages of documents: ``/clusters``, and each document beside the one that it repeats."""
+"""The page of a document: beside the one that it repeats, with its history."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -14,8 +13,8 @@ from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.server.api.documents import MOST_DROPPED, missing
 from neardup.server.api.fields import check_id
-from neardup.server.api.query import clusters_page
-from neardup.server.pages.page import field, page, see
+from neardup.server.pages.page import page
+from neardup.server.pages.removals import flash
 from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
 
 if TYPE_CHECKING:
@@ -24,15 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 #: Messages of a page that an action redirects to.
-_SAID = ("added_kept", "added_dropped", "there", "kept")
+_SAID = ("added_kept", "added_dropped", "there")
 #: Events with a text in the catalogue.
-_ACTIONS = ("kept", "removed", "expired", "freed", "reconsidered", "recounted")
-
-#: Clusters of a page.
-_CLUSTERS = 20
-_LONGEST_SEARCH = 200
-#: No cluster has a number with more digits.
-_LONGEST_NUMBER = 18
+_ACTIONS = (
+    *("kept", "confirmed", "undone", "removed", "expired", "freed", "reconsidered", "recounted"),
+)
 
 router = APIRouter()
 
@@ -49,21 +44,6 @@ async def show_by_query(request: Request) -> Response:
 async def show(request: Request) -> Response:
     """Show a document."""
     return await _show(request, request.path_params["id"])
-
-
-@router.post("/documents/keep", include_in_schema=False)
-@page("write")
-async def keep(request: Request) -> Response:
-    """Undo a removal, and show the document."""
-    store = request.app.state.store
-    id = field(await request.form(), "id", lines=True)
-    check_id(id)
-    try:
-        await store.run(lambda: store.index.keep(id))
-    except InputError:
-        # Somebody else has already restored or removed it; its page shows which.
-        return see(document_link(id))
-    return see(document_link(id, said="kept"))
 
 
 async def _show(request: Request, id: str) -> Response:
@@ -90,7 +70,10 @@ async def _show(request: Request, id: str) -> Response:
         },
         keeper=keeper,
         sides=sides,
-        said=outcome if outcome in _SAID else "",
+        outcome=outcome if outcome in _SAID else "",
+        said=flash(request),
+        back=document_link(id),
+        last_action=explanation.events[-1].action if explanation.events else "",
         dropped=explanation.dropped[:MOST_DROPPED],
         dropped_count=len(explanation.dropped),
         events=[_happened(words, event) for event in explanation.events],
@@ -114,32 +97,9 @@ def _read(index: Index, id: str) -> tuple[Explanation, Document | None, Sides | 
 def _happened(words: Words, event: Event) -> dict[str, Any]:
     told = words(f"event_{event.action}") if event.action in _ACTIONS else event.action
     other = event.details.get("repeats") or event.details.get("repeated")
-    return {"at": event.at, "words": told, "other": other if isinstance(other, str) else None}
-
-
-@router.get("/clusters", include_in_schema=False)
-@page("read")
-async def show_clusters(request: Request) -> Response:
-    """Show a page of clusters."""
-    store = request.app.state.store
-    given = request.query_params.get("search", "")[:_LONGEST_SEARCH]
-    search = "".join(filter(str.isprintable, given)).strip()
-    after = request.query_params.get("after", "")
-    number = int(after) if after.isdecimal() and len(after) <= _LONGEST_NUMBER else 0
-    clusters = await store.run(
-        lambda: clusters_page(store.index, after=number, limit=_CLUSTERS, search=search or None)
-    )
-    return render(
-        request,
-        "clusters",
-        here="clusters",
-        search=search,
-        clusters=clusters.clusters,
-        next_link=_clusters_link(search, clusters.next) if clusters.next else "",
-        first_link=_clusters_link(search) if number else "",
-    )
-
-
-def _clusters_link(search: str, after: str = "") -> str:
-    query = {name: value for name, value in (("search", search), ("after", after)) if value}
-    return "/clusters" + (f"?{urlencode(query)}" if query else "")
+    return {
+        "at": event.at,
+        "words": told,
+        "by": event.details.get("by"),
+        "other": other if isinstance(other, str) else None,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from neardup.server.pages.page import field, page, see, words_of
+from neardup.server.pages.page import field, own_path, page, see, words_of
 from neardup.server.pages.rendering import render
 from neardup.server.security import auth
 
@@ -17,7 +17,7 @@ router = APIRouter()
 @page(None)
 async def show(request: Request) -> Response:
     """Show the form, or redirect readers who need no key."""
-    wanted = _own_path(request.query_params.get("next", "/"))
+    wanted = own_path(request.query_params.get("next", "/"))
     if not auth.needs_keys(request) or auth.signed_in(request) is not None:
         return see(wanted)
     return render(request, "login", next=wanted, problem="")
@@ -28,7 +28,7 @@ async def show(request: Request) -> Response:
 async def sign_in(request: Request) -> Response:
     """Begin a session."""
     form = await request.form()
-    wanted = _own_path(field(form, "next"))
+    wanted = own_path(field(form, "next"))
     if not auth.needs_keys(request) or auth.sign_in(request, field(form, "key")):
         return see(wanted)
     problem = words_of(request, form)("login_wrong")
@@ -41,16 +41,3 @@ async def sign_out(request: Request) -> Response:
     """End the session."""
     auth.sign_out(request)
     return see("/login")
-
-
-def _own_path(wanted: str) -> str:
-    """Return a path of this service, so that a crafted link cannot redirect elsewhere.
-
-    Examples
-    --------
-    >>> _own_path("/clusters?search=a"), _own_path("//evil.example/"), _own_path("https:a")
-    ('/clusters?search=a', '/', '/')
-    """
-    # Browsers read a second slash, of either kind, as the start of a host.
-    is_own = wanted.startswith("/") and wanted[1:2] not in ("/", "\\")
-    return wanted if is_own and wanted.isprintable() else "/"

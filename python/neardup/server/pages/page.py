@@ -27,11 +27,21 @@ from neardup.server.problems import RETRY_SECONDS, ProblemError
 from neardup.server.security import auth
 from neardup.server.settings import Settings
 
-__all__ = ["Refused", "UnknownPage", "error_page", "field", "given_text", "page", "see", "words_of"]
+__all__ = [
+    "Refused",
+    "UnknownPage",
+    "error_page",
+    "field",
+    "given_text",
+    "own_path",
+    "page",
+    "see",
+    "words_of",
+]
 
 #: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
-_MOST_FIELDS, _MOST_FILES = 16, 2
+_MOST_FIELDS, _MOST_FILES = 64, 2
 
 # Long enough for a thesis, short enough for a waiting reader.
 _READING_SECONDS = 15.0
@@ -91,6 +101,19 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
 def see(path: str) -> Response:
     """Redirect the browser to another page of this service."""
     return RedirectResponse(path, HTTPStatus.SEE_OTHER)
+
+
+def own_path(wanted: str) -> str:
+    """Return a path of this service, so that a crafted link cannot redirect elsewhere.
+
+    Examples
+    --------
+    >>> own_path("/removals?search=a"), own_path("//evil.example/"), own_path("https:a")
+    ('/removals?search=a', '/', '/')
+    """
+    # Browsers read a second slash, of either kind, as the start of a host.
+    is_own = wanted.startswith("/") and wanted[1:2] not in ("/", "\\")
+    return wanted if is_own and wanted.isprintable() else "/"
 
 
 def error_page(request: Request, status: int, detail: object = "", headers: Any = None) -> Response:

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 
 from neardup.base.messages import in_language
 from neardup.index import NewDocument
-from neardup.pages.sides import Sides
 from neardup.papers.align import align_sides
 from neardup.server.api.fields import check_id
 from neardup.server.pages.page import Refused, field, given_text, page, see, words_of
@@ -24,6 +23,8 @@ __all__ = ["router"]
 
 #: Choices of the form; empty means no limit.
 _SPANS = ("", "1d", "7d", "30d", "365d")
+#: Documents that are always shown, if there are any: duplicates, then near misses.
+_CLOSEST = 3
 _NOTHING = {"text": "", "title": "", "within": "", "id": ""}
 
 router = APIRouter()
@@ -86,17 +87,15 @@ async def _found(
     request: Request, given: dict[str, str], status: int = 200, **values: Any
 ) -> Response:
     store = request.app.state.store
-    matches, sides = await store.run(lambda: _ask(store.index, given))
+    values |= await store.run(lambda: _ask(store.index, given))
     # Rendering two long texts takes long, too.
-    answer: Response = await store.run(
-        _answer, request, given, status, asked=True, matches=matches, sides=sides, **values
-    )
+    answer: Response = await store.run(_answer, request, given, status, asked=True, **values)
     return answer
 
 
-def _ask(index: Index, given: dict[str, str]) -> tuple[list[dict[str, Any]], Sides | None]:
-    matches: list[dict[str, Any]] = []
-    sides = None
+def _ask(index: Index, given: dict[str, str]) -> dict[str, Any]:
+    """Return the matches, the first one beside the text, and near misses up to three in all."""
+    matches, near, sides = [], [], None
     for match in index.query(
         given["text"], title=given["title"] or None, within=given["within"] or None
     ):
@@ -107,7 +106,15 @@ def _ask(index: Index, given: dict[str, str]) -> tuple[list[dict[str, Any]], Sid
         if not matches and document.text is not None:
             sides = align_sides(given["text"], document.text)
         matches.append({"match": match, "title": document.title, "at": document.at})
-    return matches, sides
+    if len(matches) < _CLOSEST:
+        title = given["title"] or None
+        misses = index.near_misses(given["text"], _CLOSEST - len(matches), title=title)
+        for match in misses:
+            document = index.get(match.id)
+            if document is not None and document.text is not None:
+                row = {"match": match, "title": document.title, "at": document.at}
+                near.append({**row, "sides": align_sides(given["text"], document.text)})
+    return {"matches": matches, "sides": sides, "near": near}
 
 
 def _answer(request: Request, given: dict[str, str], status: int = 200, **values: Any) -> Response:

@@ -37,9 +37,9 @@ _COOKIE = "neardup_language"
 _YEAR = 365 * 24 * 3600
 
 #: Pages whose forms are posted to the page's own address.
-_FORMS = ("/", "/ask", "/check", "/login")
+_FORMS = ("/compare", "/ask", "/check", "/login")
 #: Query parameters that a switch of the language drops.
-_OF_ONE_PAGE = ("language", "said")
+_OF_ONE_PAGE = ("language", "said", "count")
 # Ids that browsers and proxies leave unchanged in a path, and that do not end like a route of ours.
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.:-]*(/[0-9A-Za-z_][0-9A-Za-z_.:-]*)*")
 

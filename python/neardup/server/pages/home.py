@@ -1,15 +1,17 @@
-"""The page ``/status``: sizes, rates and limits."""
+"""The page ``/``: sizes, the last day, what waits for a decision; rates and limits."""
 
 from __future__ import annotations
 
 import platform
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
 from neardup.base import __version__
 from neardup.exceptions import NeardupError
+from neardup.index import RemovalFilter
 from neardup.pages.words import Words
 from neardup.server.pages.page import page
 from neardup.server.pages.rendering import language_of_request, moment, page_words, render
@@ -32,31 +34,37 @@ router = APIRouter()
 Rows = list[tuple[str, Any]]
 
 
-@router.get("/status", include_in_schema=False)
+@router.get("/", include_in_schema=False)
 @page("read")
 async def show(request: Request) -> Response:
     """Show the state of the service, even if the index is unavailable."""
     state = request.app.state
     words = page_words(language_of_request(request))
-    stats = await state.store.run(_stats, state.store)
+    stats, day, waiting = await state.store.run(_counts, state.store)
     return render(
         request,
-        "status",
+        "home",
         200 if stats else 503,
-        here="status",
+        here="home",
         problem=stats is None,
+        is_empty=stats is not None and not stats.documents,
         sizes=[] if stats is None else _sizes(stats),
+        day=day,
+        waiting=waiting,
         index=[] if stats is None else _index(words, stats),
         service=_service(words, state, state.metrics.totals()),
         limits=_limits(words, state.settings),
     )
 
 
-def _stats(store: Store) -> Stats | None:
+def _counts(store: Store) -> tuple[Stats | None, tuple[int, int], int]:
+    """Return the sizes, what arrived and was dropped on the last day, and what waits."""
     try:
-        return store.index.stats()
+        index = store.index
+        day = index.count_arrivals(datetime.now(UTC) - timedelta(days=1))
+        return index.stats(), day, index.count_removals(RemovalFilter(confirmed=False))
     except NeardupError:
-        return None
+        return None, (0, 0), 0
 
 
 def _sizes(stats: Stats) -> list[tuple[str, int, float]]:

@@ -1,0 +1,348 @@
+"""The editor's pages: removals as a table and one by one, and what people decided."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from neardup.compare import compare
+from neardup.exceptions import InputError
+from neardup.index import Event, RemovalFilter
+from neardup.pages.words import Words
+from neardup.papers.align import align_sides
+from neardup.server.pages.page import error_page, field, own_path, page, see
+from neardup.server.pages.rendering import language_of_request, page_words, render
+from neardup.server.security import auth
+
+if TYPE_CHECKING:
+    from neardup.index import Document, Index, Removal
+    from neardup.pages.sides import Sides
+
+__all__ = ["flash", "router"]
+
+_ROWS, _EVENTS, _EXPORTED = 40, 100, 100_000
+_LONGEST = 200
+#: No number of a document or an event has more digits.
+_DIGITS = 18
+#: Longer pairs of texts, by the product of their lengths, have no reason in the table.
+_COMPARED = 100_000_000
+
+_STATES = {"open": False, "confirmed": True, "all": None}
+_ORDERS = ("doubt", "newest", "cluster")
+_DECISIONS = ("keep", "confirm", "undo")
+
+#: A cell that begins with one of these is a formula for a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class View:
+    """What the query of an address asks for: a filter, in the words of the form, and a place."""
+
+    given: dict[str, str]
+    after: str
+
+    @classmethod
+    def of(cls, request: Request) -> View:
+        """Return the view of a request; what is no value counts as not given."""
+        query = request.query_params
+        given = {
+            name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
+            for name in ("search", "source", "since", "until", "from", "to", "state", "order")
+        }
+        for name in ("since", "until"):
+            given[name] = given[name] if _day(given[name]) else ""
+        for name in ("from", "to"):
+            given[name] = given[name] if _share(given[name]) is not None else ""
+        given["state"] = given["state"] if given["state"] in _STATES else "open"
+        given["order"] = given["order"] if given["order"] in _ORDERS else "doubt"
+        value, _, number = query.get("after", "").partition(":")
+        is_place = _share(value) is not None and number.isdecimal() and len(number) <= _DIGITS
+        after = f"{value}:{number}" if is_place else ""
+        return cls(given, after)
+
+    @property
+    def filter(self) -> RemovalFilter:
+        """The filter; days are those of UTC, and the last one is included."""
+        given, until = self.given, _day(self.given["until"])
+        lowest, highest = _share(given["from"]), _share(given["to"])
+        return RemovalFilter(
+            search=given["search"],
+            source=given["source"],
+            since=_day(given["since"]),
+            until=None if until is None else until + timedelta(days=1),
+            min_similarity=0.0 if lowest is None else lowest / 100,
+            max_similarity=1.0 if highest is None else highest / 100,
+            confirmed=_STATES[given["state"]],
+            order=given["order"],
+        )
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything but the order is asked for."""
+        return any(self.given[name] for name in self.given if name not in ("state", "order"))
+
+    def link(self, path: str, **changes: str) -> str:
+        """Return the address of a page with this filter."""
+        values = {name: value for name, value in {**self.given, **changes}.items() if value}
+        for name, default in (("state", "open"), ("order", "doubt")):
+            if values.get(name) == default:
+                del values[name]
+        return path + (f"?{urlencode(values, errors='replace')}" if values else "")
+
+
+def _day(value: str) -> datetime | None:
+    try:
+        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _share(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+@router.get("/removals", include_in_schema=False)
+@page("read")
+async def show(request: Request) -> Response:
+    """Show a page of removals."""
+    store, view = request.app.state.store, View.of(request)
+    words = page_words(language_of_request(request))
+    rows, count = await store.run(lambda: _table(store.index, view, words))
+    more = len(rows) > _ROWS
+    return render(
+        request,
+        "removals",
+        here="removals",
+        view=view,
+        rows=rows[:_ROWS],
+        count=None if view.given["search"] else count,
+        orders=_ORDERS,
+        states=_STATES,
+        next_link=view.link("/removals", after=rows[_ROWS - 1]["position"]) if more else "",
+        first_link=view.link("/removals") if view.after else "",
+        back=view.link("/removals", after=view.after),
+        said=flash(request),
+    )
+
+
+def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]], int]:
+    found = islice(index.removals(view.filter, after=view.after), _ROWS + 1)
+    rows = [{**vars(removal), "reason": _reason(words, removal)} for removal in found]
+    return rows, index.count_removals(view.filter)
+
+
+@router.get("/removals/review", include_in_schema=False)
+@page("read")
+async def review(request: Request) -> Response:
+    """Show the first removal after a place, to be decided."""
+    store, view = request.app.state.store, View.of(request)
+    words = page_words(language_of_request(request))
+    removal, left, sides = await store.run(lambda: _first(store.index, view))
+    here = view.link("/removals/review", after=view.after)
+    following = "" if removal is None else view.link("/removals/review", after=removal.position)
+    # Rendering two long texts takes long, too.
+    answer: Response = await store.run(
+        render,
+        request,
+        "removal",
+        here="removals",
+        removal=removal,
+        reason="" if removal is None else _reason(words, removal),
+        sides=sides,
+        left=left,
+        table=view.link("/removals"),
+        following=following,
+        back=here,
+        said=flash(request),
+    )
+    return answer
+
+
+def _first(index: Index, view: View) -> tuple[Removal | None, int, Sides | None]:
+    removal = next(index.removals(view.filter, after=view.after), None)
+    sides = None
+    if removal is not None:
+        a, b = removal.document.text, removal.kept.text
+        sides = None if a is None or b is None else align_sides(a, b)
+    return removal, index.count_removals(view.filter), sides
+
+
+def _reason(words: Words, removal: Removal) -> str:
+    """Return why a document was removed, in words."""
+    match, kept = removal.document.repeats, removal.kept
+    assert match is not None, "a removed document repeats another"
+    if match.identical:
+        return words("reason_identical")
+    a, b = removal.document.text, kept.text
+    if a is None or b is None or len(a) * len(b) > _COMPARED:
+        return words("reason_similar")
+    compared = compare(a, b)
+    values = {"places": compared.alignment.gaps, "numbers": compared.numbers_differ}
+    if compared.numbers_differ:
+        return words("reason_numbers", **values)
+    return words("reason_places" if compared.alignment.gaps else "reason_frame", **values)
+
+
+@router.post("/removals/decide", include_in_schema=False)
+@page("write")
+async def decide(request: Request) -> Response:
+    """Keep or confirm removals, or undo what was decided; return to the page of the form."""
+    store, form = request.app.state.store, await request.form()
+    decision, back = field(form, "decision"), own_path(field(form, "back"))
+    ids = [id for id in form.getlist("id") if isinstance(id, str)]
+    key = auth.identify(request)
+    done = 0
+    if decision in _DECISIONS:
+        by = None if key is None else key.name
+        done = await store.run(lambda: _decide(store.index, decision, ids, by))
+    said = {"said": decision if done else "nothing", "count": str(done)}
+    if done == 1:
+        said["id"] = ids[0]
+    joint = "&" if "?" in back else "?"
+    return see(f"{back}{joint}{urlencode(said, errors='replace')}")
+
+
+def _decide(index: Index, decision: str, ids: Sequence[str], by: str | None) -> int:
+    decide: Callable[..., None] = getattr(index, decision)
+    done = 0
+    for id in ids:
+        try:
+            decide(id, by=by)
+        except InputError:
+            # Somebody else was faster; the page shows the state.
+            continue
+        done += 1
+    return done
+
+
+def flash(request: Request) -> dict[str, str]:
+    """Return what an action that redirected here did; empty if there was none."""
+    query = request.query_params
+    said = query.get("said", "")
+    if said not in (*_DECISIONS, "nothing"):
+        return {}
+    count = query.get("count", "")
+    return {
+        "said": said,
+        "count": count if count.isdecimal() else "1",
+        "id": query.get("id", "") if said != "nothing" else "",
+    }
+
+
+@router.get("/decisions", include_in_schema=False)
+@page("read")
+async def show_decisions(request: Request) -> Response:
+    """Show what people decided, the latest first."""
+    store, given = request.app.state.store, request.query_params.get("before", "")
+    before = int(given) if given.isdecimal() and len(given) <= _DIGITS else None
+    rows = await store.run(lambda: list(_decided(store.index, before, _EVENTS + 1)))
+    more = len(rows) > _EVENTS
+    return render(
+        request,
+        "decisions",
+        here="decisions",
+        rows=rows[:_EVENTS],
+        next_link=f"/decisions?before={rows[_EVENTS - 1]['number']}" if more else "",
+        first_link="/decisions" if before else "",
+        back="/decisions" + (f"?before={before}" if before else ""),
+        said=flash(request),
+    )
+
+
+def _decided(index: Index, before: int | None, limit: int) -> Iterator[dict[str, Any]]:
+    """Yield decisions with the document; the last one about a document can be undone."""
+    events: Iterator[Event] = islice(index.decisions(before=before), limit)
+    while part := list(islice(events, _EVENTS + 1)):
+        documents = index.get_many([event.id or "" for event in part], texts=False)
+        for event in part:
+            document: Document | None = documents.get(event.id or "")
+            yield {
+                **vars(event),
+                "what": event.details.get("what", ""),
+                "by": event.details.get("by"),
+                "title": None if document is None else document.title,
+                "can_undo": event.is_last and document is not None,
+            }
+
+
+@router.get("/removals.{kind}", include_in_schema=False)
+@page("read")
+async def export_removals(request: Request) -> Response:
+    """Send the removals of a filter as a file: CSV or JSON."""
+    store, view = request.app.state.store, View.of(request)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for removal in islice(store.index.removals(view.filter), _EXPORTED):
+            document, kept, match = removal.document, removal.kept, removal.document.repeats
+            assert match is not None, "a removed document repeats another"
+            yield {
+                "id": document.id,
+                "title": document.title,
+                "source": document.source,
+                "at": document.at.isoformat(),
+                "kept_id": kept.id,
+                "kept_title": kept.title,
+                "similarity": match.similarity,
+                "measure": match.measure,
+                "kind": "identical" if match.identical else "similar",
+                "confirmed": removal.confirmed,
+            }
+
+    return await _file(request, "removals", rows)
+
+
+@router.get("/decisions.{kind}", include_in_schema=False)
+@page("read")
+async def export_decisions(request: Request) -> Response:
+    """Send what people decided as a file: CSV or JSON."""
+    store = request.app.state.store
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for row in _decided(store.index, None, _EXPORTED):
+            names = ("id", "title", "action", "what", "by")
+            yield {"at": row["at"].isoformat(), **{name: row[name] for name in names}}
+
+    return await _file(request, "decisions", rows)
+
+
+async def _file(
+    request: Request, name: str, rows: Callable[[], Iterable[dict[str, Any]]]
+) -> Response:
+    kind = request.path_params["kind"]
+    if kind not in ("csv", "json"):
+        return error_page(request, 404)
+    make = _csv if kind == "csv" else lambda made: orjson.dumps(list(made))
+    body = await request.app.state.store.run(lambda: make(rows()))
+    return Response(
+        body,
+        media_type="text/csv; charset=utf-8" if kind == "csv" else "application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'},
+    )
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    for number, row in enumerate(rows):
+        if not number:
+            writer.writerow(row)
+        cells = ("" if value is None else str(value) for value in row.values())
+        writer.writerow(f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells)
+    return text.getvalue().encode("utf-8-sig", "replace")
