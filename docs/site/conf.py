@@ -43,6 +43,7 @@ guide/sources
 guide/dedup
 guide/repeats
 guide/contamination
+guide/pipelines
 guide/pairs-and-compare
 guide/databases
 guide/check

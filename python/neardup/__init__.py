@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from neardup.explain import Explanation, explain
     from neardup.idf import count_idf
     from neardup.index import Index
+    from neardup.leaks import Leaks, split_leaks
     from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
     from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
@@ -79,6 +80,7 @@ __all__ = [
     "IndexMismatchError",
     "IndexUnavailableError",
     "InputError",
+    "Leaks",
     "MissingDependencyError",
     "NeardupError",
     "OutputError",
@@ -112,6 +114,7 @@ __all__ = [
     "repeats_files",
     "signature_many",
     "sketch_files",
+    "split_leaks",
 ]
 
 #: The module that has each public name: it is imported when the name is first used, so a
@@ -128,6 +131,7 @@ _HOMES = {
         "explain": "Explanation explain",
         "idf": "count_idf",
         "index": "Index",
+        "leaks": "Leaks split_leaks",
         "near": "CandidatePairs FingerprintIndex near_pairs",
         "pairs": "PairsResult pairs pairs_files",
         "papers.check": "check",

@@ -1,6 +1,8 @@
 """What the commands write and print, and their exit codes."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -276,3 +278,38 @@ def test_restore(run):
     result = run("dedup", "in.jsonl", "-o", "k.jsonl", "--restore", "none.txt", code=2)
     assert "none.txt: cannot be read" in result.err
     assert not Path("k.jsonl").exists()
+
+
+def test_leaks_between_splits(run):
+    long = "Which of these rivers flows through three capitals on its way to the sea?"
+    Path("train.jsonl").write_text(json.dumps({"text": long}) + "\n")
+    Path("test.jsonl").write_text(json.dumps({"text": f"Q: {long}"}) + "\n")
+    splits = ("--splits", "train=train.jsonl", "test=test.jsonl")
+    result = run("contamination", *splits, "--report", "leaks.jsonl", "-q")
+    assert [line.split() for line in result.out.splitlines()[1:]] == [
+        ["train", "test", "1", "1", "100.00%"],
+        ["test", "train", "1", "1", "100.00%"],
+    ]
+    assert [(r["split"], r["other"]) for r in records_of("leaks.jsonl")] == [
+        ("train", "test"),
+        ("test", "train"),
+    ]
+    run("contamination", *splits, "--fail-on-duplicates", code=1)
+    for words in ((*splits, "--tests", "test.jsonl"), splits[:2], ("--splits", "train"), ()):
+        run("contamination", *words, code=2)
+
+
+def test_what_a_commit_hook_runs(run):
+    root = Path(__file__).parents[2]
+    entry, arguments = (
+        re.search(rf"^  {name}: (.*)$", (root / ".pre-commit-hooks.yaml").read_text(), re.M)[1]
+        for name in ("entry", "args")
+    )
+    program, *words = [*shlex.split(entry), *json.loads(arguments)]
+    assert program == "neardup"
+    Path("docs").mkdir()
+    Path("docs/a.md").write_text(f"# Notes\n\n{A}{B}\n")
+    run(*words[:-1], "docs", code=0)
+    Path("docs/b.md").write_text(f"# Minutes\n\n{A}{B}\n")
+    assert "a.md" in run(*words[:-1], "docs", code=1).out
+    assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()

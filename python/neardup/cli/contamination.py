@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, file
-from neardup.cli.terminal import end_with_problems
+from neardup.base.validation import bad
+from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, file
+from neardup.cli.terminal import end_with_problems, print_table
 from neardup.contamination import Action
+from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
 
@@ -17,14 +19,23 @@ if TYPE_CHECKING:
 
 def run(
     *,
-    inputs: Inputs,
+    inputs: Annotated[list[str] | None, get_args(Inputs)[1]],
     tests: Annotated[
-        list[str],
+        list[str] | None,
         o.Option(
             "Test items, such as questions, one for each record. Files as INPUT; may be "
             "given several times.",
             o.INPUT,
             metavar="INPUT",
+        ),
+    ],
+    splits: Annotated[
+        list[str] | None,
+        o.Option(
+            "The splits of a data set, each as NAME=FILE, instead of documents and items: which "
+            "items of each split occur in which other split. The first one follows the option.",
+            o.INPUT,
+            metavar="NAME=FILE...",
         ),
     ],
     output: Annotated[
@@ -50,6 +61,7 @@ def run(
             o.OUTPUT,
         ),
     ],
+    fail_on_duplicates: FailOnDuplicates,
     quiet: Quiet,
     **options: Unpack[ContaminationFilesParameters],
 ) -> None:
@@ -62,12 +74,28 @@ def run(
         neardup contamination articles.jsonl --tests questions.jsonl --report found.csv
         neardup contamination dump/ --tests questions.jsonl -o clean.jsonl --report found.jsonl
         neardup contamination articles.jsonl --tests questions.jsonl -o clean.jsonl --do mask
+        neardup contamination --splits train=train.jsonl dev=dev.jsonl test=test.jsonl
     """
     from neardup.cli.watch import Watch
     from neardup.contamination import contamination_files
 
+    if splits:
+        of_documents = {"tests": tests, "output": output, "do": do}
+        found, problems = _leaks([*splits, *(inputs or ())], of_documents, report, quiet, options)
+        if problems:
+            end_with_problems()
+        if fail_on_duplicates and found:
+            raise SystemExit(1)
+        return
+    for name, value in (("inputs", inputs), ("tests", tests)):
+        if not value:
+            raise ParameterError(
+                Message("{parameter:named} must name a file. Got none.", parameter=name)
+            )
     if output is None and report is None:
         report = "-"
+    assert inputs is not None, "refused above"
+    assert tests is not None, "refused above"
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         result = contamination_files(inputs, tests, output, report=report, do=do, **options)
@@ -75,6 +103,49 @@ def run(
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:
         end_with_problems()
+    if fail_on_duplicates and result.summary.findings:
+        raise SystemExit(1)
+
+
+def _leaks(
+    words: list[str],
+    of_documents: dict[str, Any],
+    report: str | None,
+    quiet: bool,
+    options: ContaminationFilesParameters,
+) -> tuple[int, int]:
+    """Print which items of each split occur in which other; return items found and problems."""
+    from neardup.cli.watch import Watch
+    from neardup.leaks import split_leaks
+
+    for name, value in of_documents.items():
+        if value is not None:
+            raise ParameterError(
+                Message("{parameter:named} must be left out with {given[splits]}.", parameter=name)
+            )
+    splits: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise bad("splits", "splits as NAME=FILE, such as train=train.jsonl", word)
+        splits.setdefault(name, []).append(path)
+    options.setdefault("test_text_field", options.get("text_field"))
+    with Watch(quiet=quiet) as watch:
+        options["progress"] = watch
+        leaks = split_leaks(splits, report, **options)
+    columns = [Message("split"), Message("occurs in"), Message("items"), Message("found"), ""]
+    rows = [
+        (
+            pair["split"],
+            pair["other"],
+            f"{pair['items']:,}",
+            f"{pair['found']:,}",
+            f"{pair['found'] / max(pair['items'], 1):.2%}",
+        )
+        for pair in leaks.counts
+    ]
+    print_table(columns, rows, left=(0, 1))
+    return sum(pair["found"] for pair in leaks.counts), leaks.problems
 
 
 def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:

@@ -1,0 +1,133 @@
+"""Which items of a data set's splits occur in its other splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from neardup.base.reprs import ReprMixin
+from neardup.base.validation import bad, check_path, paths_of
+from neardup.contamination import contamination_files
+from neardup.options.groups import ContaminationFilesParameters
+from neardup.options.signatures import completed, takes_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class Leaks(ReprMixin):
+    """Items of splits that occur in other splits.
+
+    Parameters
+    ----------
+    counts : list of dict
+        For each ordered pair of splits: ``split``, ``other``, ``items`` (of the split that are
+        long enough to be looked for), ``short`` (those that are not) and ``found`` (items that
+        occur in the other split).
+    findings : pyarrow.Table
+        One row per occurrence: ``split`` and ``other`` (string), then the columns of
+        `ContaminationResult.findings`, in which ``test_id`` is the item.
+    problems : int
+        Problems in the files, counted at each reading.
+    """
+
+    counts: list[dict[str, Any]]
+    findings: pa.Table
+    problems: int
+
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
+        for pair in self.counts:
+            name = f"{pair['split']} in {pair['other']}"
+            yield name, f"{pair['found']:,} of {pair['items']:,} items"
+
+
+@takes_options
+def split_leaks(
+    splits: Mapping[str, Sequence[str | Path]],
+    report: str | Path | None = None,
+    **options: Unpack[ContaminationFilesParameters],
+) -> Leaks:
+    """Return which items of each split of a data set occur in each other split.
+
+    Parameters
+    ----------
+    splits : dict of str to list of str or Path
+        The files of each split, at least two splits.
+    report : str, Path or None, default=None
+        File for the findings; format by extension.
+    {options}
+
+    Returns
+    -------
+    Leaks
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two splits.
+    InputError, OutputError
+        As for :func:`neardup.contamination_files`.
+
+    Notes
+    -----
+    Each split is read once for each other one; see :func:`neardup.contamination` for when an item
+    occurs in a document.
+
+    Examples
+    --------
+    >>> import json, neardup, pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> question = "Which of these rivers flows through three capitals on its way to the sea?"
+    >>> other = "Who of the following wrote a play about a ferryman and his seven daughters?"
+    >>> splits = {"train": [question, other], "test": [question.upper()]}
+    >>> for name, texts in splits.items():
+    ...     path = pathlib.Path(folder.name, f"{name}.jsonl")
+    ...     _ = path.write_text("".join(json.dumps({"text": text}) + "\\n" for text in texts))
+    ...     splits[name] = [path]
+    >>> for pair in neardup.split_leaks(splits).counts:
+    ...     pair["split"], pair["other"], pair["found"], pair["items"]
+    ('train', 'test', 1, 2)
+    ('test', 'train', 1, 1)
+    >>> folder.cleanup()
+    """
+    import pyarrow as pa
+
+    from neardup.writers import OutputSet, write_rows
+
+    given = completed(split_leaks, options)
+    if not isinstance(splits, Mapping) or len(splits) < 2:
+        raise bad("splits", "the files of at least two splits, by name", splits)
+    files = {name: paths_of(paths, "splits") for name, paths in splits.items()}
+    counts: list[dict[str, Any]] = []
+    tables: list[pa.Table] = []
+    problems = 0
+    with OutputSet() as outputs:
+        output = None
+        if report is not None:
+            output = outputs.open(check_path(report, "report"), force=given["force"])
+        for split, other in permutations(files, 2):
+            result = contamination_files(files[other], files[split], **given)
+            summary, findings = result.summary, result.findings
+            counts.append(
+                {
+                    "split": split,
+                    "other": other,
+                    "items": summary.tests - summary.short,
+                    "short": summary.short,
+                    "found": summary.tests_found,
+                }
+            )
+            names = {"split": split, "other": other}
+            columns = [pa.array([name] * len(findings), pa.string()) for name in names.values()]
+            tables.append(
+                pa.table([*columns, *findings.columns], names=[*names, *findings.column_names])
+            )
+            problems += summary.problems
+        findings = pa.concat_tables(tables)
+        if output is not None:
+            write_rows(output, findings, findings.schema)
+    return Leaks(counts, findings, problems)
