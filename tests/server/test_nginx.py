@@ -1,4 +1,4 @@
-"""examples/nginx.conf in front of two services with one index in PostgreSQL."""
+"""deploy/nginx.conf in front of two services with one index in PostgreSQL."""
 
 import os
 import select
@@ -118,7 +118,7 @@ def site(tmp_path_factory, root):
     for service in services:
         service.wait_until_up()
     port = free_port()
-    nginx = start_nginx(folder, (root / "examples" / "nginx.conf").read_text(), services, port)
+    nginx = start_nginx(folder, (root / "deploy" / "nginx.conf").read_text(), services, port)
     found = Site(folder, services, key, port)
     try:
         until(found.answers, "nginx to answer")
