@@ -75,7 +75,7 @@ def _english(rate):
     texts = [d["text"] for d in reuters.documents]
     ids = [d["id"] for d in reuters.documents]
     ids += [f"copy of {d['id']}" for d in chosen]
-    copies = [edits.copy(d["text"], d["id"]).text for d in chosen]
+    copies = [edits.copy(d["text"], d["id"]) for d in chosen]
     texts += copies
     wanted = {
         (d["id"], f"copy of {d['id']}"): (d["text"], copy)
@@ -193,10 +193,10 @@ def page_published(found):
                 f"{everywhere.precision:.3f} / {everywhere.recall:.3f}",
                 f"{pairs.precision:.3f} / {pairs.recall:.3f}",
                 others,
-                f"{run.seconds:.2f} ({run.fastest:.2f}-{run.slowest:.2f})",
-                "{:.3f} / {:.3f}".format(*PUBLISHED)
-                if run.name.startswith("improved")
-                else "behind",
+                f"{run.seconds:.2f} ({min(run.times):.2f}-{max(run.times):.2f})",
+                {"improved": "{:.3f} / {:.3f}".format(*PUBLISHED), "MinHash": "-"}.get(
+                    run.name.partition(", ")[0], "behind"
+                ),
             ]
         )
     heading = [

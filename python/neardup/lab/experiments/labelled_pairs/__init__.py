@@ -33,7 +33,7 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     own_cut_off,
     sharing_documents,
 )
-from neardup.lab.experiments.labelled_pairs.report import as_json, markdown, tables
+from neardup.lab.experiments.labelled_pairs.report import markdown, tables
 from neardup.lab.experiments.labelled_pairs.result import (
     PairsEvaluation,
     consequence,
@@ -46,7 +46,7 @@ from neardup.recipe import NAMES, Recipe, load_recipe
 __all__ = ["FILES", "MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
 #: Names of all files of the results.
-FILES = file_names(("measures", "pairs"), FIGURES, ("errors.html", "evaluation.json"))
+FILES = file_names(("measures", "pairs"), FIGURES, ("errors.html",))
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
@@ -160,8 +160,7 @@ def evaluate_pairs(
         from neardup.lab.experiments.labelled_pairs.errors_page import errors_page
 
         callbacks.stage("figures and report", None)
-        page = errors_page(result, language=language).encode()
-        others = {"errors.html": page, "evaluation.json": as_json(result)}
+        others = {"errors.html": errors_page(result, language=language).encode()}
         return Report(markdown(result), tables(result), figures(result), others)
 
     return run_experiment(output, FILES, measure, report, force=force)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "published"]
 
 #: Names of all files of the results.
-FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
+FILES = file_names(("runs", "cut_offs", "rates"), FIGURES)
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 #: Shares of edited characters of the rate sweep.
@@ -91,12 +91,12 @@ def published(
         0.10.
     methods : sequence of str or Method, default=None
         Names of :data:`neardup.lab.METHODS`, or methods of your own, to compare
-        at their best cut-offs. None means all of them. The paper's own methods
-        are measured in any case, at the distance 3.
+        at their best cut-offs. None means all of them. The paper's own methods and
+        MinHash are measured in any case, at the distance 3 or the resemblance .5.
     sizes : iterable of int, default=None
-        Numbers of documents to time, each at least 1 and at most all. None
-        means those of 1,000, 2,500 and 5,000 that are less than all. All
-        documents are timed in any case.
+        Numbers of documents for which these are timed, each at least 1 and at most
+        all. None means those of 1,000, 2,500 and 5,000 that are less than all.
+        All documents are timed in any case.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
@@ -123,8 +123,7 @@ def published(
     Notes
     -----
     Deterministic except for the times. Each method runs about twenty times over all
-    documents and fifteen times over fewer: about eight minutes for all methods and
-    12,500 documents on two cores.
+    documents: about seven minutes for all methods and 12,500 documents on two cores.
 
     References
     ----------
@@ -179,7 +178,6 @@ def _measure(
     ]
     runs: list[Run] = []
     sweep: list[Point] = []
-    of_sizes: list[Run] = []
     for method, default in zip(methods, defaults, strict=True):
         swept = experiment.sweep(method)
         sweep += swept
@@ -189,7 +187,6 @@ def _measure(
             experiment.run(method, choice, cut_off, documents)
             for choice, cut_off in ((DEFAULT, default), (BEST, best))
         ]
-        of_sizes += [*(experiment.run(method, BEST, best, size) for size in sizes), runs[-1]]
     lengthened, unchanged = experiment.added()
     return PublishedResult(
         topics=experiment.split.topics,
@@ -204,7 +201,6 @@ def _measure(
         as_published=tuple(paper),
         runs=tuple(runs),
         sweep=tuple(sweep),
-        sizes=tuple(of_sizes),
         rates=tuple(experiment.rates(runs[1::2])),
         folder=folder,
     )

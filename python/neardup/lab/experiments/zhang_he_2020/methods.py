@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +24,13 @@ __all__ = [
     "METHODS",
     "Matches",
     "Method",
-    "Times",
     "find",
     "find_timed",
     "paper_methods",
     "select_methods",
 ]
 
-#: A time is the median of this many runs.
+#: How often a run is timed.
 _REPEATS = 5
 #: Documents of the run before the first timed one, which loads word lists.
 _WARM_UP = 20
@@ -133,7 +131,7 @@ METHODS = (
 
 
 def paper_methods() -> tuple[Method, ...]:
-    """Return the methods of the paper in its order, each with the one cut-off of its comparison.
+    """Return MinHash and the paper's methods in its order, each with one cut-off.
 
     Shingle and traditional SimHash come in two readings each, since the paper does not give
     the sample size and the stop words; `improved` matches short markers as whole words, and as
@@ -145,6 +143,7 @@ def paper_methods() -> tuple[Method, ...]:
     few = sample.replace(sketch={"size": 8})
     inside = load_recipe("improved").replace(weigh={"marker_match": "contains"})
     return (
+        Method("MinHash", "minhash", "threshold", (0.5,)),
         Method("Shingle, sample of 8", few, "threshold", (0.5,)),
         Method("Shingle, sample of 64", sample, "threshold", (0.5,)),
         Method("traditional, stop words kept", with_stop_words, "max_distance", (3,)),
@@ -155,26 +154,17 @@ def paper_methods() -> tuple[Method, ...]:
 
 
 @dataclass(frozen=True)
-class Times:
-    """Seconds of the median of several runs, of its two parts, and of the fastest and slowest."""
-
-    seconds: float
-    sketch_seconds: float
-    search_seconds: float
-    fastest: float
-    slowest: float
-
-
-@dataclass(frozen=True)
-class Matches(Times):
+class Matches:
     """What a method found: pairs `a` and `b` by place, and their distance or similarity.
 
-    The distance is 0 where two identical texts have no fingerprint.
+    The distance is 0 where two identical texts have no fingerprint. `times` are the seconds of
+    each run.
     """
 
     a: Places
     b: Places
     value: Floats
+    times: tuple[float, ...]
 
 
 def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
@@ -188,27 +178,20 @@ def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -
     seconds = time.perf_counter() - begin
     pairs = result.table
     value = pairs["similarity" if method.by_threshold else "distance"].to_numpy()
-    stages = list(result.summary.stages.values())
     return Matches(
         a=places_of(pairs["id_a"]),
         b=places_of(pairs["id_b"]),
         # Texts without a fingerprint are a pair only if they are identical.
         value=np.nan_to_num(value.astype(np.float64)),
-        seconds=seconds,
-        sketch_seconds=stages[0],
-        search_seconds=sum(stages[1:]),
-        fastest=seconds,
-        slowest=seconds,
+        times=(seconds,),
     )
 
 
 def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
-    """Run a method five times and return the run of median time."""
+    """Run a method five times, which finds the same each time."""
     find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
     runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]
-    times = sorted(run.seconds for run in runs)
-    median = next(run for run in runs if run.seconds == statistics.median_low(times))
-    return replace(median, fastest=times[0], slowest=times[-1])
+    return replace(runs[0], times=tuple(run.times[0] for run in runs))
 
 
 def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]:
