@@ -153,7 +153,7 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
-    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    matches = Matches(a, b, np.zeros(len(a)), ())
     first_topic, two, every = scorer.tallies(matches)
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
@@ -171,7 +171,7 @@ def test_documents_count_once(judged):
     repeat = natural[(natural == split.base[second]).any(axis=1)][0]
     rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
     a, b = np.array(rows).T
-    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    matches = Matches(a, b, np.zeros(len(a)), ())
     first_topic, two, every = scorer.document_tallies(matches)
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
@@ -182,7 +182,7 @@ def test_documents_count_once(judged):
 
 def test_only_copies_that_were_searched_with_their_originals_count(judged):
     split, _, scorer = judged
-    nothing = Matches(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
+    nothing = Matches(*(np.array([], np.int64),) * 2, np.array([]), ())
     copy = places(split, 0, copies=True)[0]
     chosen = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
     documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
@@ -211,10 +211,10 @@ def test_a_sweep_filters_inclusively(judged):
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
     by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
-    matches = Matches(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
+    matches = Matches(a, b, np.array([4.0, 5.0]), ())
     assert [(c, s.tp) for c, s in scorer.sweep(matches, by_distance)] == [(3, 0), (4, 1), (5, 2)]
     by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
-    matches = Matches(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
+    matches = Matches(a, b, np.array([0.5, 0.4]), ())
     swept = [(c, s.tp) for c, s in scorer.sweep(matches, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 
