@@ -32,7 +32,7 @@ def test_pairs(run, files):
 
 
 def test_published(run):
-    options = ["--methods", "classic,characters", "--sizes", "10,20"]
+    options = ["--recipes", "classic,characters", "--sizes", "10,20"]
     edits = ["--copies", "edits", "--rate", "0.05"]
     result = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
     verdict, _, rows = (part.splitlines() for part in result.out.split("\n\n"))
@@ -47,7 +47,7 @@ def test_published(run):
     "command",
     [
         ("pairs", *PAIRS, "--recipes", "classic"),
-        ("published", EXAMPLES / "topics", "--methods", "classic", "--sizes", "20"),
+        ("published", EXAMPLES / "topics", "--recipes", "classic", "--sizes", "20"),
     ],
 )
 def test_without_output_the_table_alone(run, files, command):

@@ -120,7 +120,7 @@ REFUSED = {
         "pairs in.jsonl --truth in.jsonl -o out": "must name the columns",
         "published dump -o out": "at least two documents",
         "published dump -o out --sizes 1k": "--sizes must be whole",
-        "published dump -o out --methods best": "--methods",
+        "published dump -o out --recipes best": "recipe",
         "published dump --copies quotes": "--copies must be",
         "published dump --copies edits --rate 0.9": "--rate must be a number",
         "published dump --rate 0.05": "--rate must be left out unless --copies edits",

@@ -10,13 +10,13 @@ import sys
 import pytest
 import zstandard
 
-from neardup import ParameterError
-from neardup.lab import Method, Scores, published
+from neardup import ParameterError, load_recipe
+from neardup.lab import Scores, published
 from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020 import FILES
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, _value, figures
-from neardup.lab.experiments.zhang_he_2020.methods import find, paper_methods
+from neardup.lab.experiments.zhang_he_2020.methods import Method, find, paper_methods
 from neardup.lab.experiments.zhang_he_2020.report import (
     findings,
     markdown,
@@ -28,13 +28,13 @@ from neardup.lab.figures import render
 
 pytestmark = pytest.mark.slow
 
-METHODS = ["general", Method("classic", "classic", "max_distance", tuple(range(0, 13, 3)))]
+RECIPES = ["general", "classic"]
 
 
 @pytest.fixture(scope="module")
 def result(collection_folder, tmp_path_factory):
     output = tmp_path_factory.mktemp("lab") / "made" / "here"
-    options = {"methods": METHODS, "sizes": [10, 44, 20], "workers": 1}
+    options = {"recipes": RECIPES, "sizes": [10, 44, 20], "workers": 1}
     return published(collection_folder, output, copies="edits", **options)
 
 
@@ -112,7 +112,7 @@ PAPER_METHODS = [
 @pytest.fixture(scope="module")
 def reposts(collection_folder):
     """The default copies, not written to files: drawing the figures takes most of the time."""
-    return published(collection_folder, methods=["classic"], sizes=[20])
+    return published(collection_folder, recipes=["classic"], sizes=[20])
 
 
 def test_copies_are_reposts_by_default(reposts, result):
@@ -148,7 +148,7 @@ def as_measured(name, precision, recall, seconds):
     tp = round(1000 * recall)
     scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
     tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
-    method = Method(name, "improved", "max_distance", (3,))
+    method = Method(name, load_recipe("improved"), (3,))
     return Run(method, "paper", 3, 2000, tallies, tallies, (seconds,))
 
 
@@ -225,7 +225,7 @@ def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     # Figures are not drawn, so matplotlib is not needed.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = published(collection_folder, methods=["classic"], sizes=[])
+    result = published(collection_folder, recipes=["classic"], sizes=[])
     assert result.folder is None
     assert "improved" in terminal(result)
     assert list(tmp_path.iterdir()) == []
@@ -262,9 +262,9 @@ def test_nothing_found_is_not_drawn_as_precise():
 
 
 def test_the_same_again_but_for_times(result, collection_folder):
-    options = {"copies": "edits", "methods": METHODS, "sizes": [20, 10]}
+    options = {"copies": "edits", "recipes": RECIPES, "sizes": [20, 10]}
     assert untimed(published(collection_folder, workers=2, **options)) == untimed(result)
-    other = published(collection_folder, **options | {"methods": METHODS[:1], "seed": 1})
+    other = published(collection_folder, **options | {"recipes": RECIPES[:1], "seed": 1})
     assert other.sweep != tuple(point for point in result.sweep if point.method == "general")
 
 
@@ -275,7 +275,8 @@ def test_the_same_again_but_for_times(result, collection_folder):
         ({"copies": "edits", "rate": 0.6}, "'rate' parameter must be a number from 0 to 0.5"),
         ({"rate": 0.05}, "'rate' parameter must be left out unless copies='edits'"),
         ({"copies": "quotes"}, "'copies' parameter must be"),
-        ({"methods": ["none"]}, "'methods' parameter must be"),
+        ({"recipes": ["none"]}, "recipe"),
+        ({"recipes": ["classic", "classic"]}, "'recipes' parameter must be"),
         ({"sizes": [45]}, "'sizes' parameter must be a whole number from 1 to 44"),
         ({"sizes": [0]}, "'sizes' parameter must be"),
         ({"sizes": "12"}, "'sizes' parameter must be a list"),
@@ -283,7 +284,7 @@ def test_the_same_again_but_for_times(result, collection_folder):
     ],
 )
 def test_parameters_out_of_bounds(collection_folder, tmp_path, options, expected):
-    options = {"methods": ["general"], **options}
+    options = {"recipes": ["general"], **options}
     with pytest.raises(ParameterError, match=expected):
         published(collection_folder, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()

@@ -23,6 +23,7 @@ from neardup.base.validation import (
 from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import Documents, Places, read_documents
 from neardup.lab.datasets.labels import Truth, read_truth
+from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.labelled_pairs.figures import FIGURES, figures
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
@@ -134,7 +135,7 @@ def evaluate_pairs(
     check_workers(workers)
     check_flag(force, "force")
     check_choice(language, "language", LANGUAGES)
-    chosen = _check_recipes(recipes)
+    chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
         raise bad("inputs", "a path or a list of paths", inputs)
@@ -229,20 +230,6 @@ def _measure(
         problems=0,
         folder=None,
     )
-
-
-def _check_recipes(
-    recipes: Sequence[str | Path | Recipe] | None,
-) -> Sequence[str | Path | Recipe]:
-    if recipes is None:
-        return [name for name in NAMES if name != _SEGMENTED]
-    if isinstance(recipes, (str, Path, Recipe)) or not recipes:
-        raise bad("recipes", "a list of recipes, at least one", recipes)
-    loaded = [load_recipe(recipe) for recipe in recipes]
-    names = [recipe.name for recipe in loaded]
-    if len(set(names)) < len(names):
-        raise bad("recipes", "recipes with different names", names)
-    return recipes
 
 
 def _located(truth: Truth, documents: Documents) -> Pairs:

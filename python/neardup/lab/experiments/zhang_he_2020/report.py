@@ -78,8 +78,8 @@ comes from the half that takes no part. Edited characters: {rate} of each text{d
 def terminal(result: PublishedResult) -> str:
     """Return the verdict and plain tables: as published, then all methods at two cut-offs."""
     rows = [
-        {"method": run.name, "whose": run.choice} | _row(run)
-        for choice in (BEST, DEFAULT)
+        {"method": run.name, "whose": whose} | _row(run)
+        for whose, choice in (("best", BEST), ("own", DEFAULT))
         for run in result.chosen(choice)
     ]
     parts = [
@@ -89,7 +89,7 @@ def terminal(result: PublishedResult) -> str:
         plain_table(*by_column(list(map(_as_published, result.paper_methods)))),
         *findings(result.as_published, markdown=False),
         "",
-        "All methods: pairs",
+        "All methods: pairs, at the cut-off that is best on other copies, and at the recipe's own",
         plain_table(*by_column(rows)),
     ]
     return "\n".join(parts)

@@ -44,7 +44,7 @@ RIGHT, WRONG, ASIDE = 1, 0, -1
 
 #: Originals with at least this resemblance repeat each other naturally; finding them is no mistake.
 _NATURAL = 0.5
-_RESEMBLES = Method("natural repeats", "shingle", "threshold", (_NATURAL,))
+_RESEMBLES = Method("natural repeats", load_recipe("shingle"), (_NATURAL,))
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Run:
     @property
     def recipe_id(self) -> str:
         """Id of the method's recipe."""
-        return load_recipe(self.method.recipe).id
+        return self.method.recipe.id
 
     @property
     def overall(self) -> Tally:
