@@ -34,7 +34,10 @@ _COLUMNS = (
         N_("F1, unseen cut"),
         N_("each pair is judged by the cut-off that is best on the other pairs; 95 % interval"),
     ),
-    (N_("best cut"), N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits")),
+    (
+        N_("best cut"),
+        N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits; 95 % interval"),
+    ),
     (
         N_("best F1"),
         N_("there, on the pairs that chose it: too good, the more so the fewer pairs there are"),
@@ -73,13 +76,9 @@ def terminal(result: PairsEvaluation, language: str = "en") -> str:
     verdict = "\n".join(map(words, (*sentences(result.choice), *cautions(result))))
     of_settings = ([words(name), *cells] for name, *cells in _setting_rows(result))
     settings = plain_table(list(map(words, _SETTINGS)), of_settings)
-    rows = map(_row, result.measures)
-    names = [name for name in _SHORT.values() if name != "measure"]
-    of_measures = (
-        [in_language(measure_words(row["measure"]), language), *(row[name] for name in names)]
-        for row in rows
-    )
-    measures = plain_table(list(map(words, _SHORT)), of_measures)
+    names, rows = by_column(list(map(_row, result.measures)))
+    of_measures = ([in_language(measure_words(name), language), *cells] for name, *cells in rows)
+    measures = plain_table(list(map(words, names)), of_measures)
     columns = [(words(name), words(text)) for name, text in _COLUMNS]
     width = max(width_of(name) for name, _ in columns)
     explained = "\n".join(f"{padded(name, width)}  {text}" for name, text in columns)
@@ -90,8 +89,6 @@ def markdown(result: PairsEvaluation) -> str:
     """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
     best = result.best
-    rows = [{**_row(measure), "measure": f"`{measure.name}`"} for measure in result.measures]
-    columns = [name for name in rows[0] if name != "recipes"]
     parts = [
         "# Which setting fits these labels",
         f"{pairs:,} labelled pairs, {true:,} of them duplicates, among {len(result.documents):,} "
@@ -100,7 +97,7 @@ def markdown(result: PairsEvaluation) -> str:
         "\n".join(f"- {line}" for line in (*sentences(result.choice), *cautions(result))),
         markdown_table(_SETTINGS, _setting_rows(result)),
         "## All measures",
-        markdown_table(columns, ([row[name] for name in columns] for row in rows)),
+        markdown_table(*by_column(list(map(_row, result.measures)))),
         image("precision_recall", "Precision and recall"),
         f"## Where to cut {best.name}",
         image("cut_offs", "Precision, recall and F1 by cut-off"),
@@ -169,33 +166,18 @@ def cautions(result: PairsEvaluation) -> Iterator[Message]:
         )
 
 
-#: Columns of the table of measures in a terminal: heading, and name in `_row`.
-_SHORT = {
-    N_("measure"): "measure",
-    "F1, unseen cut": "F1, unseen cut",
-    "95 %": "95 %",
-    "best cut": "cut-off",
-    "best F1": "best F1",
-    "own cut": "own",
-    N_("own F1"): "own F1",
-    "recipes": "recipes",
-}
-
-
 def _row(measure: MeasureResult) -> dict[str, str]:
+    """Cells of a measure by heading."""
     measured, sweep, own = measure.measured, measure.sweep, measure.measured.own_cut_off
+    interval = "-".join(f"{end:.4g}" for end in sorted(sweep.interval))
     return {
-        "measure": measure.name,
+        N_("measure"): measure.name,
         "F1, unseen cut": f"{sweep.left_out.f1:.3f}",
         "95 %": _interval(sweep.left_out_interval),
-        "cut-off": measured.bound(sweep.cut_off),
-        "95 % of it": " to ".join(f"{end:.4g}" for end in sorted(sweep.interval)),
+        "best cut": f"{measured.bound(sweep.cut_off)} ({interval})",
         "best F1": f"{sweep.best.f1:.3f}",
-        "precision": f"{sweep.best.precision:.3f}",
-        "recall": f"{sweep.best.recall:.3f}",
-        "own": measured.bound(own),
-        "own F1": "" if measure.default is None else f"{measure.default.f1:.3f}",
-        "AP": f"{sweep.average_precision:.3f}",
+        "own cut": measured.bound(own),
+        N_("own F1"): "" if measure.default is None else f"{measure.default.f1:.3f}",
         "recipes": ", ".join(decider.name for decider in measured.deciders),
     }
 
