@@ -73,7 +73,6 @@ def test_a_split_is_the_same_for_the_same_seed(collection):
         ({}, "must have a topic file such as finance.jsonl. Got none"),
         ({"distractors.jsonl": 2}, "must have a topic file"),
         ({"a.jsonl": 1}, "a.jsonl: must have at least two documents with text. Got 1"),
-        ({"a.jsonl": 2, "a.jsonl.gz": 2}, "must be the only file of its topic"),
         ({"all.jsonl": 2}, "must not be named 'all': the results use this name"),
     ],
 )
