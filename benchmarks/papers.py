@@ -16,20 +16,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import neardup
 from corpora import WORK, read
 from harness import Case
-from neardup.lab import Case as Passage
-from neardup.lab import passage_scores, plant
 from neardup.papers import open_library
 from neardup.papers.align import align
 from neardup.papers.check import Checking
 from neardup.papers.limits import ReportLimits
 from neardup.readers.extracted import FileText
+from planted import Case as Passage
+from planted import plant, scores
 from readings import FOLDER, classified
 from results import memory
 from tables import measured_on, percent, table, wrapped
@@ -116,13 +116,12 @@ def planted(inputs, kind, rate):
     """Return the figures of one kind of planted passages."""
     found, true = [], []
     for hosts, sources in inputs:
-        for paper in plant(hosts, sources, kind=kind, rate=rate, seed=SEED):
-            for name in dict.fromkeys(case.source for case in paper.cases):
-                passages = align(paper.text, sources[name])
-                found += [of_passage(paper.document, name, passage) for passage in passages]
-            true += paper.cases
-    scores = passage_scores(found, true)
-    return asdict(scores) | {"plagdet": scores.plagdet}
+        for text, cases in plant(hosts, sources, kind, rate, SEED):
+            for name in dict.fromkeys(case.source for case in cases):
+                passages = align(text, sources[name])
+                found += [of_passage(cases[0].document, name, passage) for passage in passages]
+            true += cases
+    return scores(found, true)
 
 
 def of_passage(document, source, passage):

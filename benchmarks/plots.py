@@ -1,6 +1,5 @@
 """The plots of the page, in the style of the lab's figures."""
 
-import functools
 import math
 
 from matplotlib.ticker import StrMethodFormatter
@@ -23,8 +22,12 @@ def draw_index(results, path):
 
 def save(path, height, draw, *arguments):
     """Write a figure; equal figures give equal bytes."""
-    files = render({path.stem: (functools.partial(draw, *arguments), height)})
-    path.write_bytes(files[path.name])
+
+    def fill(figure):
+        figure.set_figheight(height)
+        draw(*arguments, figure)
+
+    path.write_bytes(render({path.stem: fill})[path.name])
 
 
 def plot(axes, at, label, x, y, **others):

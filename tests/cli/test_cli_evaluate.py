@@ -1,5 +1,7 @@
 """``neardup evaluate``: the examples that the project carries, options, exit codes."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -30,14 +32,14 @@ def test_pairs(run, files):
 
 
 def test_published(run):
-    options = ["--methods", "classic,characters", "--sizes", "10,20"]
+    options = ["--recipes", "classic,characters", "--sizes", "10,20"]
     edits = ["--copies", "edits", "--rate", "0.05"]
     result = run("evaluate", "published", EXAMPLES / "topics", "-o", "out", *options, *edits)
-    verdict, _, rows, _ = (part.splitlines() for part in result.out.split("\n\n"))
+    verdict, _, rows = (part.splitlines() for part in result.out.split("\n\n"))
     assert verdict[0].startswith("Best on these copies: characters, F1 ")
     assert [row.split()[0] for row in rows[2:]] == ["classic", "characters"] * 2
-    sizes = Path("out/sizes.csv").read_text("utf-8").splitlines()
-    assert [row.split(",")[2] for row in sizes[1:4]] == ["10", "20", "36"]
+    runs = csv.DictReader(io.StringIO(Path("out/runs.csv").read_text("utf-8")))
+    assert {row["documents"] for row in runs} == {"10", "20", "36"}
     assert "5% of the characters edited" in Path("out/report.md").read_text("utf-8")
 
 
@@ -45,7 +47,7 @@ def test_published(run):
     "command",
     [
         ("pairs", *PAIRS, "--recipes", "classic"),
-        ("published", EXAMPLES / "topics", "--methods", "classic", "--sizes", "20"),
+        ("published", EXAMPLES / "topics", "--recipes", "classic", "--sizes", "20"),
     ],
 )
 def test_without_output_the_table_alone(run, files, command):

@@ -35,7 +35,6 @@ def test_from_standard_input_to_standard_output(run, process):
         "fingerprint many.jsonl",
         "index export n.db",
         "index export n.db --whole",
-        "index clusters n.db",
     ],
 )
 def test_a_closed_pipe_is_no_error(run, words, is_begun):
@@ -71,7 +70,6 @@ PRINTING = [
     "index stats n.db --json",
     f"index query n.db {A}",
     "index explain n.db a",
-    "index clusters n.db",
     "index export n.db",
     "index export n.db --whole",
     "index remove n.db b",

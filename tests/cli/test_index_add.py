@@ -66,7 +66,8 @@ def test_add_makes_the_index_and_says_so(run, files):
     assert files() == ["in.jsonl", "new.db"]
     assert "created the index" not in run("index", "add", "new.db", "in.jsonl").err
     assert run("index", "add", "other.db", "-", "-q", stdin=LINES.encode()).err == ""
-    assert [row["id"] for row in records(run("index", "clusters", "other.db").out)] == ["c", "d"]
+    run("index", "export", "other.db", "-o", "kept.jsonl", "--decisions", "dropped.jsonl")
+    assert [row["id"] for row in records(Path("dropped.jsonl").read_text("utf-8"))] == ["c", "d"]
 
 
 def test_duplicates_and_problems_in_the_exit_code(run):
@@ -86,7 +87,8 @@ def test_within(run):
     lines = [json.dumps({"id": id, "text": A, "when": when}) for id, when in rows]
     Path("w.jsonl").write_text("\n".join(lines), "utf-8")
     run("index", "add", "n.db", "w.jsonl", "--at-field", "when", "--within", "7d", "-q")
-    result = records(run("index", "clusters", "n.db").out)
+    run("index", "export", "n.db", "-o", "kept.jsonl", "--decisions", "dropped.jsonl")
+    result = records(Path("dropped.jsonl").read_text("utf-8"))
     assert [(row["id"], row["kept_id"]) for row in result] == [("c", "b")]
 
 

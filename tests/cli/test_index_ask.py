@@ -1,4 +1,4 @@
-"""``neardup index``: query, explain, clusters and stats."""
+"""``neardup index``: query, explain and stats."""
 
 import json
 from pathlib import Path
@@ -49,16 +49,6 @@ def test_explain(run, index):
     found = json.loads(run("index", "explain", index, "bridge", "--json").out)
     assert found["document"]["state"] == "kept"
     assert [row["id"] for row in found["dropped"]] == ["bridge-repost", "bridge-agency"]
-
-
-def test_clusters(run, index):
-    out = run("index", "clusters", index).out
-    assert len(records(out)) == 6
-    run("index", "clusters", index, "-o", "clusters.jsonl")
-    assert Path("clusters.jsonl").read_text("utf-8") == out
-    assert "exists already" in run("index", "clusters", index, "-o", "clusters.jsonl", code=2).err
-    run("index", "clusters", index, "-o", "clusters.csv")
-    assert Path("clusters.csv").read_text("utf-8").startswith("id,kept_id,")
 
 
 def test_no_terminal_takes_an_id_for_a_command(run):

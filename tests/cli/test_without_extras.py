@@ -43,7 +43,6 @@ NEEDS = {
     "index add": "n.db in.jsonl",
     "index backup": "n.db copy.db",
     "index check": "n.db",
-    "index clusters": "n.db",
     "index compact": "n.db",
     "index create": "n.db",
     "index expire": "n.db --older-than 1d",

@@ -31,10 +31,7 @@ def test_the_measured_share_agrees_with_the_rate(rate, least, pool, write):
     for index in range(20):
         text = write(f"text{index}", 30)
         copy = model.copy(text, str(index))
-        # The budget is a whole number of characters.
-        assert copy.touched <= round(rate * len(text))
-        assert copy.touched >= 0.9 * round(rate * len(text)) - 1
-        shares.append(Levenshtein.distance(text, copy.text) / max(len(text), len(copy.text)))
+        shares.append(Levenshtein.distance(text, copy) / max(len(text), len(copy)))
         assert shares[-1] <= rate + 0.5 / len(text)
     assert least * rate <= np.mean(shares) <= rate + 0.001
 
@@ -44,40 +41,24 @@ def test_english_too():
     shares = []
     for index in range(20):
         copy = model.copy(ENGLISH, str(index))
-        shares.append(Levenshtein.distance(ENGLISH, copy.text) / max(len(ENGLISH), len(copy.text)))
+        shares.append(Levenshtein.distance(ENGLISH, copy) / max(len(ENGLISH), len(copy)))
     assert 0.15 <= np.mean(shares) <= 0.2
 
 
 def test_rates_are_drawn_from_two_to_ten_percent(pool, write):
-    model = EditModel(pool)
-    rates = [model.copy(write("one"), str(index)).rate for index in range(300)]
-    assert 0.02 <= min(rates) < 0.025
-    assert 0.095 < max(rates) <= 0.10
-    assert 0.055 < np.mean(rates) < 0.065
-
-
-def test_all_kinds_of_edits_occur(pool, write):
-    model = EditModel(pool, rate=0.3)
-    kinds = {}
-    for index in range(60):
-        text = f"本报讯 {write(f'text{index}', 30)}（完）"
-        for kind, count in model.copy(text, str(index)).counts.items():
-            kinds[kind] = kinds.get(kind, 0) + count
-    operations = ("insertion", "deletion", "replacement", "reordering")
-    levels = ("sentence", "word", "character")
-    expected = {f"{level} {operation}" for level in levels for operation in operations}
-    assert set(kinds) == expected | {"line deletion", "line replacement"}
-    plain = [model.copy(write(f"text{index}"), str(index)).counts for index in range(20)]
-    assert any("line insertion" in counts for counts in plain)
+    model, text = EditModel(pool), write("one", 60)
+    rates = [Levenshtein.distance(text, model.copy(text, str(index))) for index in range(100)]
+    rates = np.array(rates) / len(text)
+    assert 0.015 <= rates.min() < 0.03
+    assert 0.08 < rates.max() <= 0.10
+    assert 0.045 < rates.mean() < 0.065
 
 
 def test_what_is_inserted_comes_from_the_pool():
     model = EditModel(["甲乙丙丁戊己庚辛。"] * 3, rate=0.3)
     text = "".join(f"{index}、" for index in range(200))
-    new = set().union(*(set(model.copy(text, str(index)).text) for index in range(30))) - set(text)
-    lines = {kind for index in range(30) for kind in model.copy(text, str(index)).counts}
+    new = set().union(*(set(model.copy(text, str(index))) for index in range(30))) - set(text)
     assert set("甲乙丙丁戊己庚辛") <= new
-    assert "line insertion" in lines
     # All else is of the lines at head and tail, which are English for numbers.
     assert not {c for c in new if "\u4e00" <= c <= "\u9fff"} - set("甲乙丙丁戊己庚辛")
 
@@ -97,9 +78,7 @@ def test_pinned():
     copy = EditModel(["码头上的吊车昨夜停了。", "渡船改在清晨开出。"], seed=1, rate=0.3).copy(
         "灯塔今天重新点亮，港口的居民都来观看。", "a1"
     )
-    assert copy.text == "【转载】灯塔今天重新点亮，港口的居民都渡船看。"
-    assert copy.touched == 6
-    assert copy.counts == {"line insertion": 1, "word replacement": 1}
+    assert copy == "【转载】灯塔今天重新点亮，港口的居民都渡船看。"
 
 
 @example(text=": ", rate=0.5, id="Z\x89")
@@ -108,11 +87,9 @@ def test_pinned():
     rate=st.floats(0, 0.5),
     id=st.text(max_size=5),
 )
-def test_touched_bounds_the_distance(text, rate, id):
+def test_the_rate_bounds_the_distance(text, rate, id):
     copy = EditModel(["子丑寅卯，辰巳午未。", "one two three."], rate=rate).copy(text, id)
-    assert Levenshtein.distance(text, copy.text) <= copy.touched <= round(rate * len(text))
-    assert bool(copy.counts) == bool(copy.touched)
-    assert copy.touched or copy.text == text
+    assert Levenshtein.distance(text, copy) <= round(rate * len(text))
 
 
 @given(st.text(max_size=80))
@@ -157,4 +134,5 @@ def test_a_pool_that_is_one_text():
     with pytest.raises(ParameterError, match="'seed'"):
         EditModel(["some words"], seed=-1)
     # Where there is no other donor, a text is its own.
-    assert EditModel(["one text of words"], rate=0.5).copy("one text of words", "a").touched
+    text = "one text of words"
+    assert EditModel([text], rate=0.5).copy(text, "a") != text

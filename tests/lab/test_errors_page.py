@@ -1,4 +1,4 @@
-"""The page of errors: rows of differences, escaped, in both languages, at each width."""
+"""The page of errors: texts beside each other, escaped, in both languages, at each width."""
 
 import json
 
@@ -6,60 +6,12 @@ import pytest
 from tests.browser import Tabs, running
 from tests.conftest import ROOT
 
+from neardup.base.messages import in_language
 from neardup.lab import evaluate_pairs
-from neardup.lab.experiments.labelled_pairs.differences import differing_rows
 from neardup.lab.experiments.labelled_pairs.errors_page import errors_page
 
 EXAMPLES = ROOT / "examples" / "evaluate"
 HOSTILE = "<script>window.broken = 1</script><b>\u202e‮ & 渡船"
-
-
-def shown(side):
-    return "".join(text for stretch in side.stretches for text, _ in stretch.parts)
-
-
-def marked(side):
-    return [text for stretch in side.stretches for text, differs in stretch.parts if differs]
-
-
-def test_rows_show_differences_with_the_words_around_them():
-    same = "水位平稳，来往船只照常通行。" * 12
-    a = f"渡船九点开出。{same}票价四元。{same}"
-    b = f"渡船十点开出。{same}票价四元五角。{same}"
-    first, second = differing_rows(a, b)
-    assert (marked(first.a), marked(first.b)) == (["九"], ["十"])
-    assert (marked(second.a), marked(second.b)) == ([], ["五角"])
-    assert not first.a.more_before
-    assert first.a.more_after
-    assert second.a.more_before
-    assert "票价四元" in shown(second.a)
-    assert len(shown(second.a)) < 200
-
-
-def test_texts_without_a_difference_have_one_row():
-    (row,) = differing_rows("渡船 九点开出。", "渡船九点，开出！")
-    assert marked(row.a) == marked(row.b) == []
-    assert shown(row.a) == "渡船 九点开出。"
-    (row,) = differing_rows("", "")
-    assert shown(row.a) == ""
-
-
-def test_a_long_difference_is_shortened_and_counted():
-    (row,) = differing_rows("甲" * 900, "乙" * 100)
-    assert len(shown(row.a)) < 350
-    assert " … 580 … " in shown(row.a)
-    assert marked(row.b) == ["乙" * 100]
-
-
-def test_many_differences_make_several_rows(write):
-    a = write("many", 80)
-    b = a.replace("了", "过了")
-    rows = differing_rows(a, b)
-    assert len(rows) > 3
-    assert max(len(shown(row.b)) for row in rows) < 700
-    # Nothing is left out, and nothing is shown twice.
-    assert "".join(shown(row.a) for row in rows) == a
-    assert "".join(shown(row.b) for row in rows) == b
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +42,11 @@ def test_the_page_has_all_errors_with_their_reasons(result, language):
     assert "<script" not in page
     assert "\u202e" not in page
     assert f"{result.choice.default.accuracy.scores.f1:.3f}" in page
-    message = {"zh": "较短一篇有", "en": "of the shorter text is aligned"}
-    assert page.count(message[language]) == len(errors)
+    for place in errors:
+        assert f"<p>{in_language(result.evidence[place].verdict, language)}</p>" in page
+    # Both texts are whole, with what differs marked.
+    assert page.count('class="pane"') == 2 * len(errors)
+    assert '<em class="differs">' in page
     assert page == errors_page(result, language=language)
 
 
@@ -107,9 +62,9 @@ def test_a_browser_shows_the_page_at_each_width(result, tmp_path):
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.evaluate("window.broken") is None
                 left, right = (
-                    page.locator("article .side").nth(index).bounding_box() for index in (0, 1)
+                    page.locator("article .pane").nth(index).bounding_box() for index in (0, 1)
                 )
-                if width == 360:
+                if width < 900:
                     assert left["y"] + left["height"] <= right["y"]
                 else:
                     assert left["x"] + left["width"] <= right["x"]

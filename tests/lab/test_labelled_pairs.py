@@ -134,34 +134,13 @@ def test_evidence_is_that_of_the_advised_setting(result):
     for pair, evidence, duplicate in zip(result.truth.pairs, result.evidence, called, strict=True):
         # Among so few documents nothing is common.
         alone = neardup.compare(texts[pair.id_a], texts[pair.id_b])
-        comparison = evidence.comparison
-        assert comparison.duplicate == duplicate == alone.duplicate
-        assert comparison.similarity == pytest.approx(alone.similarity)
+        assert evidence.duplicate == duplicate == alone.duplicate
+        assert evidence.similarity == pytest.approx(alone.similarity)
         for name in EVIDENCE:
-            assert getattr(comparison, name) == pytest.approx(getattr(alone, name)), name
-        assert evidence.reasons()[0] == comparison.verdict
-        if comparison.numbers_differ:
-            assert f", {comparison.numbers_differ} differ" in " ".join(evidence.reasons())
+            assert getattr(evidence, name) == pytest.approx(getattr(alone, name)), name
 
 
-@pytest.mark.parametrize(
-    ("pair", "expected"),
-    [
-        ("bridge bridge-longer", "95% of the first text is in the second, which is longer"),
-        ("bridge bridge-cut", "100% of the second text is in the first, which is longer"),
-        ("clinic clinic-edited", "only 18% of all short pieces are in both texts"),
-        ("draw-41 draw-42", "9 agree, 5 differ, 5 of these at the same place of both texts"),
-        ("ferry ferry-retold", "numbers: 6 agree, 3 differ"),
-        ("ferry ferry-repost", "numbers: all 9 agree"),
-    ],
-)
-def test_each_kind_of_pair_is_explained(result, pair, expected):
-    names = [f"{item.id_a} {item.id_b}" for item in result.truth.pairs]
-    reasons = result.evidence[names.index(pair)].reasons()
-    assert any(reason.endswith(expected) for reason in reasons), reasons
-
-
-def test_what_many_documents_share_is_said_to_be_discounted(tmp_path, write):
+def test_what_many_documents_share_is_discounted(tmp_path, write):
     form = write("form", 12)
     texts = {f"{index}": form + write(f"{index}", 6) for index in range(30)}
     texts |= dict.fromkeys("ab", write("again", 8))
@@ -170,9 +149,8 @@ def test_what_many_documents_share_is_said_to_be_discounted(tmp_path, write):
     docs.write_text("\n".join(lines), "utf-8")
     pairs.write_text("id_a\tid_b\tlabel\n3\t23\tno\na\tb\tyes\n", "utf-8")
     common, same = evaluate_pairs(docs, pairs, recipes=["general"]).evidence
-    assert common.undiscounted - common.comparison.weighted_resemblance > 0.1
-    assert any("many documents" in reason for reason in common.reasons())
-    assert not any("many documents" in reason for reason in same.reasons())
+    assert common.weighted_resemblance < common.resemblance - 0.1
+    assert same.weighted_resemblance == same.resemblance == 1
 
 
 def test_consequences_are_those_of_dedup(result):
@@ -239,8 +217,7 @@ def test_the_table_explains_its_columns(result):
 
 
 def test_json_has_intervals_and_the_evidence_of_each_pair(result):
-    values = json.loads((result.folder / "evaluation.json").read_bytes())
-    assert as_json(result) == (result.folder / "evaluation.json").read_bytes()
+    values = json.loads(as_json(result))
     assert values["verdict"]["advised"] == "default"
     for setting in values["settings"].values():
         for name in ("f1", "precision", "recall"):
@@ -249,7 +226,7 @@ def test_json_has_intervals_and_the_evidence_of_each_pair(result):
     assert [pair["id_a"] for pair in values["pairs"]] == [p.id_a for p in result.truth.pairs]
     for pair in values["pairs"]:
         assert set(pair["evidence"]) == set(EVIDENCE)
-        assert "uplicates" in pair["why"][0]
+        assert "uplicates" in pair["why"]
 
 
 @pytest.mark.slow

@@ -47,9 +47,8 @@ def test_without_a_folder_nothing_is_written():
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("file", "file: must be a folder. Got a file instead"),
+        ("file", "file: cannot be created"),
         ("file/below", "below: cannot be created"),
-        ("report.md", "report.md: must be a folder. Got the name of a file instead"),
         ("-", "-: must be a folder. Got standard output instead"),
         ("taken", r"taken.rows\.csv: exists already"),
     ],

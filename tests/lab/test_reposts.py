@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import ParameterError
-from neardup.lab import Repost, RepostModel
+from neardup.lab import RepostModel
 
 ARTICLE = "渡口的新渡轮下周一试航，票价两元，末班船推迟到夜里十一点。" * 30
 
@@ -18,26 +18,26 @@ def made(count=2000, text=ARTICLE, seed=0):
 @given(st.text(), st.text(max_size=5), st.integers(0, 9))
 def test_the_article_is_left_alone(text, id, seed):
     result = RepostModel(seed=seed).copy(text, id)
-    assert result.text == result.head + text + result.tail
+    assert text in result
     assert result == RepostModel(seed=seed).copy(text, id)
 
 
 def test_where_lines_are_added_and_how_much():
-    reposts = made()
-    where = [(bool(repost.head), bool(repost.tail)) for repost in reposts]
+    added = [copy.split(ARTICLE) for copy in made()]
+    where = [(bool(head), bool(tail)) for head, tail in added]
     shares = {place: where.count(place) / len(where) for place in set(where)}
     assert shares[False, False] == pytest.approx(0.07, abs=0.02)
     for place in ((True, False), (False, True), (True, True)):
         assert shares[place] == pytest.approx(0.31, abs=0.04)
-    added = [len(repost.head + repost.tail) for repost in reposts]
+    lengths = [len(head + tail) for head, tail in added]
     # 1.6 % of 900 characters, the median of the news they are made for.
-    assert sum(added) / len(added) == pytest.approx(14, abs=2)
-    assert max(added) < 45
+    assert sum(lengths) / len(lengths) == pytest.approx(14, abs=2)
+    assert max(lengths) < 45
 
 
 def test_lines_are_in_the_language_of_the_text():
-    english = made(200, "The harbour master counted the boats twice on Monday. " * 20)
-    lines = "".join(repost.head + repost.tail for repost in english)
+    article = "The harbour master counted the boats twice on Monday. " * 20
+    lines = "".join(copy.replace(article, "") for copy in made(200, article))
     assert "Source: " in lines
     assert lines.isascii()
 
@@ -46,7 +46,6 @@ def test_seed_and_id_decide():
     assert made(20) == made(20)
     assert made(20) != made(20, seed=1)
     assert len(set(made(20))) > 10
-    assert isinstance(made(1)[0], Repost)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "1"])

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import InputError, ParameterError
-from neardup.lab import METHODS, Method, Scores
+from neardup import InputError, load_recipe
+from neardup.lab import Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.datasets.split import make_split
-from neardup.lab.experiments.zhang_he_2020.methods import Matches, find, select_methods
+from neardup.lab.experiments.zhang_he_2020.methods import Matches, Method, find
 from neardup.lab.experiments.zhang_he_2020.results import ASIDE, RIGHT, WRONG, Scorer
 
 
@@ -73,7 +73,6 @@ def test_a_split_is_the_same_for_the_same_seed(collection):
         ({}, "must have a topic file such as finance.jsonl. Got none"),
         ({"distractors.jsonl": 2}, "must have a topic file"),
         ({"a.jsonl": 1}, "a.jsonl: must have at least two documents with text. Got 1"),
-        ({"a.jsonl": 2, "a.jsonl.gz": 2}, "must be the only file of its topic"),
         ({"all.jsonl": 2}, "must not be named 'all': the results use this name"),
     ],
 )
@@ -153,7 +152,7 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     far = np.flatnonzero(split.topic == -1)
     rows = [(copies[0], split.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
     a, b = np.array(rows).T
-    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    matches = Matches(a, b, np.zeros(len(a)), ())
     first_topic, two, every = scorer.tallies(matches)
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
@@ -171,7 +170,7 @@ def test_documents_count_once(judged):
     repeat = natural[(natural == split.base[second]).any(axis=1)][0]
     rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
     a, b = np.array(rows).T
-    matches = Matches(*(0.0,) * 5, a, b, np.zeros(len(a)))
+    matches = Matches(a, b, np.zeros(len(a)), ())
     first_topic, two, every = scorer.document_tallies(matches)
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
@@ -182,7 +181,7 @@ def test_documents_count_once(judged):
 
 def test_only_copies_that_were_searched_with_their_originals_count(judged):
     split, _, scorer = judged
-    nothing = Matches(*(0.0,) * 5, *(np.array([], np.int64),) * 2, np.array([]))
+    nothing = Matches(*(np.array([], np.int64),) * 2, np.array([]), ())
     copy = places(split, 0, copies=True)[0]
     chosen = np.array([copy, split.base[copy], places(split, 1, copies=True)[0]])
     documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
@@ -210,11 +209,11 @@ def test_a_sweep_filters_inclusively(judged):
     split, _, scorer = judged
     copies = places(split, 0, copies=True)
     a, b = copies, split.base[copies]
-    by_distance = Method("m", "classic", "max_distance", (4, 3, 5))
-    matches = Matches(*(0.0,) * 5, a, b, np.array([4.0, 5.0]))
+    by_distance = Method("m", load_recipe("classic"), (4, 3, 5))
+    matches = Matches(a, b, np.array([4.0, 5.0]), ())
     assert [(c, s.tp) for c, s in scorer.sweep(matches, by_distance)] == [(3, 0), (4, 1), (5, 2)]
-    by_similarity = Method("m", "general", "threshold", (0.4, 0.6, 0.5))
-    matches = Matches(*(0.0,) * 5, a, b, np.array([0.5, 0.4]))
+    by_similarity = Method("m", load_recipe("general"), (0.4, 0.6, 0.5))
+    matches = Matches(a, b, np.array([0.5, 0.4]), ())
     swept = [(c, s.tp) for c, s in scorer.sweep(matches, by_similarity)]
     assert swept == [(0.6, 0), (0.5, 1), (0.4, 2)]
 
@@ -222,7 +221,7 @@ def test_a_sweep_filters_inclusively(judged):
 @pytest.mark.parametrize("name", ["classic", "general"])
 def test_a_filtered_sweep_is_what_the_runs_find(collection, name):
     """For a distance exactly; a similarity may lose what its search does not reach."""
-    (method,) = select_methods([name])
+    method = Method.of(name)
     split = make_split(collection, "test")
     table = split.table("edits")
     scorer = Scorer(split, table)
@@ -238,26 +237,6 @@ def test_a_filtered_sweep_is_what_the_runs_find(collection, name):
 
 def test_identical_texts_without_fingerprint_have_distance_zero():
     table = pa.table({"id": ["0", "1", "2"], "title": ["", "", ""], "text": ["…", "…", "。"]})
-    (method,) = select_methods(["classic"])
+    method = Method.of("classic")
     result = find(method, table, 3)
     assert (result.a.tolist(), result.b.tolist(), result.value.tolist()) == ([0], [1], [0.0])
-
-
-def test_methods():
-    assert select_methods(None) == METHODS
-    method = Method("own", "news", "max_distance", (3, 6))
-    assert [m.name for m in select_methods(["general", method])] == ["general", "own"]
-    assert (method.default, method.loosest) == (3, 6)
-    for bad in ([], ["general", "general"], ["nothing"], "general"):
-        with pytest.raises(ParameterError, match="'methods' parameter must be"):
-            select_methods(bad)
-    with pytest.raises(ParameterError, match="must decide by threshold"):
-        _ = Method("own", "news", "threshold", (0.5,)).default
-    for arguments, name in (
-        (("m", "news", "bits", (3,)), "measure"),
-        (("m", "news", "max_distance", ()), "cut_offs"),
-        (("m", "general", "threshold", (1.5,)), "cut_offs"),
-        ((3, "general", "threshold", (0.5,)), "name"),
-    ):
-        with pytest.raises(ParameterError, match=f"'{name}' parameter must be"):
-            Method(*arguments)

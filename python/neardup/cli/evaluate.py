@@ -142,11 +142,12 @@ def published(
         ),
     ],
     output: Folder,
-    methods: Annotated[
+    recipes: Annotated[
         str | None,
         o.Option(
-            "Methods to compare at their best cut-offs, with commas between them. By default "
-            "all. The paper's own methods are measured in any case.",
+            "Recipes to compare at their best cut-offs: names from `neardup recipes` or .toml "
+            "files, with commas between them. By default eight built-in ones. The paper's own "
+            "methods and MinHash are measured in any case.",
             o.TEXT,
             metavar="NAME,...",
         ),
@@ -171,7 +172,7 @@ def published(
 
     Examples:
         neardup evaluate published topics/ -o results/
-        neardup evaluate published topics/ --copies edits --methods classic,general
+        neardup evaluate published topics/ --copies edits --recipes classic,general
     """
     from neardup.cli.watch import Watch
     from neardup.lab import published as run
@@ -181,7 +182,7 @@ def published(
         result = run(
             data,
             output,
-            methods=_listed(methods),
+            recipes=_listed(recipes),
             sizes=_numbers(sizes, "sizes"),
             progress=watch,
             **options,

@@ -45,7 +45,6 @@ COMMANDS = {
     "index add": "index.add:add",
     "index query": "index.query:query",
     "index explain": "index.query:explain",
-    "index clusters": "index.query:clusters",
     "index stats": "index.query:stats",
     "index remove": "index.remove:remove",
     "index keep": "index.remove:keep",

@@ -10,7 +10,7 @@ import io
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neardup.base.extras import require
@@ -18,8 +18,8 @@ from neardup.base.messages import N_
 
 __all__ = ["COLOURS", "MARKERS", "Figures", "draw_bars", "draw_legend", "draw_lines", "render"]
 
-#: By name: a function that fills an empty figure, and its height in inches.
-Figures = Mapping[str, tuple[Callable[[Any], None], float]]
+#: By name: a function that fills an empty figure.
+Figures = Mapping[str, Callable[[Any], None]]
 
 #: One style per method, in the order of the methods; styles repeat after eight. The colours of
 #: Okabe and Ito, which colour-blind readers can distinguish, with grey for black.
@@ -64,7 +64,8 @@ _STYLE: Mapping[str, Any] = {
     "hatch.linewidth": 0.4,
     "legend.frameon": False,
 }
-_WIDTH = 8.0
+#: In inches.
+_SIZE = (8.0, 4.5)
 _DOTS = 144
 #: How far apart points are drawn that coincide, as a share of the axis.
 _APART = 0.02
@@ -90,8 +91,8 @@ def render(figures: Figures) -> dict[str, bytes]:
         settings.update(_STYLE)
         installed = {font.name for font in font_manager.fontManager.ttflist}
         settings["font.family"] = [_FONT, *(name for name in _FALLBACKS if name in installed)]
-        for name, (fill, height) in figures.items():
-            figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        for name, fill in figures.items():
+            figure = Figure(figsize=_SIZE, layout="constrained")
             FigureCanvasAgg(figure)
             fill(figure)
             for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
@@ -148,18 +149,12 @@ def draw_bars(
     measure: str,
     groups: Sequence[str],
     series: Mapping[str, Sequence[float]],
-    ticks: Iterable[Sequence[float]] = (),
-    ticks_label: str | None = None,
 ) -> None:
-    """Draw a bar for each series in each group, and black ticks across the bars."""
+    """Draw a bar for each series in each group."""
     width = _FILLED / len(series)
-    places = [
-        [group - _FILLED / 2 + width * (index + 0.5) for group in range(len(groups))]
-        for index in range(len(series))
-    ]
     for index, (label, values) in enumerate(series.items()):
         axes.bar(
-            places[index],
+            [group - _FILLED / 2 + width * (index + 0.5) for group in range(len(groups))],
             values,
             width,
             label=label,
@@ -168,10 +163,6 @@ def draw_bars(
             edgecolor="white",
             linewidth=0.4,
         )
-    for index, values in enumerate(ticks):
-        begins, ends = ([x + side * width * 0.45 for x in places[index]] for side in (-1, 1))
-        named = None if index else ticks_label
-        axes.hlines(values, begins, ends, color="black", linewidth=1.4, label=named)
     axes.set_xticks(range(len(groups)), groups)
     axes.tick_params(axis="x", length=0, labelbottom=True)
     axes.set_ylim(0, 1.02)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +28,6 @@ __all__ = [
 
 #: Header and rows by the name of a file, without ``.csv``.
 Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
-
-#: Extensions of result files and other outputs; a folder with one of them is probably a mistake.
-_FILES = (".md", ".txt", ".html", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
 _Result = TypeVar("_Result")
 _Cell = TypeVar("_Cell")
@@ -85,16 +81,11 @@ def run_experiment(
         return measure(None)
     folder = Path(check_path(output, "output"))
     require(N_("Figures"), "lab", "matplotlib")
-    _check_folder(folder)
-    names = list(names)
-    taken = [name for name in names if (folder / name).exists()]
-    if taken and not force:
+    if str(folder) == "-":
         raise OutputError(
             Message(
-                "{file}: exists already. Choose another folder, or replace the "
-                "results in it with {given[force=True]}.",
-                code="exists",
-                file=str(folder / taken[0]),
+                "-: must be a folder. Got standard output instead. The table is printed in any "
+                "case; leave {given[output]} out to get only the table."
             )
         )
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -122,33 +113,6 @@ def run_experiment(
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise if a path is probably not meant as a folder."""
-    if str(folder) == "-":
-        raise OutputError(
-            Message(
-                "-: must be a folder. Got standard output instead. The table is "
-                "printed in any case; leave {given[output]} out to get only the "
-                "table."
-            )
-        )
-    if folder.is_dir():
-        return
-    if os.path.lexists(folder):
-        raise OutputError(
-            Message("{folder}: must be a folder. Got a file instead.", folder=str(folder))
-        )
-    if folder.name.lower().endswith(_FILES):
-        raise OutputError(
-            Message(
-                "{folder}: must be a folder. Got the name of a file instead. Name a "
-                "folder such as {example}.",
-                folder=str(folder),
-                example=str(folder.with_suffix("")),
-            )
-        )
 
 
 def by_column(rows: Sequence[Mapping[str, _Cell]]) -> tuple[list[str], list[list[_Cell]]]:

@@ -11,23 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.lab.metrics import (
     Flags,
     Floats,
+    Numbers,
     Scores,
-    average_precision,
     bootstrap_interval,
     contributions,
     count_scores,
     f1_of_sums,
-    precision_recall_curve,
 )
 
 __all__ = ["Sweep", "best_cut_off", "judge_left_out", "sweep"]
-
-Numbers = npt.NDArray[np.int64]
 
 _RESAMPLES = 1000
 #: Resamples computed in one batch.
@@ -90,8 +86,10 @@ def sweep(
 ) -> Sweep:
     """Return the scores of a measure at all cut-offs, and the best cut-off."""
     likeness = _likeness(values, by_distance)
-    precision, recall, thresholds = precision_recall_curve(likeness, is_true)
-    has_value = np.isfinite(thresholds)
+    distinct, tp, fp = _counts(likeness, is_true)
+    hits = np.cumsum(tp)
+    precision, recall = hits / (hits + np.cumsum(fp)), hits / max(hits[-1], 1)
+    has_value = np.isfinite(distinct)
     folds = np.arange(len(values)) if folds is None else folds
 
     def call(known: Flags) -> Flags:
@@ -103,8 +101,8 @@ def sweep(
     return Sweep(
         precision=precision[has_value],
         recall=recall[has_value],
-        cut_offs=np.abs(thresholds[has_value]),
-        average_precision=average_precision(likeness, is_true),
+        cut_offs=np.abs(distinct[has_value]),
+        average_precision=float(np.sum(precision * np.diff(recall, prepend=0.0))),
         cut_off=abs(cut),
         interval=_cut_off_interval(likeness, is_true, by_distance, seed),
         best=count_scores(taken, is_true),

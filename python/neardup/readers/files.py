@@ -60,16 +60,12 @@ _OTHERS = (
     (b"{\\rtf", N_("an RTF document"), "", _DOCX),
     (b"\x89PNG", _PICTURE, "PNG", _RECOGNIZE),
     (b"\xff\xd8\xff", _PICTURE, "JPEG", _RECOGNIZE),
-    (b"GIF8", _PICTURE, "GIF", ""),
     (b"II*\0", _PICTURE, "TIFF", _RECOGNIZE),
     (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
     (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
     (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
     (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
     (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
-    (b"SQLite format 3\0", N_("an SQLite database"), "", ""),
-    (b"\x7fELF", N_("a program"), "", ""),
-    (b"PAR1", N_("a Parquet file"), "", N_("Rename it to .parquet.")),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -325,7 +321,7 @@ def _text(data: bytes, name: str) -> FileText:
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)
-    notes = _encoding_notes(decoded, declared) + decoded.notes
+    notes = _encoding_notes(decoded) + decoded.notes
     if named_html or is_html(decoded.text):
         file = _extracted("html", read_html(decoded.text), notes)
         return replace(file, encoding=decoded.encoding, certainty=decoded.certainty)
@@ -337,37 +333,14 @@ def _is_zeros(text: str) -> bool:
     return len(text) > 8 and text.count("\0") > 0.6 * len(text)
 
 
-def _encoding_notes(decoded: Decoded, declared: str | None) -> tuple[Message, ...]:
+def _encoding_notes(decoded: Decoded) -> tuple[Message, ...]:
     if decoded.encoding == "utf-8" and decoded.certainty == "certain":
         return ()
     certainty = Message(_CERTAINTIES[decoded.certainty])
-    if declared is None or _same_family(declared, decoded.encoding):
-        return (
-            Message(
-                "Read as {encoding} ({certainty}).", encoding=decoded.encoding, certainty=certainty
-            ),
-        )
-    return (
-        Message(
-            "Read as {encoding} ({certainty}), though the file declares {declared}.",
-            encoding=decoded.encoding,
-            certainty=certainty,
-            declared=declared,
-        ),
+    note = Message(
+        "Read as {encoding} ({certainty}).", encoding=decoded.encoding, certainty=certainty
     )
-
-
-def _same_family(declared: str, encoding: str) -> bool:
-    families = (
-        ("gb2312", "gbk", "gb18030"),
-        ("big5", "big5-hkscs", "big5hkscs"),
-        ("shift_jis", "cp932"),
-        ("euc-kr", "cp949"),
-        ("iso-8859-1", "windows-1252", "cp1252"),
-        ("windows-1251", "cp1251"),
-    )
-    declared = declared.lower()
-    return declared == encoding or any(declared in f and encoding in f for f in families)
+    return (note,)
 
 
 def _markdown_headings(text: str) -> tuple[Heading, ...]:

@@ -171,48 +171,6 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
         yield f"  {common.time_words(event.at)}  {say(common.event_words(event))}"
 
 
-def clusters(
-    *,
-    location: common.Location,
-    output: Annotated[
-        str,
-        file(
-            "Records id, kept_id, similarity, measure, distance; format by extension, - for "
-            "standard output.",
-            "-o",
-            default="-",
-        ),
-    ],
-    force: o.Force,
-) -> None:
-    """List the dropped documents, by the kept ones that they repeat.
-
-    Examples:
-        neardup index clusters news.db
-        neardup index clusters news.db -o clusters.csv
-    """
-    from neardup.writers import REMOVED, open_output, write_rows
-
-    with common.opened(location) as index:
-        common.check_outputs(index, output)
-        with open_output(output, force=force) as file:
-            write_rows(file, _dropped(index), REMOVED)
-
-
-def _dropped(index: Index) -> Iterator[dict[str, Any]]:
-    return (
-        {
-            "id": id,
-            "kept_id": cluster.id,
-            "similarity": match.similarity,
-            "measure": match.measure,
-            "distance": match.distance,
-        }
-        for cluster in index.clusters()
-        for id, match in cluster.dropped
-    )
-
-
 def stats(*, location: common.Location, json: common.Json) -> None:
     """Print sizes and settings.
 

@@ -93,23 +93,13 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
                 "{folder}: must be a folder of topic files. Got none instead.", folder=str(where)
             )
         )
-    files: dict[str, Path] = {}
+    files: dict[str, list[Path]] = {}
     for path in sorted(where.iterdir()):
-        name = next((path.name[: -len(e)] for e in _EXTENSIONS if path.name.endswith(e)), "")
-        if name in files:
-            raise InputError(
-                Message(
-                    "{file}: must be the only file of its topic. Got another instead.",
-                    file=str(path),
-                )
-            )
-        if name:
-            files[name] = path
-    topics = {
-        name: read_documents([path], progress=progress)[0]
-        for name, path in files.items()
-        if name != DISTRACTORS
-    }
+        for extension in _EXTENSIONS:
+            if path.name.endswith(extension):
+                files.setdefault(path.name.removesuffix(extension), []).append(path)
+    topics = {name: read_documents(paths, progress=progress)[0] for name, paths in files.items()}
+    distractors = topics.pop(DISTRACTORS, Documents((), (), ()))
     if not topics:
         raise InputError(
             Message(
@@ -122,7 +112,7 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
             Message(
                 "{file}: must not be named '{name}': the results use this name for "
                 "all topics together. Rename the file.",
-                file=str(files[OVERALL]),
+                file=str(files[OVERALL][0]),
                 name=OVERALL,
             )
         )
@@ -131,13 +121,10 @@ def read_collection(folder: str | Path, *, progress: Progress | None = None) -> 
             raise InputError(
                 Message(
                     "{file}: must have at least two documents with text. Got {found} instead.",
-                    file=str(files[name]),
+                    file=str(files[name][0]),
                     found=len(documents),
                 )
             )
-    distractors = Documents((), (), ())
-    if DISTRACTORS in files:
-        distractors, _ = read_documents([files[DISTRACTORS]], progress=progress)
     return Collection(topics, distractors)
 
 

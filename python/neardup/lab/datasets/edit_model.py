@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.base.messages import Message
@@ -14,7 +13,7 @@ from neardup.exceptions import ParameterError
 from neardup.lab.datasets import sentences as spans
 from neardup.lab.datasets.draws import Draws
 
-__all__ = ["EditModel", "EditedCopy"]
+__all__ = ["EditModel"]
 
 #: A copy's own rate is drawn between these, unless one is given.
 RATES = (0.02, 0.10)
@@ -84,29 +83,6 @@ _HAS_TAIL = re.compile(
 _TAIL_REACH = 80
 
 
-@dataclass(frozen=True)
-class EditedCopy:
-    """An edited copy of a text, and what was done to it.
-
-    Parameters
-    ----------
-    text : str
-        The copy.
-    rate : float
-        The share that was asked for or drawn, in [0, 0.5].
-    touched : int
-        Characters that the edits cost; at most the budget,
-        ``round(rate * len(text))`` of the text copied.
-    counts : dict of str to int
-        Edits by kind, such as ``"word deletion"``; those that occurred.
-    """
-
-    text: str
-    rate: float
-    touched: int
-    counts: dict[str, int] = field(default_factory=dict)
-
-
 class EditModel:
     """Makes edited copies of texts; the same for the same seed and id.
 
@@ -143,11 +119,8 @@ class EditModel:
     Examples
     --------
     >>> model = EditModel(["码头上的吊车昨夜停了。", "渡船改在清晨开出。"], rate=0.2)
-    >>> copy = model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1")
-    >>> copy.touched
-    4
-    >>> copy == model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1")
-    True
+    >>> model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a1")
+    '头塔今天重新上的，港口的居民都来观。'
     """
 
     def __init__(self, pool: Iterable[str], *, seed: int = 0, rate: float | None = None) -> None:
@@ -165,7 +138,7 @@ class EditModel:
         self._seed = check_whole(seed, "seed", 0)
         self._rate = None if rate is None else check_rate(rate)
 
-    def copy(self, text: str, id: str) -> EditedCopy:
+    def copy(self, text: str, id: str) -> str:
         """Return an edited copy of a text.
 
         Parameters
@@ -176,8 +149,8 @@ class EditModel:
 
         Returns
         -------
-        EditedCopy
-            Equal to the text where the budget is below one character.
+        str
+            Equal to the text where the rate is less than one character.
         """
         draw = Draws(f"{self._seed}\n{check_string(id, 'id')}")
         check_string(text, "text")
@@ -185,7 +158,7 @@ class EditModel:
         rate = low + (high - low) * draw.share() if self._rate is None else self._rate
         budget = round(rate * len(text))
         if not budget:
-            return EditedCopy(text, rate, 0)
+            return text
         edits = _Edits(text, draw, _pieces(self._pool, text, draw))
         if draw.share() < _LINES:
             edits.line(budget)
@@ -196,7 +169,7 @@ class EditModel:
             limit += rest * (_LEADING if level == leading else (1 - _LEADING) / 2)
             edits.spend(level, round(limit))
         edits.spend(_LEVELS[-1], budget)
-        return EditedCopy(edits.text(), rate, edits.touched, dict(sorted(edits.counts.items())))
+        return edits.text()
 
 
 def check_rate(value: Any) -> float:
@@ -238,7 +211,6 @@ class _Edits:
             "character": [(i, i + 1) for i, c in enumerate(text) if c != "\n"],
         }
         self.touched = 0
-        self.counts: dict[str, int] = {}
 
     def text(self) -> str:
         """The text as edited."""
@@ -255,11 +227,11 @@ class _Edits:
                     self._before = line
                 else:
                     self._after = line
-                self._count("line", "insertion", len(line))
+                self.touched += len(line)
         elif self._draw.share() < 0.5:
-            self._put("line", "deletion", begin, end, "", limit)
+            self._put(begin, end, "", limit)
         else:
-            self._put("line", "replacement", begin, end, line, limit)
+            self._put(begin, end, line, limit)
 
     def spend(self, level: str, limit: int) -> None:
         """Edit at one level until `limit` characters are touched in all."""
@@ -273,41 +245,32 @@ class _Edits:
         begin, end = spans[index]
         operation = self._draw.pick(_OPERATIONS)
         if operation == "deletion":
-            return self._put(level, operation, begin, end, "", limit)
+            return self._put(begin, end, "", limit)
         if operation == "reordering":
             if level == "sentence":
                 return self._move(begin, end, spans, limit)
             follows = spans[index + 1 : index + 2]
-            return bool(follows) and self._swap(level, (begin, end), follows[0], limit)
+            return bool(follows) and self._swap((begin, end), follows[0], limit)
         if not self._pieces[level]:
             return False
         piece = self._draw.pick(self._pieces[level])
         if operation == "replacement":
-            return self._put(level, operation, begin, end, piece, limit)
+            return self._put(begin, end, piece, limit)
         # What is put before a place takes its first character, unchanged.
         kept = self._text[begin : begin + 1]
-        return self._put(level, operation, begin, begin + 1, piece + kept, limit, len(piece))
+        return self._put(begin, begin + 1, piece + kept, limit, len(piece))
 
-    def _put(
-        self,
-        level: str,
-        operation: str,
-        begin: int,
-        end: int,
-        new: str,
-        limit: int,
-        cost: int | None = None,
-    ) -> bool:
+    def _put(self, begin: int, end: int, new: str, limit: int, cost: int | None = None) -> bool:
         if cost is None:
             cost = max(end - begin, len(new))
         unchanged = new == self._text[begin:end]
         if unchanged or self.touched + cost > limit or not self._take(begin, end):
             return False
         self._now[begin:end] = [new, *[""] * (end - begin - 1)]
-        self._count(level, operation, cost)
+        self.touched += cost
         return True
 
-    def _swap(self, level: str, a: spans.Span, b: spans.Span, limit: int) -> bool:
+    def _swap(self, a: spans.Span, b: spans.Span, limit: int) -> bool:
         """Swap two neighbours; what is between them stays."""
         first, second = self._text[slice(*a)], self._text[slice(*b)]
         # Blanks after a word belong to its position, not to the word.
@@ -320,9 +283,7 @@ class _Edits:
             return False
         rest = self._text[b[0] + len(second) : b[1]]
         self._now[a[0] : b[1]] = [second + between + first + rest, *[""] * (b[1] - a[0] - 1)]
-        # A blank behind a character stays in its place: then nothing was swapped.
-        if cost:
-            self._count(level, "reordering", cost)
+        self.touched += cost
         return True
 
     def _move(self, begin: int, end: int, spans: list[spans.Span], limit: int) -> bool:
@@ -336,7 +297,7 @@ class _Edits:
         self._free[goal] = 0
         self._now[begin:end] = [""] * (end - begin)
         self._now[goal] = self._text[begin:end] + self._text[goal]
-        self._count("sentence", "reordering", cost)
+        self.touched += cost
         return True
 
     def _take(self, begin: int, end: int) -> bool:
@@ -345,11 +306,6 @@ class _Edits:
             return False
         self._free[begin:end] = bytes(end - begin)
         return True
-
-    def _count(self, level: str, operation: str, cost: int) -> None:
-        kind = f"{level} {operation}"
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        self.touched += cost
 
 
 def head_of(text: str) -> spans.Span:

@@ -54,19 +54,10 @@ class Truth:
 def read_truth(path: str | Path) -> Truth:
     """Return the labelled pairs of a file."""
     from neardup.readers.batch import show
+    from neardup.readers.encodings import decode
 
     source = str(path)
-    try:
-        text = read_whole(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            Message(
-                "{file}: must be UTF-8. Got other bytes at {byte}.",
-                code="invalid_utf8",
-                file=source,
-                byte=error.start,
-            )
-        ) from None
+    text = decode(read_whole(path)).text
     first: dict[tuple[str, str], LabelledPair] = {}
     repeated = 0
     for pair in _rows(source, text):
@@ -112,15 +103,12 @@ def _rows(source: str, text: str) -> Iterator[LabelledPair]:
         names = [name.strip() for name in next(lines, [])]
         missing = [name for name in _NEEDED if name not in names]
         if missing:
-            named: str | Message = missing[0]
-            for name in missing[1:]:
-                named = Message("{names} or {last}", names=named, last=name)
             raise InputError(
                 Message(
                     "{file}: line 1: must name the columns id_a, id_b and label, "
                     "separated by tabs or commas. Got none called {names} instead.",
                     file=source,
-                    names=named,
+                    names=", ".join(missing),
                 )
             )
         for row in lines:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neardup.base.validation import check_string, check_whole
 from neardup.lab.datasets.draws import Draws
 from neardup.lab.datasets.sentences import is_chinese
 
-__all__ = ["Repost", "RepostModel"]
+__all__ = ["RepostModel"]
 
 #: Share of re-posts without any line: the article was copied as it is.
 UNCHANGED = 0.07
@@ -63,23 +61,6 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Repost:
-    """A re-post of a text.
-
-    Parameters
-    ----------
-    text : str
-        Head, the text copied, tail.
-    head, tail : str
-        The lines added; empty where there is none.
-    """
-
-    text: str
-    head: str
-    tail: str
-
-
 class RepostModel:
     """Makes re-posts of texts; the same for the same seed and id.
 
@@ -107,14 +88,14 @@ class RepostModel:
     Examples
     --------
     >>> model = RepostModel(seed=1)
-    >>> model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a3").text
+    >>> model.copy("灯塔今天重新点亮，港口的居民都来观看。", "a3")
     '灯塔今天重新点亮，港口的居民都来观看。（北渡晚报 沈渡）'
     """
 
     def __init__(self, *, seed: int = 0) -> None:
         self._seed = check_whole(seed, "seed", 0)
 
-    def copy(self, text: str, id: str) -> Repost:
+    def copy(self, text: str, id: str) -> str:
         """Return a re-post of a text.
 
         Parameters
@@ -125,7 +106,7 @@ class RepostModel:
 
         Returns
         -------
-        Repost
+        str
         """
         draws = Draws(f"repost\n{self._seed}\n{check_string(id, 'id')}")
         chinese = is_chinese(check_string(text, "text"))
@@ -136,7 +117,7 @@ class RepostModel:
                 head = _line(_HEADS[chinese], chinese, draws)
             if place != "head":
                 tail = _line(_TAILS[chinese], chinese, draws)
-        return Repost(f"{head}{text}{tail}", head, tail)
+        return f"{head}{text}{tail}"
 
 
 def _line(templates: tuple[str, ...], chinese: bool, draws: Draws) -> str:

@@ -59,7 +59,7 @@ class Split:
             model = EditModel(self.pool, seed=self.seed, rate=rate)
         texts = list(self.documents.texts)
         for place in np.flatnonzero(~self.untouched).tolist():
-            texts[place] = model.copy(texts[place], self.documents.ids[place]).text
+            texts[place] = model.copy(texts[place], self.documents.ids[place])
         return self.documents.table(texts)
 
 

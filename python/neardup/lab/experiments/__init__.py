@@ -1,1 +1,25 @@
-"""Experiments: methods compared on made copies, measures compared on labelled pairs."""
+"""The experiments of the lab, one package each; both compare recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from neardup.base.validation import bad
+from neardup.recipe import Recipe, load_recipe
+
+__all__ = ["check_recipes"]
+
+
+def check_recipes(
+    recipes: Sequence[str | Path | Recipe] | None, usual: Sequence[str]
+) -> Sequence[str | Path | Recipe]:
+    """Return the recipes to compare as they were given, by default the usual ones."""
+    if recipes is None:
+        return usual
+    if isinstance(recipes, (str, Path, Recipe)) or not recipes:
+        raise bad("recipes", "a list of recipes, at least one", recipes)
+    names = [load_recipe(recipe).name for recipe in recipes]
+    if len(set(names)) < len(names):
+        raise bad("recipes", "recipes with different names", names)
+    return recipes

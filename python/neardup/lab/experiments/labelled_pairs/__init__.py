@@ -23,6 +23,7 @@ from neardup.base.validation import (
 from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import Documents, Places, read_documents
 from neardup.lab.datasets.labels import Truth, read_truth
+from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.labelled_pairs.figures import FIGURES, figures
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
@@ -33,7 +34,7 @@ from neardup.lab.experiments.labelled_pairs.measures import (
     own_cut_off,
     sharing_documents,
 )
-from neardup.lab.experiments.labelled_pairs.report import as_json, markdown, tables
+from neardup.lab.experiments.labelled_pairs.report import markdown, tables
 from neardup.lab.experiments.labelled_pairs.result import (
     PairsEvaluation,
     consequence,
@@ -46,7 +47,7 @@ from neardup.recipe import NAMES, Recipe, load_recipe
 __all__ = ["FILES", "MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
 #: Names of all files of the results.
-FILES = file_names(("measures", "pairs"), FIGURES, ("errors.html", "evaluation.json"))
+FILES = file_names(("measures", "pairs"), FIGURES, ("errors.html",))
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
@@ -134,7 +135,7 @@ def evaluate_pairs(
     check_workers(workers)
     check_flag(force, "force")
     check_choice(language, "language", LANGUAGES)
-    chosen = _check_recipes(recipes)
+    chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
         raise bad("inputs", "a path or a list of paths", inputs)
@@ -160,8 +161,7 @@ def evaluate_pairs(
         from neardup.lab.experiments.labelled_pairs.errors_page import errors_page
 
         callbacks.stage("figures and report", None)
-        page = errors_page(result, language=language).encode()
-        others = {"errors.html": page, "evaluation.json": as_json(result)}
+        others = {"errors.html": errors_page(result, language=language).encode()}
         return Report(markdown(result), tables(result), figures(result), others)
 
     return run_experiment(output, FILES, measure, report, force=force)
@@ -230,20 +230,6 @@ def _measure(
         problems=0,
         folder=None,
     )
-
-
-def _check_recipes(
-    recipes: Sequence[str | Path | Recipe] | None,
-) -> Sequence[str | Path | Recipe]:
-    if recipes is None:
-        return [name for name in NAMES if name != _SEGMENTED]
-    if isinstance(recipes, (str, Path, Recipe)) or not recipes:
-        raise bad("recipes", "a list of recipes, at least one", recipes)
-    loaded = [load_recipe(recipe) for recipe in recipes]
-    names = [recipe.name for recipe in loaded]
-    if len(set(names)) < len(names):
-        raise bad("recipes", "recipes with different names", names)
-    return recipes
 
 
 def _located(truth: Truth, documents: Documents) -> Pairs:

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base import __version__
 from neardup.base.messages import in_language
-from neardup.lab.experiments.labelled_pairs.differences import differing_rows
 from neardup.lab.experiments.labelled_pairs.report import cautions
 from neardup.lab.experiments.labelled_pairs.settings import sentences
 from neardup.pages.templating import render
 from neardup.pages.words import load_words
+from neardup.papers.align import align_sides
 
 if TYPE_CHECKING:
     from neardup.lab.experiments.labelled_pairs.result import PairsEvaluation
 
 __all__ = ["errors_page"]
 
-#: Errors of each kind that are shown, and differences of one of them.
-_ERRORS, _ROWS = 20, 8
+#: Errors of each kind that are shown.
+_ERRORS = 20
 
 
 def errors_page(result: PairsEvaluation, *, language: str = "zh") -> str:
@@ -31,7 +31,7 @@ def errors_page(result: PairsEvaluation, *, language: str = "zh") -> str:
     return render(
         "errors.html",
         load_words(language, "errors"),
-        files=("report.css",),
+        files=("report.css", "sides.css"),
         result=result,
         choice=choice,
         version=__version__,
@@ -48,15 +48,11 @@ def _error(result: PairsEvaluation, place: int, language: str) -> dict[str, Any]
     """Return what the page shows of a pair that the advised setting is wrong about."""
     pair, documents = result.truth.pairs[place], result.documents
     of_pair = (int(result.pairs.a[place]), int(result.pairs.b[place]))
-    texts = [documents.texts[document] for document in of_pair]
-    rows = differing_rows(*texts)
     return {
         "names": (pair.id_a, pair.id_b),
         "titles": [documents.titles[document] for document in of_pair],
-        "texts": texts,
+        "sides": align_sides(*(documents.texts[document] for document in of_pair)),
         "label": pair.label,
         "confidence": pair.confidence,
-        "reasons": [in_language(reason, language) for reason in result.evidence[place].reasons()],
-        "rows": rows[:_ROWS],
-        "more": max(len(rows) - _ROWS, 0),
+        "verdict": in_language(result.evidence[place].verdict, language),
     }

@@ -14,34 +14,6 @@ __all__ = ["FIGURES", "figures"]
 
 #: Most curves in one figure; more would be unreadable.
 _CURVES = 5
-_TRUE, _OTHER, _GREY = COLOURS[0], COLOURS[5], "#777777"
-
-
-def _measures(figure: Any, result: PairsEvaluation) -> None:
-    """F1 left out with its interval, the flattering best, and the default's."""
-    axes = figure.add_subplot()
-    measures = result.measures
-    places = list(range(len(measures)))
-    left_out = [m.sweep.left_out.f1 for m in measures]
-    for place, measure in zip(places, measures, strict=True):
-        axes.plot(measure.sweep.left_out_interval, (place, place), color=_TRUE, linewidth=1.4)
-    axes.plot(left_out, places, "o", color=_TRUE, label="unseen cut-off, 95 % interval")
-    best = [m.sweep.best.f1 for m in measures]
-    axes.plot(best, places, "|", color="black", markersize=11, label="best cut-off in sample")
-    defaults = [(m.default.f1, i) for i, m in enumerate(measures) if m.default is not None]
-    if defaults:
-        x, y = zip(*defaults, strict=True)
-        axes.plot(x, y, "D", color=COLOURS[1], markersize=5, label="recipe's own cut-off")
-    names = [m.name + (" (best)" if m is result.best else "") for m in measures]
-    axes.set_yticks(places, names)
-    axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
-    axes.set_xlim(0, 1.02)
-    axes.set_xlabel("F1")
-    axes.set_title("How well each measure tells duplicates")
-    figure.legend(loc="outside lower center", ncols=3)
 
 
 def _curves(figure: Any, result: PairsEvaluation) -> None:
@@ -97,7 +69,7 @@ def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
     default = best.measured.own_cut_off
     if default is not None:
         bound = best.measured.bound(default)
-        axes.axvline(default, color=_GREY, linestyle="--", linewidth=1.2, label=f"own: {bound}")
+        axes.axvline(default, color="#777777", linestyle="--", linewidth=1.2, label=f"own: {bound}")
     axes.set_ylim(0, 1.02)
     if not best.measured.by_distance:
         axes.set_xlim(0, 1.02)
@@ -106,61 +78,16 @@ def _cut_offs(figure: Any, result: PairsEvaluation) -> None:
     figure.legend(loc="outside lower center", ncols=3)
 
 
-def _values(figure: Any, result: PairsEvaluation) -> None:
-    """Each pair as a dot in the row of its label."""
-    best = result.best
-    axes = figure.add_subplot()
-    labels = list(result.truth.labels.items())
-    places = {label: place for place, (label, _) in enumerate(labels)}
-    # Spread by a fixed pattern, so that equal values stay apart.
-    seen = dict.fromkeys(places, 0)
-    for pair, value in zip(result.truth.pairs, best.measured.values.tolist(), strict=True):
-        shift = ((seen[pair.label] * 0.381966) % 1 - 0.5) * 0.5
-        seen[pair.label] += 1
-        axes.plot(
-            value,
-            places[pair.label] + shift,
-            "o" if pair.duplicate else "s",
-            color=_TRUE if pair.duplicate else _OTHER,
-            markersize=5,
-            alpha=0.75,
-            clip_on=False,
-        )
-    axes.axvline(best.sweep.cut_off, color="black", linewidth=1.2)
-    axes.set_yticks(
-        range(len(labels)),
-        [f"{label} ({count})" for label, (_, count) in labels],
-    )
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
-    if not best.measured.by_distance:
-        axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel(_axis(result))
-    bound = best.measured.bound(best.sweep.cut_off)
-    axes.set_title(f"Values of {best.name} by label; the line is the cut-off {bound}")
-
-
 def _axis(result: PairsEvaluation) -> str:
     by_distance = result.best.measured.by_distance
     return f"distance by {result.best.name}, bits" if by_distance else result.best.name
 
 
-#: How each figure is drawn: F1 of all measures; their curves; precision, recall and F1 of the
-#: best measure that dedup can decide by, at all its cut-offs; its values by label.
-FIGURES = {
-    "measures": _measures,
-    "precision_recall": _curves,
-    "cut_offs": _cut_offs,
-    "values": _values,
-}
+#: How each figure is drawn: the curves of the best measures; precision, recall and F1 of the best
+#: measure that dedup can decide by, at all its cut-offs.
+FIGURES = {"precision_recall": _curves, "cut_offs": _cut_offs}
 
 
 def figures(result: PairsEvaluation) -> Figures:
     """Return how to draw the figures of an evaluation, by the names in `FIGURES`."""
-    heights = (1.9 + 0.32 * len(result.measures), 5.2, 4.5, 1.6 + 0.6 * len(result.truth.labels))
-    return {
-        name: (partial(fill, result=result), height)
-        for (name, fill), height in zip(FIGURES.items(), heights, strict=True)
-    }
+    return {name: partial(fill, result=result) for name, fill in FIGURES.items()}

@@ -6,20 +6,18 @@ compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import neardup
-from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.compare import Comparison, compare_documents
 from neardup.lab.datasets.collection import Documents
-from neardup.lab.metrics import Flags, Floats
+from neardup.lab.metrics import Flags, Floats, Numbers
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
@@ -29,7 +27,6 @@ from neardup.recipe.text_inputs import prepared
 __all__ = [
     "EVIDENCE",
     "Decider",
-    "Evidence",
     "Measured",
     "PairJudge",
     "Pairs",
@@ -38,8 +35,6 @@ __all__ = [
     "own_cut_off",
     "sharing_documents",
 ]
-
-Numbers = npt.NDArray[np.int64]
 
 #: Fields of a comparison that are evidence, in the order of the tables.
 EVIDENCE = (
@@ -55,17 +50,6 @@ EVIDENCE = (
     "short",
     "edit_similarity",
 )
-#: A smaller discount for common text explains nothing.
-_NOTABLE = 0.05
-#: From this containment on, one text is said to lie in the other.
-_CONTAINED = 0.8
-#: Below this resemblance, two texts of which one lies in the other differ in length.
-_MUCH_LONGER = 0.7
-#: From this share on, texts are said to align; and if their resemblance is so much lower, the
-#: edits are scattered.
-_ALIGNED, _SCATTERED = 0.5, 0.3
-#: Fewer replacements that recur are not mentioned.
-_RECURRING = 3
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
 
@@ -116,70 +100,6 @@ def sharing_documents(pairs: Pairs) -> Numbers:
     return of_pairs
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """A pair compared by a recipe, with text discounted that many documents share.
-
-    `undiscounted` is the weighted resemblance without that discount.
-    """
-
-    comparison: Comparison
-    undiscounted: float
-
-    def reasons(self) -> list[Message]:
-        """Return why the verdict is as it is: the verdict, then what was found in the texts."""
-        return list(self._reasons())
-
-    def _reasons(self) -> Iterator[Message]:
-        comparison = self.comparison
-        if isinstance(comparison.verdict, Message):
-            yield comparison.verdict
-        if self.undiscounted - comparison.weighted_resemblance >= _NOTABLE:
-            yield Message(
-                "they share {shared} of their text, but much of it is in many "
-                "documents; discounted, {left} is left",
-                shared=f"{self.undiscounted:.0%}",
-                left=f"{comparison.weighted_resemblance:.0%}",
-            )
-        yield Message(
-            "{share} of the shorter text is aligned with the other text, in the same order",
-            share=f"{comparison.aligned:.0%}",
-        )
-        alignment = comparison.alignment
-        if alignment.at_end:
-            yield Message("what they share is the end of both, a signature or a footer")
-        if alignment.recurring >= _RECURRING:
-            yield Message(
-                "{count} of {all} replacements repeat another",
-                count=alignment.recurring,
-                all=alignment.replacements,
-            )
-        contained = max(comparison.containment_a, comparison.containment_b)
-        is_scattered = comparison.aligned - self.undiscounted >= _SCATTERED
-        if contained >= _CONTAINED and comparison.resemblance < _MUCH_LONGER:
-            sentence = N_("{share} of the second text is in the first, which is longer")
-            if comparison.containment_a >= comparison.containment_b:
-                sentence = N_("{share} of the first text is in the second, which is longer")
-            yield Message(sentence, share=f"{contained:.0%}")
-        elif comparison.aligned >= _ALIGNED and is_scattered:
-            yield Message(
-                "the differences are scattered: only {share} of all short pieces are in both texts",
-                share=f"{self.undiscounted:.0%}",
-            )
-        counts = {"agree": comparison.numbers_agree, "differ": comparison.numbers_differ}
-        if comparison.numbers_replaced:
-            yield Message(
-                "numbers: {agree} agree, {differ} differ, {replaced} of these at the "
-                "same place of both texts",
-                **counts,
-                replaced=comparison.numbers_replaced,
-            )
-        elif comparison.numbers_differ:
-            yield Message("numbers: {agree} agree, {differ} differ", **counts)
-        elif comparison.numbers_agree:
-            yield Message("numbers: all {agree} agree", agree=comparison.numbers_agree)
-
-
 class PairJudge:
     """Compares labelled pairs within their collection, which says what is common text.
 
@@ -199,10 +119,10 @@ class PairJudge:
         both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
         return np.array([self._judge(a, b, measure)["similarity"] for a, b in both], np.float64)
 
-    def evidence(self, pairs: Pairs, recipe: Recipe) -> tuple[Evidence, ...]:
-        """Return each pair's evidence by the recipe of this object, perhaps with other bounds."""
+    def evidence(self, pairs: Pairs, recipe: Recipe) -> tuple[Comparison, ...]:
+        """Compare each pair by the recipe of this object, perhaps with other bounds."""
         both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-        return tuple(self._evidence(a, b, recipe) for a, b in both)
+        return tuple(self._compare(a, b, recipe) for a, b in both)
 
     def _judge(self, a: int, b: int, measure: str) -> dict[str, Any]:
         from neardup import _core
@@ -212,17 +132,19 @@ class PairJudge:
         )
         return judgement
 
-    def _evidence(self, a: int, b: int, recipe: Recipe) -> Evidence:
+    def _compare(self, a: int, b: int, recipe: Recipe) -> Comparison:
         from neardup import _core
 
         texts = (self._texts[a], self._texts[b])
-        normalized = [self._core.normalize(text) for text in texts]
         content = self._judge(a, b, "content")
-        alone = _core.content(*normalized, shingle=self._shingle, counted=[], entries=1)
-        content["resemblance"] = (content["weighed"] or alone)["resemblance"]
-        edits = _core.edit_similarity(*texts)
-        comparison = compare_documents(self._corpus, a, b, recipe, content, edits)
-        return Evidence(comparison, alone["resemblance"])
+        # What many documents share is discounted, also where the similarity is not weighed.
+        if content["weighed"] is None:
+            normalized = [self._core.normalize(text) for text in texts]
+            alone = _core.content(*normalized, shingle=self._shingle, counted=[], entries=1)
+            content["resemblance"] = alone["resemblance"]
+        else:
+            content["resemblance"] = content["weighed"]["resemblance"]
+        return compare_documents(self._corpus, a, b, recipe, content, _core.edit_similarity(*texts))
 
 
 @dataclass(frozen=True)
@@ -272,7 +194,7 @@ def measure_all(
     pairs: Pairs,
     recipes: Sequence[str | Path | Recipe],
     judge: PairJudge,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[Comparison],
     *,
     workers: int = 0,
     progress: Progress | None = None,
@@ -307,12 +229,12 @@ def measure_all(
             decides = (Decider(recipe, loaded.name, None),)
         sketched.append(Measured(loaded.name, "sketch", by_distance, values, decides))
     progress.stage("texts", None)
-    shingle = evidence[0].comparison.shingle
+    shingle = evidence[0].shingle
     by_name = {
         measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
         for measure in measures_of_texts()
     }
-    weighted = [of.comparison.weighted_resemblance for of in evidence]
+    weighted = [of.weighted_resemblance for of in evidence]
     by_name["weighted resemblance"] = np.array(weighted, np.float64)
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.

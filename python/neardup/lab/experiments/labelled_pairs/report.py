@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import orjson
 
 import neardup
@@ -17,7 +16,7 @@ from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
 from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
 from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setting, sentences
-from neardup.lab.metrics import Scores, count_scores
+from neardup.lab.metrics import Scores
 from neardup.lab.report import Tables, by_column, image, markdown_table
 
 __all__ = ["as_json", "cautions", "markdown", "tables", "terminal"]
@@ -35,7 +34,10 @@ _COLUMNS = (
         N_("F1, unseen cut"),
         N_("each pair is judged by the cut-off that is best on the other pairs; 95 % interval"),
     ),
-    (N_("best cut"), N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits")),
+    (
+        N_("best cut"),
+        N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits; 95 % interval"),
+    ),
     (
         N_("best F1"),
         N_("there, on the pairs that chose it: too good, the more so the fewer pairs there are"),
@@ -54,34 +56,14 @@ _CHOICE = N_(
 )
 
 _HOW = """\
-## How to read this
+*Unseen*: each pair is judged by what is best on the other pairs, **cut** by a cut-off, **choice**
+by a measure and a cut-off. **best F1** is that of the cut-off that is best on these very pairs, and
+flatters. Cut-offs are inclusive; **own** is that of the first recipe that decides by the measure.
+95 % intervals are percentiles of 1,000 resamples of the pairs. The guide, *Measure methods and
+thresholds*, defines all figures.
 
-- **unseen cut**: each pair is judged by the cut-off that is best on the other pairs. Pairs that
-  share a document, or pairs of one `group` if the labels have several, are left out together.
-  **best F1** is that of the cut-off that is best on these very pairs. It flatters; the difference
-  says how much.
-- **unseen choice**: each pair is judged by the measure, of those that a recipe can decide by, and
-  the cut-off that are best on the other pairs. So its F1 may be lower than that of the same
-  measure with an unseen cut. The figures of the default are of all pairs: it was not chosen on
-  them.
-- Cut-offs are inclusive: `≥` a similarity, `≤` a distance in bits. A best cut-off lies about
-  half-way between the last pair that it takes and the next one.
-- **95 %** intervals are percentiles of 1,000 resamples of the pairs; pairs that share a document
-  are drawn together. That of a cut-off has the best cut-offs of the resamples.
-- **own** is the cut-off of the recipe that decides by the measure; the first one, where several do.
-- **lead**: how much higher the F1 of the best measure is, 95 % interval of paired resamples. Where
-  it holds 0, these pairs do not tell which of the two is better.
-- `weighted resemblance` discounts text that many documents of the collection share;
-  `containment(5)` is the share of one text that lies in the other, by the same discount;
-  `aligned` is the edit similarity by words, or by characters of scripts without spaces.
-- The values are exact. A search by fingerprints or signatures may besides miss pairs:
-  `neardup plan` says how many.
-
-## Files
-
-`errors.html` has the errors side by side; `evaluation.json` everything, for programs;
-`measures.csv` all figures of the measures; `pairs.csv` all values and the evidence of each pair.
-Figures are there as SVG and PNG.
+`errors.html` has the errors side by side; `measures.csv` all figures of the measures; `pairs.csv`
+all values and the evidence of each pair.
 """
 
 
@@ -91,16 +73,12 @@ def terminal(result: PairsEvaluation, language: str = "en") -> str:
     def words(text: str) -> str:
         return in_language(text if isinstance(text, Message) else Message(text), language)
 
-    verdict = "\n".join(map(words, _verdict(result, plain=True)))
+    verdict = "\n".join(map(words, (*sentences(result.choice), *cautions(result))))
     of_settings = ([words(name), *cells] for name, *cells in _setting_rows(result))
     settings = plain_table(list(map(words, _SETTINGS)), of_settings)
-    rows = map(_row, result.measures)
-    names = [name for name in _SHORT.values() if name != "measure"]
-    of_measures = (
-        [in_language(measure_words(row["measure"]), language), *(row[name] for name in names)]
-        for row in rows
-    )
-    measures = plain_table(list(map(words, _SHORT)), of_measures)
+    names, rows = by_column(list(map(_row, result.measures)))
+    of_measures = ([in_language(measure_words(name), language), *cells] for name, *cells in rows)
+    measures = plain_table(list(map(words, names)), of_measures)
     columns = [(words(name), words(text)) for name, text in _COLUMNS]
     width = max(width_of(name) for name, _ in columns)
     explained = "\n".join(f"{padded(name, width)}  {text}" for name, text in columns)
@@ -111,22 +89,18 @@ def markdown(result: PairsEvaluation) -> str:
     """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
     best = result.best
-    rows = [{**_row(measure), "measure": f"`{measure.name}`"} for measure in result.measures]
-    columns = [name for name in rows[0] if name != "recipes"]
     parts = [
         "# Which setting fits these labels",
         f"{pairs:,} labelled pairs, {true:,} of them duplicates, among {len(result.documents):,} "
         f"documents. neardup {neardup.__version__}.",
         "## Verdict",
-        "\n".join(f"- {line}" for line in _verdict(result, plain=False)),
+        "\n".join(f"- {line}" for line in (*sentences(result.choice), *cautions(result))),
         markdown_table(_SETTINGS, _setting_rows(result)),
         "## All measures",
-        markdown_table(columns, ([row[name] for name in columns] for row in rows)),
-        image("measures", "F1 of all measures"),
+        markdown_table(*by_column(list(map(_row, result.measures)))),
         image("precision_recall", "Precision and recall"),
         f"## Where to cut {best.name}",
         image("cut_offs", "Precision, recall and F1 by cut-off"),
-        image("values", "Values by label"),
         "## Labels",
         *_labels(result),
         "## What it does to the collection",
@@ -192,44 +166,18 @@ def cautions(result: PairsEvaluation) -> Iterator[Message]:
         )
 
 
-def _verdict(result: PairsEvaluation, *, plain: bool) -> list[Message]:
-    """What to use and why, a sentence or two a line."""
-    lines = [*sentences(result.choice), *cautions(result)]
-    if result.choice.is_promising:
-        command = f"neardup dedup INPUT {result.choice.best.options}"
-        lines.insert(3, Message("Command: {command}", command=command if plain else f"`{command}`"))
-    return lines
-
-
-#: Columns of the table of measures in a terminal: heading, and name in `_row`.
-_SHORT = {
-    N_("measure"): "measure",
-    "F1, unseen cut": "F1, unseen cut",
-    "95 %": "95 %",
-    "best cut": "cut-off",
-    "best F1": "best F1",
-    "own cut": "own",
-    N_("own F1"): "own F1",
-    "recipes": "recipes",
-}
-
-
 def _row(measure: MeasureResult) -> dict[str, str]:
+    """Cells of a measure by heading."""
     measured, sweep, own = measure.measured, measure.sweep, measure.measured.own_cut_off
-    low, high = measure.lead
+    interval = "-".join(f"{end:.4g}" for end in sorted(sweep.interval))
     return {
-        "measure": measure.name,
+        N_("measure"): measure.name,
         "F1, unseen cut": f"{sweep.left_out.f1:.3f}",
         "95 %": _interval(sweep.left_out_interval),
-        "lead": "" if measure.lead == (0, 0) else f"{low:+.2f} to {high:+.2f}",
-        "cut-off": measured.bound(sweep.cut_off),
-        "95 % of it": " to ".join(f"{end:.4g}" for end in sorted(sweep.interval)),
+        "best cut": f"{measured.bound(sweep.cut_off)} ({interval})",
         "best F1": f"{sweep.best.f1:.3f}",
-        "precision": f"{sweep.best.precision:.3f}",
-        "recall": f"{sweep.best.recall:.3f}",
-        "own": measured.bound(own),
-        "own F1": "" if measure.default is None else f"{measure.default.f1:.3f}",
-        "AP": f"{sweep.average_precision:.3f}",
+        "own cut": measured.bound(own),
+        N_("own F1"): "" if measure.default is None else f"{measure.default.f1:.3f}",
         "recipes": ", ".join(decider.name for decider in measured.deciders),
     }
 
@@ -246,22 +194,6 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
     )
     if result.truth.repeated:
         yield f"{result.truth.repeated:,} lines repeat a pair and were left out."
-    levels = sorted({pair.confidence for pair in result.truth.pairs})
-    if len(levels) > 1:
-        yield "The best setting by confidence of the label, on pairs that did not choose it:"
-        yield markdown_table(*by_column([_by_confidence(result, level) for level in levels]))
-
-
-def _by_confidence(result: PairsEvaluation, level: str) -> dict[str, str]:
-    mine = np.array([pair.confidence == level for pair in result.truth.pairs])
-    scores = count_scores(result.choice.best.judged[mine], result.is_true[mine])
-    return {
-        "confidence": _text(level) or "none",
-        "pairs": f"{mine.sum():,}",
-        "F1": f"{scores.f1:.3f}",
-        "precision": f"{scores.precision:.3f}",
-        "recall": f"{scores.recall:.3f}",
-    }
 
 
 def _consequences(result: PairsEvaluation) -> Iterable[str]:
@@ -314,7 +246,7 @@ def _mistake(result: PairsEvaluation, place: int) -> Sequence[str]:
     return (
         *(_text(cell) for cell in (pair.id_a, pair.id_b, label)),
         f"{result.choice.advised.measured.values[place]:.4g}",
-        _text(" ".join(f"{reason}." for reason in result.evidence[place].reasons())),
+        _text(str(result.evidence[place].verdict)),
     )
 
 
@@ -338,7 +270,7 @@ def tables(result: PairsEvaluation) -> Tables:
             *(_cell(pair[name]) for name in known),
             *map(_cell, pair["measures"].values()),
             *map(_cell, pair["evidence"].values()),
-            " ".join(f"{reason}." for reason in pair["why"]),
+            pair["why"],
         ]
         for pair in pairs
     ]
@@ -406,8 +338,8 @@ def _pair(result: PairsEvaluation, place: int) -> dict[str, Any]:
         "found_by_best": bool(choice.best.called[place]),
         "found_by_best_unseen": bool(choice.best.judged[place]),
         "measures": {m.name: _finite(m.measured.values[place]) for m in result.measures},
-        "evidence": {name: getattr(evidence.comparison, name) for name in EVIDENCE},
-        "why": [str(reason) for reason in evidence.reasons()],
+        "evidence": {name: getattr(evidence, name) for name in EVIDENCE},
+        "why": str(evidence.verdict),
     }
 
 
@@ -431,8 +363,6 @@ def _measure(measure: MeasureResult, is_best: bool) -> dict[str, Any]:
         "own_cut_off": math.nan if own is None else own,
         "own_f1": math.nan if measure.default is None else measure.default.f1,
         "average_precision": sweep.average_precision,
-        "lead_low": measure.lead[0],
-        "lead_high": measure.lead[1],
     }
     return {
         "measure": measure.name,

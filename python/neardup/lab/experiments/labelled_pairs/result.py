@@ -11,9 +11,10 @@ import numpy as np
 
 import neardup
 from neardup.base.reprs import ReprMixin
+from neardup.compare import Comparison
 from neardup.lab.datasets.collection import Documents, Places, places_of
 from neardup.lab.datasets.labels import Truth
-from neardup.lab.experiments.labelled_pairs.measures import Evidence, Pairs, components
+from neardup.lab.experiments.labelled_pairs.measures import Pairs, components
 from neardup.lab.experiments.labelled_pairs.settings import (
     Choice,
     MeasureResult,
@@ -24,7 +25,6 @@ from neardup.lab.metrics import (
     BCubed,
     Flags,
     KeptScores,
-    adjusted_rand_index,
     b_cubed,
     kept_scores,
 )
@@ -69,12 +69,14 @@ def consequence(
     A labelled document may be dropped for one that is not labelled. The first labelled one of
     such a cluster then represents it.
     """
+    from sklearn.metrics import adjusted_rand_score
+
     result = neardup.dedup(pairs.documents.table(), recipe=setting.recipe(), workers=workers)
     kept_of = np.arange(len(pairs.documents))
     kept_of[places_of(result.removed["id"])] = places_of(result.removed["kept_id"])
     keepers = kept_of[labelled]
     first_of: dict[int, int] = {place: i for i, place in enumerate(labelled.tolist())}
-    kept = [first_of.setdefault(place, i) for i, place in enumerate(keepers.tolist())]
+    kept = np.array([first_of.setdefault(place, i) for i, place in enumerate(keepers.tolist())])
     plan = result.plan
     if plan.threshold is None:
         rule = f"distance ≤ {plan.max_distance}"
@@ -84,7 +86,7 @@ def consequence(
         name=name,
         rule=f"{setting.decider.name}: {rule}",
         dropped_in_all=len(result.removed),
-        adjusted_rand=adjusted_rand_index(keepers, true),
+        adjusted_rand=float(adjusted_rand_score(true, keepers)),
         b_cubed=b_cubed(keepers, true),
         kept=kept_scores(kept, true),
     )
@@ -106,8 +108,8 @@ class PairsEvaluation(ReprMixin):
         simpler.
     choice : Choice
         The default and the best setting, compared.
-    evidence : tuple of Evidence
-        What the advised setting finds in each pair, and why it decides as it does.
+    evidence : tuple of Comparison
+        What the advised setting finds in each pair; `verdict` says why it decides as it does.
     consequences : tuple of Consequence
         What `neardup.dedup` does by default, and with the best setting.
     contradictions : int
@@ -123,7 +125,7 @@ class PairsEvaluation(ReprMixin):
     pairs: Pairs
     measures: tuple[MeasureResult, ...]
     choice: Choice
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Comparison, ...]
     consequences: tuple[Consequence, ...]
     contradictions: int
     problems: int

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.base.messages import N_, Message
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
 from neardup.lab.metrics import (
     Accuracy,
     Flags,
+    Numbers,
     Scores,
     accuracy,
     bootstrap_interval,
@@ -41,8 +41,6 @@ __all__ = [
     "sentences",
 ]
 
-Numbers = npt.NDArray[np.int64]
-
 #: With more folds than this, groups of them are left out together.
 _FOLDS = 100
 
@@ -51,15 +49,12 @@ _FOLDS = 100
 class MeasureResult:
     """How well one measure separates duplicates from other pairs.
 
-    `default` is at the own cut-off of the first recipe that decides by it. `lead` is the 95 %
-    interval of the F1 of the best measure that can decide minus that of this one, each fold left
-    out in turn.
+    `default` is at the own cut-off of the first recipe that decides by it.
     """
 
     measured: Measured
     sweep: Sweep
     default: Scores | None
-    lead: tuple[float, float]
 
     @property
     def name(self) -> str:
@@ -97,13 +92,11 @@ def ranked(
     options: dict[str, Any] = {"folds": folds, "units": units, "seed": seed}
     swept = [(m, sweep(m.values, is_true, by_distance=m.by_distance, **options)) for m in measured]
     swept.sort(key=lambda entry: (-entry[1].left_out.f1, entry[1].left_out.fp))
-    top = next((sweep for measure, sweep in swept if measure.deciders), swept[0][1])
     results = []
     for measure, its_sweep in swept:
         cut_off = measure.own_cut_off
         default = None if cut_off is None else count_scores(measure.passes(cut_off), is_true)
-        lead = _lead(top.judged, its_sweep.judged, is_true, units, seed)
-        results.append(MeasureResult(measure, its_sweep, default, lead))
+        results.append(MeasureResult(measure, its_sweep, default))
     return tuple(results)
 
 
@@ -181,11 +174,6 @@ class Choice:
     def is_better(self) -> bool:
         """Whether the best setting is better by more than chance explains."""
         return not self.is_same and self.interval[0] > 0 and self.knows
-
-    @property
-    def is_promising(self) -> bool:
-        """Whether the best setting is better on these labels, be it by chance."""
-        return not self.is_same and self.gain > 0 and self.knows
 
     @property
     def advised(self) -> Setting:
@@ -270,17 +258,11 @@ def sentences(choice: Choice) -> list[Message]:
             "difference ({gain}, 95 %: {gain_low} to {gain_high}) is larger than "
             "chance."
         )
-    elif choice.gain > 0:
+    else:
         outcome = N_(
             "Best: {options} has F1 {f1} ({low} to {high}) on unseen labels; the "
             "difference ({gain}, 95 %: {gain_low} to {gain_high}) is not larger "
             "than chance."
-        )
-    else:
-        outcome = N_(
-            "The best setting for these labels, {options}, has F1 {f1} ({low} to "
-            "{high}) on unseen labels, which is not better ({gain}, 95 %: "
-            "{gain_low} to {gain_high})."
         )
     low, high = (f"{end:+.3f}" for end in choice.interval)
     changes = {"gain": f"{choice.gain:+.3f}", "gain_low": low, "gain_high": high}

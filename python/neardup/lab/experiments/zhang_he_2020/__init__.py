@@ -21,14 +21,15 @@ from neardup.base.validation import (
 from neardup.lab.datasets.collection import Collection, read_collection
 from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.datasets.split import COPIES, REPOSTS, Split, make_split
+from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
 from neardup.lab.experiments.zhang_he_2020.methods import (
+    RECIPES,
     Matches,
     Method,
     find,
     find_timed,
     paper_methods,
-    select_methods,
 )
 from neardup.lab.experiments.zhang_he_2020.report import markdown, tables
 from neardup.lab.experiments.zhang_he_2020.results import (
@@ -42,7 +43,7 @@ from neardup.lab.experiments.zhang_he_2020.results import (
     score_run,
 )
 from neardup.lab.report import Report, file_names, run_experiment
-from neardup.recipe import load_recipe
+from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "published"]
 
 #: Names of all files of the results.
-FILES = file_names(("as_published", "published", "choices", "sweep", "rates", "sizes"), FIGURES)
+FILES = file_names(("runs", "cut_offs", "rates"), FIGURES)
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 #: Shares of edited characters of the rate sweep.
@@ -64,7 +65,7 @@ def published(
     copies: str = REPOSTS,
     seed: int = 0,
     rate: float | None = None,
-    methods: Sequence[str | Method] | None = None,
+    recipes: Sequence[str | Path | Recipe] | None = None,
     sizes: Iterable[int] | None = None,
     workers: int = 0,
     force: bool = False,
@@ -89,14 +90,14 @@ def published(
         Share of each copy's characters that edits touch, in [0, 0.5]; only with
         ``copies="edits"``. None draws it for each copy, uniformly from 0.02 to
         0.10.
-    methods : sequence of str or Method, default=None
-        Names of :data:`neardup.lab.METHODS`, or methods of your own, to compare
-        at their best cut-offs. None means all of them. The paper's own methods
-        are measured in any case, at the distance 3.
+    recipes : sequence of str, Path or Recipe, default=None
+        Those that are compared at their best cut-offs. None means eight built-in
+        ones. The paper's own methods and
+        MinHash are measured in any case, at the distance 3 or the resemblance .5.
     sizes : iterable of int, default=None
-        Numbers of documents to time, each at least 1 and at most all. None
-        means those of 1,000, 2,500 and 5,000 that are less than all. All
-        documents are timed in any case.
+        Numbers of documents for which these are timed, each at least 1 and at most
+        all. None means those of 1,000, 2,500 and 5,000 that are less than all.
+        All documents are timed in any case.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
@@ -123,8 +124,7 @@ def published(
     Notes
     -----
     Deterministic except for the times. Each method runs about twenty times over all
-    documents and fifteen times over fewer: about eight minutes for all methods and
-    12,500 documents on two cores.
+    documents: about seven minutes for all methods and 12,500 documents on two cores.
 
     References
     ----------
@@ -134,7 +134,7 @@ def published(
     Examples
     --------
     >>> from neardup.lab import published
-    >>> result = published("topics/", "results/", methods=["general"])  # doctest: +SKIP
+    >>> result = published("topics/", "results/", recipes=["general"])  # doctest: +SKIP
     >>> improved = result.paper_methods[-1]  # doctest: +SKIP
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
     ('improved', 0.998, 0.95)
@@ -147,16 +147,14 @@ def published(
         rate = check_rate(rate)
     check_workers(workers)
     check_flag(force, "force")
-    chosen = select_methods(methods)
-    # Reading a default may fail, so do it before the work.
-    defaults = [method.default for method in chosen]
+    chosen = [Method.of(recipe) for recipe in check_recipes(recipes, RECIPES)]
     listed = _check_list(sizes)
 
     def measure(folder: Path | None) -> PublishedResult:
         collection = read_collection(check_path(data, "data"), progress=progress)
         experiment = _Experiment(collection, seed, copies, rate, workers, progress)
         wanted = _sizes_below(listed, len(experiment.table))
-        return _measure(experiment, chosen, defaults, wanted, folder)
+        return _measure(experiment, chosen, wanted, folder)
 
     def report(result: PublishedResult) -> Report:
         return Report(markdown(result), tables(result), figures(result))
@@ -167,7 +165,6 @@ def published(
 def _measure(
     experiment: _Experiment,
     methods: Sequence[Method],
-    defaults: Sequence[float],
     sizes: Sequence[int],
     folder: Path | None,
 ) -> PublishedResult:
@@ -179,17 +176,15 @@ def _measure(
     ]
     runs: list[Run] = []
     sweep: list[Point] = []
-    of_sizes: list[Run] = []
-    for method, default in zip(methods, defaults, strict=True):
+    for method in methods:
         swept = experiment.sweep(method)
         sweep += swept
         # Of equal cut-offs, the first is the strictest.
         best = max(swept, key=lambda point: point.scores.f1).cut_off
         runs += [
             experiment.run(method, choice, cut_off, documents)
-            for choice, cut_off in ((DEFAULT, default), (BEST, best))
+            for choice, cut_off in ((DEFAULT, method.default), (BEST, best))
         ]
-        of_sizes += [*(experiment.run(method, BEST, best, size) for size in sizes), runs[-1]]
     lengthened, unchanged = experiment.added()
     return PublishedResult(
         topics=experiment.split.topics,
@@ -204,7 +199,6 @@ def _measure(
         as_published=tuple(paper),
         runs=tuple(runs),
         sweep=tuple(sweep),
-        sizes=tuple(of_sizes),
         rates=tuple(experiment.rates(runs[1::2])),
         folder=folder,
     )
@@ -225,7 +219,7 @@ class _Experiment:
         self.seed, self.copies, self.rate = seed, copies, rate
         self._workers = workers
         self._progress = progress or Progress()
-        self._timed: dict[tuple[str, str, float, int], Matches] = {}
+        self._timed: dict[tuple[str, float, int], Matches] = {}
         self._progress.stage("copies", None)
         self.split, self.table, self.scorer = self._open(collection, "test")
         _, self._development, self._development_scorer = self._open(collection, "development")
@@ -244,8 +238,7 @@ class _Experiment:
         self._progress.stage(f"{method.name}: {choice} cut-off, {documents:,} documents", None)
         places = self.split.first(documents)
         # One method at one cut-off has one time, whoever chose the cut-off.
-        recipe_id = load_recipe(method.recipe).id
-        key = (recipe_id, method.measure, cut_off, documents)
+        key = (method.recipe.id, cut_off, documents)
         if key not in self._timed:
             table = self.table.take(places)
             self._timed[key] = find_timed(method, table, cut_off, workers=self._workers)

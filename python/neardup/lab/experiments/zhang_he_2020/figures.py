@@ -7,24 +7,19 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.experiments.zhang_he_2020.results import (
-    DEFAULT,
     PUBLISHED,
     PublishedResult,
-    Run,
-    Tally,
 )
 from neardup.lab.figures import Figures, draw_bars, draw_legend, draw_lines
 from neardup.lab.metrics import Scores
 
 __all__ = ["FIGURES", "figures"]
 
-#: The paper's three methods: of two readings, the one that it describes best.
-_THREE = ("Shingle, sample of 64", "traditional, stop words out", "improved")
+#: MinHash and the paper's three methods: of two readings, the one that it describes best.
+_SHOWN = ("MinHash", "Shingle, sample of 64", "traditional, stop words out", "improved")
 
 _THEIRS = "improved, in the paper"
-_OWN = "at the recipe's own cut-off"
 _APART = "equal values are drawn a little apart"
 
 
@@ -32,9 +27,12 @@ def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: flo
     """A measure of documents by topic, with the paper's figure as a line."""
     axes = figure.add_subplot()
     series = {
-        run.label: [*_values(run.by_document[:-1], measure), getattr(run, measure)]
+        run.label: [
+            *(_value(tally.scores, measure) for tally in run.by_document[:-1]),
+            getattr(run, measure),
+        ]
         for run in result.paper_methods
-        if run.name in _THREE
+        if run.name in _SHOWN
     }
     draw_bars(axes, measure, [*result.topics, "mean of topics"], series)
     axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
@@ -43,22 +41,23 @@ def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: flo
 
 
 def _paper_times(figure: Any, result: PublishedResult) -> None:
-    runs = tuple(run for run in result.as_published if run.name in _THREE)
-    _draw_times(figure, runs, "Time by number of documents, as published")
-
-
-def _by_topic(figure: Any, result: PublishedResult, measure: str) -> None:
-    """Pairs by topic; a tick at the value of the recipe's own cut-off."""
+    """A line a method over numbers of documents."""
+    runs = [run for run in result.as_published if run.name in _SHOWN]
     axes = figure.add_subplot()
-    series = {run.label: _values(run.pairs, measure) for run in result.chosen()}
-    ticks = [_values(run.pairs, measure) for run in result.chosen(DEFAULT)]
-    draw_bars(axes, measure, [*result.topics, OVERALL], series, ticks, _OWN)
-    axes.set_title(f"{measure.capitalize()} by topic, at the best cut-off")
-    draw_legend(figure, axes, last=_OWN)
-
-
-def _times(figure: Any, result: PublishedResult) -> None:
-    _draw_times(figure, result.sizes, "Time by number of documents, at the best cut-off")
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for run in sorted(runs, key=lambda run: run.documents):
+        lines.setdefault(run.name, []).append((run.documents, run.seconds))
+    high = 1.05 * max(max(run.times) for run in runs)
+    draw_lines(axes, {run.name: lines[run.name] for run in runs}, 0.0, high)
+    for run in runs:
+        axes.vlines(run.documents, min(run.times), max(run.times), color="#444444", linewidth=1)
+    sizes = sorted({run.documents for run in runs})
+    axes.set_xlim(0, sizes[-1] * 1.03)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set_xlabel("documents")
+    axes.set_ylabel("seconds, median and range of 5 runs")
+    axes.set_title("Time by number of documents, as published")
+    draw_legend(figure, axes)
 
 
 def _rates(figure: Any, result: PublishedResult) -> None:
@@ -81,29 +80,6 @@ def _rates(figure: Any, result: PublishedResult) -> None:
     draw_legend(figure, panels[0], note=_APART)
 
 
-def _draw_times(figure: Any, runs: tuple[Run, ...], title: str) -> None:
-    """A line a method over numbers of documents."""
-    axes = figure.add_subplot()
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for run in sorted(runs, key=lambda run: run.documents):
-        lines.setdefault(run.name, []).append((run.documents, run.seconds))
-    high = 1.05 * max(run.slowest for run in runs)
-    draw_lines(axes, {run.name: lines[run.name] for run in runs}, 0.0, high)
-    for run in runs:
-        axes.vlines(run.documents, run.fastest, run.slowest, color="#444444", linewidth=1)
-    sizes = sorted({run.documents for run in runs})
-    axes.set_xlim(0, sizes[-1] * 1.03)
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.set_xlabel("documents")
-    axes.set_ylabel("seconds, median and range of 5 runs")
-    axes.set_title(title)
-    draw_legend(figure, axes)
-
-
-def _values(tallies: tuple[Tally, ...], measure: str) -> list[float]:
-    return [_value(tally.scores, measure) for tally in tallies]
-
-
 def _value(scores: Scores, measure: str) -> float:
     """A share; none where nothing was found, of which all would be right."""
     if measure == "precision" and not scores.tp + scores.fp:
@@ -116,13 +92,10 @@ FIGURES: Mapping[str, Callable[..., None]] = {
     "published_precision_by_topic": partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
     "published_recall_by_topic": partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
     "published_time_by_documents": _paper_times,
-    "pairs_precision_by_topic": partial(_by_topic, measure="precision"),
-    "pairs_recall_by_topic": partial(_by_topic, measure="recall"),
-    "pairs_time_by_documents": _times,
     "pairs_by_edit_rate": _rates,
 }
 
 
 def figures(result: PublishedResult) -> Figures:
     """Return how to draw the figures of a result, by the names in `FIGURES`."""
-    return {name: (partial(fill, result=result), 4.5) for name, fill in FIGURES.items()}
+    return {name: partial(fill, result=result) for name, fill in FIGURES.items()}

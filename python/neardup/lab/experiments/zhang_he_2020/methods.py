@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import neardup
-from neardup.base.messages import Message
-from neardup.base.validation import bad, check_string, check_threshold
-from neardup.exceptions import ParameterError
+from neardup.base.validation import bad
 from neardup.lab.datasets.collection import Places, places_of
 from neardup.lab.metrics import Flags, Floats
 from neardup.recipe import Recipe, load_recipe
@@ -22,17 +19,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "METHODS",
+    "RECIPES",
     "Matches",
     "Method",
-    "Times",
     "find",
     "find_timed",
     "paper_methods",
-    "select_methods",
 ]
 
-#: A time is the median of this many runs.
+#: How often a run is timed.
 _REPEATS = 5
 #: Documents of the run before the first timed one, which loads word lists.
 _WARM_UP = 20
@@ -40,70 +35,44 @@ _WARM_UP = 20
 _DISTANCES = tuple(range(25))
 _THRESHOLDS = tuple(percent / 100 for percent in range(30, 100, 5))
 
+#: Recipes of the published comparison, and later ones.
+RECIPES = (
+    *("classic", "keywords", "improved", "shingle-sample", "shingle"),
+    *("characters", "minhash", "general"),
+)
+
 
 @dataclass(frozen=True)
 class Method:
-    """A method: a recipe, and the cut-offs it is tried at.
+    """A recipe, what tables and figures call it, and the cut-offs that it is tried at.
 
-    Parameters
-    ----------
-    name : str
-        What tables and figures call it.
-    recipe : str or Recipe
-        See :func:`neardup.load_recipe`.
-    measure : {"max_distance", "threshold"}
-        What a cut-off is: a largest distance in bits, or a smallest similarity;
-        both inclusive. It must be what the recipe decides by.
-    cut_offs : tuple of int or float
-        Those that are tried, in any order; at least one.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of bounds.
-
-    Examples
-    --------
-    >>> Method("wide", "classic", "max_distance", (3, 6, 9)).default
-    3
+    A cut-off is a largest distance in bits or a smallest similarity, both inclusive, as the recipe
+    decides.
     """
 
     name: str
-    recipe: str | Recipe
-    measure: str
+    recipe: Recipe
     cut_offs: tuple[float, ...]
 
-    def __post_init__(self) -> None:
-        check_string(self.name, "name")
-        if self.measure not in ("max_distance", "threshold"):
-            raise bad("measure", "max_distance or threshold", self.measure)
-        if not self.cut_offs:
-            raise bad("cut_offs", "at least one number", self.cut_offs)
-        if self.by_threshold:
-            for cut_off in self.cut_offs:
-                check_threshold(cut_off, "cut_offs")
+    @classmethod
+    def of(cls, recipe: str | Path | Recipe) -> Method:
+        """Return a recipe with the usual cut-offs."""
+        loaded = load_recipe(recipe)
+        decide = loaded.decide
+        if decide.threshold is None and decide.max_distance is None:
+            raise bad("recipes", "recipes that say what a duplicate is", loaded.name)
+        return cls(loaded.name, loaded, _DISTANCES if decide.threshold is None else _THRESHOLDS)
 
     @property
     def by_threshold(self) -> bool:
         """Whether more is more similar."""
-        return self.measure == "threshold"
+        return self.recipe.decide.threshold is not None
 
     @property
     def default(self) -> float:
         """The cut-off of the recipe itself."""
-        decide = load_recipe(self.recipe).decide
-        cut_off = decide.threshold if self.by_threshold else decide.max_distance
-        if cut_off is None:
-            raise ParameterError(
-                Message(
-                    "{parameter:named} of method '{method}' must decide by {measure}. Got "
-                    "a recipe without one instead.",
-                    parameter="recipe",
-                    method=self.name,
-                    measure=self.measure,
-                )
-            )
-        return cut_off
+        decide = self.recipe.decide
+        return decide.threshold if decide.threshold is not None else decide.max_distance or 0
 
     @property
     def loosest(self) -> float:
@@ -119,21 +88,8 @@ class Method:
         return value >= cut_off if self.by_threshold else value <= cut_off
 
 
-#: Methods of the published comparison, and later recipes.
-METHODS = (
-    Method("classic", "classic", "max_distance", _DISTANCES),
-    Method("keywords", "keywords", "max_distance", _DISTANCES),
-    Method("improved", "improved", "max_distance", _DISTANCES),
-    Method("shingle-sample", "shingle-sample", "threshold", _THRESHOLDS),
-    Method("shingle", "shingle", "threshold", _THRESHOLDS),
-    Method("characters", "characters", "threshold", _THRESHOLDS),
-    Method("minhash", "minhash", "threshold", _THRESHOLDS),
-    Method("general", "general", "threshold", _THRESHOLDS),
-)
-
-
 def paper_methods() -> tuple[Method, ...]:
-    """Return the methods of the paper in its order, each with the one cut-off of its comparison.
+    """Return MinHash and the paper's methods in its order, each with one cut-off.
 
     Shingle and traditional SimHash come in two readings each, since the paper does not give
     the sample size and the stop words; `improved` matches short markers as whole words, and as
@@ -143,91 +99,54 @@ def paper_methods() -> tuple[Method, ...]:
     sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
     with_stop_words = classic.replace(weigh={"stop_words": "none"})
     few = sample.replace(sketch={"size": 8})
-    inside = load_recipe("improved").replace(weigh={"marker_match": "contains"})
+    improved = load_recipe("improved")
+    inside = improved.replace(weigh={"marker_match": "contains"})
     return (
-        Method("Shingle, sample of 8", few, "threshold", (0.5,)),
-        Method("Shingle, sample of 64", sample, "threshold", (0.5,)),
-        Method("traditional, stop words kept", with_stop_words, "max_distance", (3,)),
-        Method("traditional, stop words out", classic, "max_distance", (3,)),
-        Method("improved, markers inside words", inside, "max_distance", (3,)),
-        Method("improved", "improved", "max_distance", (3,)),
+        Method("MinHash", load_recipe("minhash"), (0.5,)),
+        Method("Shingle, sample of 8", few, (0.5,)),
+        Method("Shingle, sample of 64", sample, (0.5,)),
+        Method("traditional, stop words kept", with_stop_words, (3,)),
+        Method("traditional, stop words out", classic, (3,)),
+        Method("improved, markers inside words", inside, (3,)),
+        Method("improved", improved, (3,)),
     )
 
 
 @dataclass(frozen=True)
-class Times:
-    """Seconds of the median of several runs, of its two parts, and of the fastest and slowest."""
-
-    seconds: float
-    sketch_seconds: float
-    search_seconds: float
-    fastest: float
-    slowest: float
-
-
-@dataclass(frozen=True)
-class Matches(Times):
+class Matches:
     """What a method found: pairs `a` and `b` by place, and their distance or similarity.
 
-    The distance is 0 where two identical texts have no fingerprint.
+    The distance is 0 where two identical texts have no fingerprint. `times` are the seconds of
+    each run.
     """
 
     a: Places
     b: Places
     value: Floats
+    times: tuple[float, ...]
 
 
 def find(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
     """Run a method over documents, once."""
-    recipe = load_recipe(method.recipe)
     bound: dict[str, Any] = {"max_distance": int(cut_off)}
     if method.by_threshold:
         bound = {"threshold": cut_off}
     begin = time.perf_counter()
-    result = neardup.pairs(table, recipe=recipe, workers=workers, **bound)
+    result = neardup.pairs(table, recipe=method.recipe, workers=workers, **bound)
     seconds = time.perf_counter() - begin
     pairs = result.table
     value = pairs["similarity" if method.by_threshold else "distance"].to_numpy()
-    stages = list(result.summary.stages.values())
     return Matches(
         a=places_of(pairs["id_a"]),
         b=places_of(pairs["id_b"]),
         # Texts without a fingerprint are a pair only if they are identical.
         value=np.nan_to_num(value.astype(np.float64)),
-        seconds=seconds,
-        sketch_seconds=stages[0],
-        search_seconds=sum(stages[1:]),
-        fastest=seconds,
-        slowest=seconds,
+        times=(seconds,),
     )
 
 
 def find_timed(method: Method, table: pa.Table, cut_off: float, *, workers: int = 0) -> Matches:
-    """Run a method five times and return the run of median time."""
+    """Run a method five times, which finds the same each time."""
     find(method, table.slice(0, _WARM_UP), cut_off, workers=workers)
     runs = [find(method, table, cut_off, workers=workers) for _ in range(_REPEATS)]
-    times = sorted(run.seconds for run in runs)
-    median = next(run for run in runs if run.seconds == statistics.median_low(times))
-    return replace(median, fastest=times[0], slowest=times[-1])
-
-
-def select_methods(methods: Sequence[str | Method] | None) -> tuple[Method, ...]:
-    """Return methods by name or as they are; None are all of `METHODS`."""
-    if methods is None:
-        return METHODS
-    if isinstance(methods, str):
-        raise bad("methods", "a list of names or Methods", methods)
-    known = {method.name: method for method in METHODS}
-    chosen = []
-    for method in methods:
-        if not isinstance(method, Method):
-            if method not in known:
-                raise bad(
-                    "methods", "some of {choices}, or Methods", method, choices=", ".join(known)
-                )
-            method = known[method]
-        chosen.append(method)
-    names = [method.name for method in chosen]
-    if not names or len(set(names)) < len(names):
-        raise bad("methods", "at least one method, all with different names", names)
-    return tuple(chosen)
+    return replace(runs[0], times=tuple(run.times[0] for run in runs))

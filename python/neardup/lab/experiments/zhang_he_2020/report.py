@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.datasets.edit_model import RATES
 from neardup.lab.datasets.split import REPOSTS
 from neardup.lab.experiments.zhang_he_2020.results import (
+    BEST,
     DEFAULT,
     PUBLISHED,
-    Point,
     PublishedResult,
     Run,
 )
@@ -31,54 +31,27 @@ _MARGIN = 0.05
 #: With fewer copies than this, a difference of a few copies decides.
 _FEW = 100
 
-#: Columns of the tables in a terminal.
-_COLUMNS = """\
-precision         share of the pairs found that are a copy and its original; above, of documents
-recall            share of the copies that are found
-paper's           precision and recall that the paper reports; it says that the others are behind
-with distractors  precision and recall of all documents at once, not the mean of the topics
-own, best         the recipe's cut-off, and the one that is best on other texts with other copies
-strict            precision if texts that repeat each other by themselves count as wrong
-seconds           sketching, search and verification; the median of five runs, and their range"""
-
 _HOW = """\
 ## How it was done
 
 - Of each topic's documents a seeded shuffle takes one half as originals. The other half takes no
   part; one copy of each original takes its place. So each original has one true pair.
-- {copies} A copy keeps the title of its original, which favours a recipe that reads titles.
-- Each method is one call of `neardup.pairs` with its recipe. The best cut-off is the one of
-  highest F1 on a *development* split: the halves change places, and copies are made again; the
-  distractors are the same. All figures here are of the *test* split, of a run at that very
-  cut-off.
-- *By topic* counts the pairs with at least one document of the topic; pairs of two distractors
-  count only for *all*. As published, a document is right if it was found together with its own
-  copy or original; precision is the share of right documents among all documents found, recall
-  their share among the originals and copies of the topic. Elsewhere pairs are counted.
-- Seconds are medians of five runs with texts in memory: sketching, then search and verification.
-  A run at fewer documents has originals together with their copies, and distractors in the same
-  proportion.
-- Intervals hold 95 % of 1,000 bootstrap resamples of the pairs.
+- {copies}
+- The best cut-off is the one of highest F1 on a *development* split: the halves change places, and
+  copies are made again. All figures here are of the *test* split.
+- {natural:,} pairs of untouched documents repeat each other by themselves: all that have a
+  resemblance(5) of at least .5. They are neither right nor wrong; *strict* is the precision with
+  all of them counted as wrong.
+- Seconds are medians of five runs with texts in memory. Intervals hold 95 % of 1,000 bootstrap
+  resamples of the pairs.
 
-## What was set aside
-
-{natural:,} pairs of untouched documents repeat each other by themselves: all that have a
-resemblance(5) of at least .5, found exactly by the recipe `shingle`. These pairs are neither right
-nor wrong, for all methods alike, and so are pairs of a copy with a natural repeat of its original.
-The column *strict* is the precision with all of them counted as wrong.
-
-Setting them aside favours methods that verify resemblance in one way: among untouched documents
-they cannot be wrong at cut-offs of .5 and more. Pairs that other methods find there resemble each
-other less than that on their texts, and count as wrong though a few of them are of one form or one
-event.
-
-## Files
-
-`as_published.csv` has the documents counted by method of the paper, number of documents and topic;
-`published.csv` the pairs by method, cut-off and topic; `choices.csv` the cut-offs and times;
-`sweep.csv` all cut-offs on the development split; `rates.csv` and `sizes.csv` what the last two
-figures show. Figures are there as SVG and PNG.
+The guide, *Measure methods and thresholds*, defines all figures. `runs.csv` has the counts of every
+run by topic, of documents and of pairs; `cut_offs.csv` all cut-offs on the development split;
+`rates.csv` what the last figure shows.
 """
+
+#: What the paper reports of a method; it says that all others are behind.
+_OF_PAPER = {"improved": "{:.3f} / {:.3f}".format(*PUBLISHED), "MinHash": "-"}
 
 _PAPER = """\
 Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) report
@@ -88,7 +61,8 @@ documents by topic, and name no distance; here it is 3 of 64 bits. Their texts a
 they do not say how their similar documents were made, so these are other texts. The paper does
 not give the sample size of Shingle and whether stop words were kept, so two readings of each are
 shown; and `improved` twice, since a marker of one or two characters marks only itself by default,
-and every word that contains it in the paper."""
+and every word that contains it in the paper. MinHash, which the paper does not have, is beside
+them."""
 
 _REPOSTS = """\
 A copy is made by `neardup.lab.RepostModel`: the same article with a line added at the head, the
@@ -103,10 +77,9 @@ comes from the half that takes no part. Edited characters: {rate} of each text{d
 
 def terminal(result: PublishedResult) -> str:
     """Return the verdict and plain tables: as published, then all methods at two cut-offs."""
-    header = ("method", "cut-off", "precision", "recall", "F1", "strict", "seconds")
     rows = [
-        {**_row(run), "method": run.name, "cut-off": f"{of} {run.bound}"}
-        for of, choice in (("best", "best"), ("own", "default"))
+        {"method": run.name, "whose": whose} | _row(run)
+        for whose, choice in (("best", BEST), ("own", DEFAULT))
         for run in result.chosen(choice)
     ]
     parts = [
@@ -116,10 +89,8 @@ def terminal(result: PublishedResult) -> str:
         plain_table(*by_column(list(map(_as_published, result.paper_methods)))),
         *findings(result.as_published, markdown=False),
         "",
-        "All methods: pairs",
-        plain_table(header, ([row[name].strip("`") for name in header] for row in rows)),
-        "",
-        _COLUMNS,
+        "All methods: pairs, at the cut-off that is best on other copies, and at the recipe's own",
+        plain_table(*by_column(rows)),
     ]
     return "\n".join(parts)
 
@@ -142,11 +113,7 @@ def markdown(result: PublishedResult) -> str:
         "Precision / recall of documents by topic:",
         _by_topic(result, ((run.name, [t.scores for t in run.by_document]) for run in paper)),
         "Precision / recall of documents (mean of the topics) and time, by number of documents:",
-        _by_size(
-            paper,
-            result.as_published,
-            lambda run: f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s",
-        ),
+        _by_size(result),
         image("published_precision_by_topic", "As published: precision by topic"),
         image("published_recall_by_topic", "As published: recall by topic"),
         image("published_time_by_documents", "As published: time by number of documents"),
@@ -158,12 +125,6 @@ def markdown(result: PublishedResult) -> str:
         "## By topic",
         "Precision / recall of pairs at the best cut-off.",
         _by_topic(result, ((run.label, [t.scores for t in run.pairs]) for run in best)),
-        image("pairs_precision_by_topic", "Precision by topic"),
-        image("pairs_recall_by_topic", "Recall by topic"),
-        "## Time by number of documents",
-        "Seconds at the best cut-off.",
-        _by_size(best, result.sizes, lambda run: _seconds(run.seconds)),
-        image("pairs_time_by_documents", "Time by number of documents"),
         "## By edit rate",
         "Precision / recall over all documents at the best cut-off if every copy is edited at one "
         "rate instead.",
@@ -176,13 +137,13 @@ def markdown(result: PublishedResult) -> str:
 
 def _as_published(run: Run) -> dict[str, str]:
     """Cells of a method of the paper by heading: documents by topic."""
-    seconds = map(_seconds, (run.seconds, run.fastest, run.slowest))
+    seconds = map(_seconds, (run.seconds, min(run.times), max(run.times)))
     return {
         "method": run.name,
         "cut-off": run.bound,
         "precision": f"{run.precision:.3f}",
         "recall": f"{run.recall:.3f}",
-        "paper's": "{:.3f} / {:.3f}".format(*PUBLISHED) if _kind(run) == "improved" else "behind",
+        "paper's": _OF_PAPER.get(_kind(run), "behind"),
         "with distractors": _both(run.everywhere),
         "of pairs": _both(run.overall.scores),
         "seconds": "{} ({}-{})".format(*seconds),
@@ -221,7 +182,7 @@ def _row(run: Run) -> dict[str, str]:
     counts = (scores.tp, scores.fp, scores.fn)
     low, high = bootstrap_interval(np.repeat(np.eye(3), counts, axis=0), f1_of_sums)
     return {
-        "method": f"`{run.name}`",
+        "method": run.name,
         "cut-off": run.bound,
         "precision": f"{scores.precision:.3f}",
         "recall": f"{scores.recall:.3f}",
@@ -230,8 +191,6 @@ def _row(run: Run) -> dict[str, str]:
         "strict": f"{run.overall.strict_precision:.3f}",
         "set aside": f"{run.overall.aside:,}",
         "seconds": _seconds(run.seconds),
-        "sketch": _seconds(run.sketch_seconds),
-        "search": _seconds(run.search_seconds),
     }
 
 
@@ -240,17 +199,15 @@ def _by_topic(result: PublishedResult, rows: Iterable[tuple[str, Sequence[Scores
     return markdown_table(header, ((label, *map(_both, scores)) for label, scores in rows))
 
 
-def _by_size(methods: Iterable[Run], runs: Sequence[Run], cell: Callable[[Run], str]) -> str:
+def _by_size(result: PublishedResult) -> str:
+    runs = result.as_published
     sizes = sorted({run.documents for run in runs})
-    cells = {(run.name, run.documents): cell(run) for run in runs}
-    # The paper's methods have one cut-off, so its table does not repeat it.
-    rows = (
-        (
-            method.name if method.choice == "paper" else method.label,
-            *(cells[method.name, n] for n in sizes),
-        )
-        for method in methods
-    )
+    cells = {
+        (run.name, run.documents): f"{run.precision:.3f} / {run.recall:.3f}, "
+        f"{_seconds(run.seconds)} s"
+        for run in runs
+    }
+    rows = ((run.name, *(cells[run.name, n] for n in sizes)) for run in result.paper_methods)
     return markdown_table(("method", *(f"{size:,}" for size in sizes)), rows)
 
 
@@ -272,68 +229,36 @@ def _both(scores: Scores) -> str:
 
 def tables(result: PublishedResult) -> Tables:
     """Return header and rows of the CSV files, by name."""
-    paper = [
-        {
-            "method": run.name,
-            "recipe_id": run.recipe_id,
-            **_cut(run),
-            "documents": run.documents,
-            "topic": topic,
-            **_counts(scores),
-            **_time(run),
-        }
-        for run in result.as_published
-        for topic, scores in (
-            *((tally.topic, tally.scores) for tally in run.by_document),
-            ("all pairs", run.overall.scores),
-        )
-    ]
-    pairs: dict[tuple[str, float, str], dict[str, object]] = {}
-    for run in result.runs:
-        for tally in run.pairs:
-            row = {"method": run.name, **_cut(run), "topic": tally.topic}
-            row |= _counts(tally.scores) | _time(run)
-            pairs.setdefault((run.name, run.cut_off, tally.topic), row)
-    choices = [
+    runs = [
         {
             "method": run.name,
             "recipe_id": run.recipe_id,
             "choice": run.choice,
-            "measure": run.method.measure,
-            **_cut(run),
-            "aside": run.overall.aside,
-            "strict_precision": f"{run.overall.strict_precision:.6f}",
-            **_time(run),
-            "sketch_seconds": f"{run.sketch_seconds:.4f}",
-            "search_seconds": f"{run.search_seconds:.4f}",
+            "cut_off": f"{run.cut_off:g}",
+            "documents": run.documents,
+            "counted": counted,
+            "topic": tally.topic,
+            **_counts(tally.scores),
+            "aside": tally.aside,
+            "seconds": f"{run.seconds:.4f}",
         }
-        for run in result.runs
+        for run in (*result.as_published, *result.runs)
+        for counted, tallies in (("documents", run.by_document), ("pairs", run.pairs))
+        for tally in tallies
     ]
-    sweep = [{"method": p.method, **_cut(p), **_counts(p.scores)} for p in result.sweep]
-    rates = [
-        {"method": p.method, **_cut(p), "rate": f"{p.rate:g}", **_counts(p.scores)}
-        for p in result.rates
-    ]
-    sizes = [
-        {"method": run.name, **_cut(run), "documents": run.documents, **_time(run)}
-        for run in result.sizes
-    ]
-    return {
-        "as_published": by_column(paper),
-        "published": by_column(list(pairs.values())),
-        "choices": by_column(choices),
-        "sweep": by_column(sweep),
-        "rates": by_column(rates),
-        "sizes": by_column(sizes),
+    points = {
+        name: [
+            {
+                "method": point.method,
+                "cut_off": f"{point.cut_off:g}",
+                **({} if point.rate is None else {"rate": f"{point.rate:g}"}),
+                **_counts(point.scores),
+            }
+            for point in of_name
+        ]
+        for name, of_name in (("cut_offs", result.sweep), ("rates", result.rates))
     }
-
-
-def _cut(of: Run | Point) -> dict[str, object]:
-    return {"cut_off": f"{of.cut_off:g}"}
-
-
-def _time(run: Run) -> dict[str, object]:
-    return {"seconds": f"{run.seconds:.4f}"}
+    return {name: by_column(rows) for name, rows in {"runs": runs, **points}.items()}
 
 
 def _counts(scores: Scores) -> dict[str, object]:
@@ -372,7 +297,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
     """Return which results of the paper are reproduced, one sentence each."""
     documents = max(run.documents for run in runs)
     by_size = sorted((run for run in runs if run.name == "improved"), key=lambda run: run.documents)
-    runs = [run for run in runs if run.documents == documents]
+    runs = [run for run in runs if run.documents == documents and _kind(run) != "MinHash"]
     improved = by_size[-1]
     shingle = [run for run in runs if _kind(run) == "Shingle"]
     traditional = [run for run in runs if _kind(run) == "traditional"]

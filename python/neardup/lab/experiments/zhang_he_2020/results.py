@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from neardup.base.reprs import ReprMixin
 from neardup.lab.datasets.collection import OVERALL, Places
 from neardup.lab.datasets.split import Split
-from neardup.lab.experiments.zhang_he_2020.methods import Matches, Method, Times, find
+from neardup.lab.experiments.zhang_he_2020.methods import Matches, Method, find
 from neardup.lab.metrics import Scores
 from neardup.recipe import load_recipe
 
@@ -44,7 +44,7 @@ RIGHT, WRONG, ASIDE = 1, 0, -1
 
 #: Originals with at least this resemblance repeat each other naturally; finding them is no mistake.
 _NATURAL = 0.5
-_RESEMBLES = Method("natural repeats", "shingle", "threshold", (_NATURAL,))
+_RESEMBLES = Method("natural repeats", load_recipe("shingle"), (_NATURAL,))
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,12 @@ PUBLISHED = (0.953, 0.940)
 
 
 @dataclass(frozen=True)
-class Run(Times):
+class Run:
     """What one method finds at one cut-off among a number of documents of the test split.
 
     `choice` says whose cut-off it is: that of the paper, the recipe's own, or the best one on
-    the development split. `pairs` and `by_document` count by topic, then all.
+    the development split. `pairs` and `by_document` count by topic, then all; `times` are the
+    seconds of several runs.
     """
 
     method: Method
@@ -158,6 +159,12 @@ class Run(Times):
     documents: int
     pairs: tuple[Tally, ...]
     by_document: tuple[Tally, ...]
+    times: tuple[float, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The median time."""
+        return statistics.median(self.times)
 
     @property
     def name(self) -> str:
@@ -177,7 +184,7 @@ class Run(Times):
     @property
     def recipe_id(self) -> str:
         """Id of the method's recipe."""
-        return load_recipe(self.method.recipe).id
+        return self.method.recipe.id
 
     @property
     def overall(self) -> Tally:
@@ -215,7 +222,6 @@ def score_run(
     method: Method, choice: str, cut_off: float, matches: Matches, scorer: Scorer, places: Places
 ) -> Run:
     """Return the counts of what a method found among the documents at `places`."""
-    times: dict[str, float] = {field.name: getattr(matches, field.name) for field in fields(Times)}
     return Run(
         method=method,
         choice=choice,
@@ -223,7 +229,7 @@ def score_run(
         documents=len(places),
         pairs=tuple(scorer.tallies(matches, places)),
         by_document=tuple(scorer.document_tallies(matches, places)),
-        **times,
+        times=matches.times,
     )
 
 
@@ -266,8 +272,6 @@ class PublishedResult(ReprMixin):
         Of all documents by method; the default cut-off, then the best.
     sweep : tuple of Point
         By method and cut-off, on the development split.
-    sizes : tuple of Run
-        By method and number of documents, at the best cut-off.
     rates : tuple of Point
         By method and edit rate, on the test split, at the best cut-off; always of
         edits.
@@ -287,7 +291,6 @@ class PublishedResult(ReprMixin):
     as_published: tuple[Run, ...]
     runs: tuple[Run, ...]
     sweep: tuple[Point, ...]
-    sizes: tuple[Run, ...]
     rates: tuple[Point, ...]
     folder: Path | None
 
