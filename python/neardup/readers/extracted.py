@@ -14,6 +14,10 @@ from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+#: Letters of at most so many points are unreadable.
+TINY = 2
+#: Colours whose parts differ by at most this are hard to tell apart.
+_ALIKE = 0x10
 _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
 
 
@@ -164,6 +168,13 @@ def refuse(name: str, reason: str, content: str | None, remedy: str = "") -> NoR
 def plain(text: str) -> str:
     r"""Return text with all line ends as ``\n`` and without control characters."""
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
+
+
+def is_like(colour: Sequence[int], ground: Sequence[int]) -> bool:
+    """Return whether letters of a colour are as good as invisible on a ground."""
+    return len(colour) == len(ground) and all(
+        abs(part - below) <= _ALIKE for part, below in zip(colour, ground, strict=True)
+    )
 
 
 class Paragraphs:

@@ -235,6 +235,13 @@ def _is_pdf(data: bytes) -> bool:
 def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
     length = len(paragraphs.text)
+    if left_out := sum(part.count for part in paragraphs.hidden if part.begin == part.end):
+        note = Message.counted(
+            "{count} character of hidden text is left out.",
+            "{count} characters of hidden text are left out.",
+            count=left_out,
+        )
+        notes = (*notes, note)
     return FileText(
         paragraphs.text,
         format,

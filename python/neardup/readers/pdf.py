@@ -9,11 +9,16 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from typing import Any, NoReturn
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
 
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
-from neardup.readers.extracted import Limits, Paragraphs, plain, refuse
+from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
 # pdfium may run in one thread of a process at a time.
@@ -23,6 +28,9 @@ _ENDS = re.compile(r"\r\n|\r|\n")
 #: Characters that pdfium versions return for a hyphen at the end of a line.
 _HYPHENS = "\x02\ufffe\u00ad"
 _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+#: Drawings of a page beyond which nobody looks for text that they leave unseen.
+_MOST_DRAWINGS = 10_000
+_PAPER = (255, 255, 255)
 #: Beyond this share of unidentified characters, the text is unreadable.
 _TOO_MANY = 0.3
 
@@ -58,7 +66,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         finally:
             document.close()
     damaged = sum(page is None for page in read_pages)
-    read = [page[0] if page else [] for page in read_pages]
+    read = [page.lines if page else [] for page in read_pages]
     if count == 0 or damaged == count:
         _refuse_damaged(name)
     notes: list[Message] = []
@@ -103,11 +111,12 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
     paragraphs = lay_out(kept)
     paragraphs.state(*stated)
-    paragraphs.pictures = [
-        begin
-        for begin, page in zip(paragraphs.pages, read_pages, strict=True)
-        for _ in range(page[1] if page else 0)
-    ]
+    for begin, page in zip(paragraphs.pages, read_pages, strict=True):
+        if page:
+            paragraphs.pictures += [begin] * page.pictures
+            paragraphs.hidden += [
+                HiddenText(begin, begin, kind, count) for kind, count in page.unseen.items()
+            ]
     return paragraphs, tuple(notes)
 
 
@@ -173,8 +182,16 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) 
         )
 
 
-def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
-    """Return the lines of one page and its number of pictures; None if it is damaged."""
+class _Page(NamedTuple):
+    """The lines of a page, its number of pictures, and of characters left out, by kind."""
+
+    lines: list[Line]
+    pictures: int
+    unseen: Mapping[str, int]
+
+
+def _page(document: Any, number: int) -> _Page | None:
+    """Return what is on one page; None if it is damaged."""
     import pypdfium2
 
     try:
@@ -182,7 +199,9 @@ def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
         try:
             sheet = page.get_textpage()
             try:
-                return _placed(sheet, sheet.get_text_range()), _pictures(page)
+                pictures, kinds = _objects(page)
+                text, units, unseen = _seen(sheet, sheet.get_text_range(), kinds)
+                return _Page(_placed(sheet, text, units), pictures, unseen)
             finally:
                 sheet.close()
         finally:
@@ -191,15 +210,106 @@ def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
         return None
 
 
-def _pictures(page: Any) -> int:
+def _objects(page: Any) -> tuple[int, dict[int, str]]:
+    """Return the number of pictures, and the pieces of text that nobody sees, by address.
+
+    White or invisible text that a drawing or picture may be below, as in a scan with recognized
+    text, is left alone, and so is the invisible text of a page that has no other.
+    """
     import pypdfium2.raw as pdfium
 
-    get, kind = pdfium.FPDFPage_GetObject, pdfium.FPDFPageObj_GetType
-    numbers = range(pdfium.FPDFPage_CountObjects(page))
-    return sum(kind(get(page, number)) == pdfium.FPDF_PAGEOBJ_IMAGE for number in numbers)
+    pictures = texts = 0
+    kinds: dict[int, str] = {}
+    places: dict[int, tuple[float, ...]] = {}
+    drawings = []
+    for number in range(pdfium.FPDFPage_CountObjects(page)):
+        piece = pdfium.FPDFPage_GetObject(page, number)
+        type_ = pdfium.FPDFPageObj_GetType(piece)
+        if type_ != pdfium.FPDF_PAGEOBJ_TEXT:
+            pictures += type_ == pdfium.FPDF_PAGEOBJ_IMAGE
+            if type_ != pdfium.FPDF_PAGEOBJ_PATH or not _is_white_area(piece):
+                drawings.append(_bounds(piece))
+            continue
+        texts += 1
+        if kind := _kind(piece):
+            address = ctypes.addressof(piece.contents)
+            kinds[address], places[address] = kind, _bounds(piece)
+    is_layer = texts == sum(kind == "hidden_text" for kind in kinds.values())
+    if is_layer or len(drawings) > _MOST_DRAWINGS:
+        return pictures, {}
+    grounds = np.array(drawings, float).reshape(-1, 4)
+    for address, (left, bottom, right, top) in places.items():
+        is_over = (grounds[:, :2] <= (right, top)) & (grounds[:, 2:] >= (left, bottom))
+        if kinds[address] != "tiny_text" and is_over.all(axis=1).any():
+            del kinds[address]
+    return pictures, kinds
 
 
-def _placed(sheet: Any, text: str) -> list[Line]:
+def _bounds(piece: Any) -> tuple[float, ...]:
+    import pypdfium2.raw as pdfium
+
+    bounds = [ctypes.c_float() for _ in range(4)]
+    pdfium.FPDFPageObj_GetBounds(piece, *bounds)
+    return tuple(bound.value for bound in bounds)
+
+
+def _is_white(piece: Any) -> bool:
+    import pypdfium2.raw as pdfium
+
+    parts = [ctypes.c_uint() for _ in range(4)]
+    known = pdfium.FPDFPageObj_GetFillColor(piece, *parts)
+    *colour, opacity = (part.value for part in parts)
+    return bool(known) and (opacity == 0 or is_like(colour, _PAPER))
+
+
+def _is_white_area(path: Any) -> bool:
+    import pypdfium2.raw as pdfium
+
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    return not stroke.value and (not fill.value or _is_white(path))
+
+
+def _kind(text: Any) -> str | None:
+    """Return why nobody sees a piece of text on white paper; None if it is visible."""
+    import pypdfium2.raw as pdfium
+
+    size, matrix = ctypes.c_float(), pdfium.FS_MATRIX()
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
+    if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
+        return "hidden_text"
+    if mode == pdfium.FPDF_TEXTRENDERMODE_FILL and _is_white(text):
+        return "white_text"
+    pdfium.FPDFTextObj_GetFontSize(text, size)
+    pdfium.FPDFPageObj_GetMatrix(text, matrix)
+    scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+    _, bottom, _, top = _bounds(text)
+    # The unit of a font may be any, so the size alone says little.
+    return "tiny_text" if scale * size.value <= TINY and top - bottom <= TINY else None
+
+
+def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
+    """Return a text without pieces of some kinds, where its letters are, and what is left out."""
+    import pypdfium2.raw as pdfium
+
+    # pdfium counts in units of UTF-16.
+    units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
+    left_out: Counter[str] = Counter()
+    if not kinds:
+        return text, units, left_out
+    kept = []
+    for place, letter in enumerate(text):
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, units[place])
+        piece = pdfium.FPDFText_GetTextObject(sheet, index)
+        kind = kinds.get(ctypes.addressof(piece.contents)) if piece else None
+        if kind is None:
+            kept.append(place)
+        elif not letter.isspace():
+            left_out[kind] += 1
+    return "".join(text[place] for place in kept), [units[place] for place in kept], left_out
+
+
+def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
     import pypdfium2.raw as pdfium
 
     box = pdfium.FS_RECTF()
@@ -219,16 +329,14 @@ def _placed(sheet: Any, text: str) -> list[Line]:
         return box.left, box.right, y.value, scale * pdfium.FPDFText_GetFontSize(sheet, index)
 
     lines = []
-    unit = begin = 0
+    begin = 0
     for end in [*_ENDS.finditer(text), None]:
         stop = len(text) if end is None else end.start()
         shown = text[begin:stop]
-        # pdfium counts in units of UTF-16.
-        length = len(shown.encode("utf-16-le", "surrogatepass")) // 2
         if shown.strip():
             lead = len(shown) - len(shown.lstrip())
             trail = len(shown) - len(shown.rstrip(" \t" + _HYPHENS))
-            first, last = place(unit + lead), place(unit + length - trail - 1)
+            first, last = place(units[begin + lead]), place(units[stop - trail - 1])
             hyphen = "-" if shown[-1] in _HYPHENS else ""
             kept = plain(shown.rstrip(_HYPHENS) + hyphen).strip()
             if kept and first is not None and last is not None:
@@ -237,6 +345,5 @@ def _placed(sheet: Any, text: str) -> list[Line]:
                 # A line of size 0 is never joined to another line.
                 lines.append(Line(kept, 0.0, 0.0, 0.0, 0.0))
         if end is not None:
-            unit += length + len(end[0])
             begin = end.end()
     return lines
