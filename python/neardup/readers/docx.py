@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
+from neardup.base.extras import require
+from neardup.base.messages import N_, Message
 from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
 
 _MAX_MEMBERS = 20_000
@@ -62,14 +62,9 @@ _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用"
 
 def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a Word document, and notes."""
-    try:
-        import docx
-    except ImportError as error:
-        needs = Message(
-            "Reading Word documents needs {module}. Install it with: pip install 'neardup[papers]'",
-            module="python-docx",
-        )
-        raise MissingDependencyError(needs) from error
+    require(N_("Reading Word documents"), "papers", "docx")
+    import docx
+
     check_archive(data, name, limits)
     try:
         document = docx.Document(io.BytesIO(data))

@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
-from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, plain, refuse
+from neardup.base.extras import require
+from neardup.base.messages import N_, Message
+from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
 # pdfium may run in one thread of a process at a time.
@@ -28,9 +26,6 @@ _ENDS = re.compile(r"\r\n|\r|\n")
 #: Characters that pdfium versions return for a hyphen at the end of a line.
 _HYPHENS = "\x02\ufffe\u00ad"
 _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
-#: Drawings of a page beyond which nobody looks for text that they leave unseen.
-_MOST_DRAWINGS = 10_000
-_PAPER = (255, 255, 255)
 #: Beyond this share of unidentified characters, the text is unreadable.
 _TOO_MANY = 0.3
 
@@ -40,14 +35,9 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a PDF, and notes."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        needs = Message(
-            "Reading PDF files needs {module}. Install it with: pip install 'neardup[papers]'",
-            module="pypdfium2",
-        )
-        raise MissingDependencyError(needs) from error
+    require(N_("Reading PDF files"), "papers", "pypdfium2")
+    import pypdfium2
+
     with _ALONE:
         try:
             document = pypdfium2.PdfDocument(data)
@@ -97,25 +87,15 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         )
     kept, dropped = without_running_lines(read)
     if dropped:
-        shown = ", ".join(f"'{line}'" for line in dropped[:3])
-        more = len(dropped) - 3
-        if more > 0:
-            notes.append(
-                Message(
-                    "Running headers and footers are left out: {lines} and {more} more.",
-                    lines=shown,
-                    more=more,
-                )
-            )
-        else:
-            notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
+        lines = ", ".join(f"'{line}'" for line in dropped[:3]) + (", …" if dropped[3:] else "")
+        notes.append(Message("Running headers and footers are left out: {lines}.", lines=lines))
     paragraphs = lay_out(kept)
     paragraphs.state(*stated)
     for begin, page in zip(paragraphs.pages, read_pages, strict=True):
         if page:
             paragraphs.pictures += [begin] * page.pictures
             paragraphs.hidden += [
-                HiddenText(begin, begin, kind, count) for kind, count in page.unseen.items()
+                HiddenText(begin, begin, kind, count) for kind, count in page.left_out.items()
             ]
     return paragraphs, tuple(notes)
 
@@ -183,109 +163,32 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) 
 
 
 class _Page(NamedTuple):
-    """The lines of a page, its number of pictures, and of characters left out, by kind."""
-
     lines: list[Line]
     pictures: int
-    unseen: Mapping[str, int]
+    #: Characters that nobody sees, by kind.
+    left_out: Counter[str]
 
 
 def _page(document: Any, number: int) -> _Page | None:
     """Return what is on one page; None if it is damaged."""
     import pypdfium2
 
+    from neardup.readers.pdf_unseen import unseen
+
     try:
         page = document[number]
         try:
             sheet = page.get_textpage()
             try:
-                pictures, kinds = _objects(page)
-                text, units, unseen = _seen(sheet, sheet.get_text_range(), kinds)
-                return _Page(_placed(sheet, text, units), pictures, unseen)
+                kinds, pictures = unseen(page)
+                text, units, left_out = _seen(sheet, sheet.get_text_range(), kinds)
+                return _Page(_placed(sheet, text, units), pictures, left_out)
             finally:
                 sheet.close()
         finally:
             page.close()
     except pypdfium2.PdfiumError:
         return None
-
-
-def _objects(page: Any) -> tuple[int, dict[int, str]]:
-    """Return the number of pictures, and the pieces of text that nobody sees, by address.
-
-    White or invisible text that a drawing or picture may be below, as in a scan with recognized
-    text, is left alone, and so is the invisible text of a page that has no other.
-    """
-    import pypdfium2.raw as pdfium
-
-    pictures = texts = 0
-    kinds: dict[int, str] = {}
-    places: dict[int, tuple[float, ...]] = {}
-    drawings = []
-    for number in range(pdfium.FPDFPage_CountObjects(page)):
-        piece = pdfium.FPDFPage_GetObject(page, number)
-        type_ = pdfium.FPDFPageObj_GetType(piece)
-        if type_ != pdfium.FPDF_PAGEOBJ_TEXT:
-            pictures += type_ == pdfium.FPDF_PAGEOBJ_IMAGE
-            if type_ != pdfium.FPDF_PAGEOBJ_PATH or not _is_white_area(piece):
-                drawings.append(_bounds(piece))
-            continue
-        texts += 1
-        if kind := _kind(piece):
-            address = ctypes.addressof(piece.contents)
-            kinds[address], places[address] = kind, _bounds(piece)
-    is_layer = texts == sum(kind == "hidden_text" for kind in kinds.values())
-    if is_layer or len(drawings) > _MOST_DRAWINGS:
-        return pictures, {}
-    grounds = np.array(drawings, float).reshape(-1, 4)
-    for address, (left, bottom, right, top) in places.items():
-        is_over = (grounds[:, :2] <= (right, top)) & (grounds[:, 2:] >= (left, bottom))
-        if kinds[address] != "tiny_text" and is_over.all(axis=1).any():
-            del kinds[address]
-    return pictures, kinds
-
-
-def _bounds(piece: Any) -> tuple[float, ...]:
-    import pypdfium2.raw as pdfium
-
-    bounds = [ctypes.c_float() for _ in range(4)]
-    pdfium.FPDFPageObj_GetBounds(piece, *bounds)
-    return tuple(bound.value for bound in bounds)
-
-
-def _is_white(piece: Any) -> bool:
-    import pypdfium2.raw as pdfium
-
-    parts = [ctypes.c_uint() for _ in range(4)]
-    known = pdfium.FPDFPageObj_GetFillColor(piece, *parts)
-    *colour, opacity = (part.value for part in parts)
-    return bool(known) and (opacity == 0 or is_like(colour, _PAPER))
-
-
-def _is_white_area(path: Any) -> bool:
-    import pypdfium2.raw as pdfium
-
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
-    return not stroke.value and (not fill.value or _is_white(path))
-
-
-def _kind(text: Any) -> str | None:
-    """Return why nobody sees a piece of text on white paper; None if it is visible."""
-    import pypdfium2.raw as pdfium
-
-    size, matrix = ctypes.c_float(), pdfium.FS_MATRIX()
-    mode = pdfium.FPDFTextObj_GetTextRenderMode(text)
-    if mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
-        return "hidden_text"
-    if mode == pdfium.FPDF_TEXTRENDERMODE_FILL and _is_white(text):
-        return "white_text"
-    pdfium.FPDFTextObj_GetFontSize(text, size)
-    pdfium.FPDFPageObj_GetMatrix(text, matrix)
-    scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
-    _, bottom, _, top = _bounds(text)
-    # The unit of a font may be any, so the size alone says little.
-    return "tiny_text" if scale * size.value <= TINY and top - bottom <= TINY else None
 
 
 def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
