@@ -83,7 +83,8 @@ class HiddenText:
     begin, end : int
         Half-open span of the text, in code points; empty if the text is left out.
     kind : {'hidden_text', 'white_text', 'tiny_text'}
-        Marked as hidden, which is left out; white, or at most 2 points high.
+        Marked as hidden, or invisible; in the colour of its ground; at most 2 points high. A Word
+        document's hidden text and all of a PDF's is left out.
     count : int
         Number of characters, without white space unless the text is left out.
     """
@@ -124,7 +125,7 @@ class FileText:
     title, author : str or None
         What the properties of a Word document or PDF state, of any length; often wrong.
     hidden : tuple of HiddenText
-        Text of a Word document that a reader does not see, in text order.
+        Text of a Word document or PDF that a reader does not see, in text order.
     pictures : tuple of int
         Where the pictures of a Word or PDF document are in the text, in code points: the place
         in the paragraph or the beginning of the page.
