@@ -197,7 +197,9 @@ class TestManyPapers:
         write({"papers/ben.txt": "\u200b".join(SHARED)})
         count = sum(a.isalnum() and b.isalnum() for a, b in pairwise(SHARED))
         lines = run(*ALL).out.splitlines()
-        assert lines[lines.index(title) + 1 :] == [f"ben.txt  Invisible characters within words: {count}"]
+        assert lines[lines.index(title) + 1 :] == [
+            f"ben.txt  Invisible characters within words: {count}"
+        ]
 
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_folder_of_reports(self, run, files, language):

@@ -24,7 +24,7 @@ _OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-extensions"),
     *("--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"),
 )
-_SECONDS = 300
+_SECONDS = 900
 _NO_BROWSER = N_(
     "A PDF report is printed by Chromium, Chrome or Edge, and none on the path did it. Install "
     "one, or write an .html report and print it from any browser."
