@@ -172,8 +172,9 @@ def test_docx_text_that_styles_make_unseen():
 
     shown = '<w:vanish w:val="0"/>'
     black = '<w:rPr><w:color w:val="auto"/></w:rPr>'
+    bold = '<w:p><w:pPr><w:pStyle w:val="Tiny"/></w:pPr>' + run("粗", "<w:rPr><w:b/></w:rPr>")
     body = (
-        f"<w:p>{run('常')}{gone()}{gone(shown)}</w:p>"
+        f"<w:p>{run('常')}{gone()}{gone(shown)}</w:p>{bold}</w:p>"
         + "".join(paragraph(key, key) for key in ("Tiny", "Pale", "PaleToo", "OnDark", "Dark"))
         + f'<w:p><w:pPr><w:pStyle w:val="PaleToo"/></w:pPr>{run("黑", black)}</w:p>'
         + "".join(map(table, ("Grid", "Header", "HeaderToo", "None")))
@@ -183,6 +184,7 @@ def test_docx_text_that_styles_make_unseen():
         (part.kind, document.text[part.begin : part.end] or part.count) for part in document.hidden
     ] == [
         ("hidden_text", 1),
+        ("tiny_text", "粗"),
         ("tiny_text", "Tiny"),
         ("white_text", "Pale"),
         ("white_text", "PaleToo"),

@@ -51,10 +51,9 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
             for finding in report.findings
             if finding.kind in HIDING
         ),
-        **{
-            f"cover_{name}": getattr(report.cover, name)
-            for name in ("author", "number", "institution")
-        },
+        "cover_author": report.cover.author,
+        "cover_number": report.cover.number,
+        "cover_institution": report.cover.institution,
         "cover_file": report.paper,
         "library": report.library + words("library_documents", documents=report.library_documents),
         "report_number": report.number,

@@ -222,6 +222,11 @@ class _Styles:
         formats[""] = formats.get(default, formats[""])
         return cls(levels, frozenset(quoted), formats)
 
+    def named(self, parent: Any, element: str) -> dict[str, str]:
+        """Return the formats of the style that an element of `parent` names; empty for none."""
+        name = _value(parent, element)
+        return self.formats.get(name, {}) if name else {}
+
 
 def _outline(element: Any) -> int:
     value = str(element.get(f"{_W}val", ""))
@@ -280,12 +285,8 @@ class _Reading:
     def _table(self, table: Any) -> None:
         """Add a table, one line per row; the paragraphs of a cell stay separate."""
         properties = table.find(f"{_W}tblPr")
-        style = (
-            {}
-            if properties is None
-            else self._styles.formats.get(_value(properties, "tblStyle"), {})
-        )
-        ground = style.get("ground", _formats(properties).get("ground", self._ground))
+        formats = _formats(properties) | self._styles.named(properties, "tblStyle")
+        ground = formats.get("ground", self._ground)
         for row in table.iter(f"{_W}tr"):
             if next(row.iterancestors(f"{_W}tbl")) is not table:
                 continue
@@ -369,10 +370,7 @@ class _Paragraph:
 
     def _run(self, run: Any) -> None:
         direct = run.find(f"{_W}rPr")
-        formats = self._formats
-        if direct is not None:
-            of_style = self._styles.formats.get(_value(direct, "rStyle"), {})
-            formats = formats | of_style | _formats(direct)
+        formats = self._formats | self._styles.named(direct, "rStyle") | _formats(direct)
         kind = _unseen(formats)
         if kind == "hidden_text":
             count = sum(len(text.text or "") for text in run.iter(f"{_W}t"))
@@ -387,12 +385,11 @@ class _Paragraph:
 
 
 def _style(paragraph: Any) -> str:
-    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-    return "" if style is None else str(style.get(f"{_W}val", ""))
+    return _value(paragraph.find(f"{_W}pPr"), "pStyle")
 
 
 def _value(parent: Any, name: str, default: str = "") -> str:
-    element = parent.find(f"{_W}{name}")
+    element = None if parent is None else parent.find(f"{_W}{name}")
     return "" if element is None else str(element.get(f"{_W}val", default))
 
 
