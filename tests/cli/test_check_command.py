@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -119,6 +120,13 @@ class TestOnePaper:
         monkeypatch.setenv("PATH", "")
         before = files()
         assert "print it from any browser" in run(*ANNA, "-o", "report.pdf", code=2).err
+        assert files() == before
+
+    def test_a_word_document_without_its_package(self, run, files, monkeypatch):
+        monkeypatch.setitem(sys.modules, "docx", None)
+        before = files()
+        line = "A Word report needs docx. Install it with: pip install 'neardup[papers]'"
+        assert line in run(*ANNA, "-o", "report.docx", code=2).err
         assert files() == before
 
     def test_quiet(self, run, files):
