@@ -60,8 +60,8 @@ _TITLES = ("title", "标题", "標題")
 _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用", "明顯引用", "鮮明引文")
 
 
-def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a Word document, and notes."""
+def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
+    """Return the paragraphs of a Word document."""
     require(N_("Reading Word documents"), "papers", "docx")
     import docx
 
@@ -86,7 +86,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     with contextlib.suppress(Exception):
         properties = document.core_properties
         reading.paragraphs.state(properties.title, properties.author)
-    return reading.paragraphs, ()
+    return reading.paragraphs
 
 
 def _refuse_document(name: str, content: str) -> NoReturn:

@@ -281,7 +281,7 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
 
-        return _extracted("docx", *read_docx(data, name, limits))
+        return _extracted("docx", read_docx(data, name, limits), ())
     kinds = (
         ("content.xml", N_("an OpenDocument file"), "", _DOCX),
         ("xl/workbook.xml", N_("an Excel workbook"), "", N_("Export it as .csv.")),
