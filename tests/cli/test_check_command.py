@@ -2,11 +2,14 @@
 
 import datetime
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import ARTICLES, table
+
+from neardup.readers import read_file
 
 OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
 COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"
@@ -76,7 +79,8 @@ class TestOnePaper:
                 {"p.txt": COPIED.replace("口", "ロ").replace("木", "木\u200b")},
                 (),
                 "possible",
-                "hiding     look-alike letters 1; invisible characters 1",
+                "hiding     Letters of another script that look like those of the word: 1; "
+                "Invisible characters within words: 1",
             ),
             (
                 {"p.txt": COPIED + OWN * 9 + COPIED},
@@ -100,6 +104,30 @@ class TestOnePaper:
         report = json.loads(Path("report.json").read_text("utf-8"))
         assert report["copied"] == 38
         assert json.loads(run(*ANNA, "--json", "-").out) == report
+
+    def test_a_report_as_word_document(self, run, files):
+        for name in ("zh.docx", "same.docx"):
+            run(*ANNA, "-o", name, "--language", "zh", "--no-date")
+        assert Path("zh.docx").read_bytes() == Path("same.docx").read_bytes()
+        text = read_file("zh.docx").text
+        assert "55.1%" in text
+        assert OWN + COPIED in text
+        before = files()
+        run(*ANNA, "-o", "zh.docx", code=2)
+        assert files() == before
+
+    def test_a_pdf_without_a_browser(self, run, files, monkeypatch):
+        monkeypatch.setenv("PATH", "")
+        before = files()
+        assert "print it from any browser" in run(*ANNA, "-o", "report.pdf", code=2).err
+        assert files() == before
+
+    def test_a_word_document_without_its_package(self, run, files, monkeypatch):
+        monkeypatch.setitem(sys.modules, "docx", None)
+        before = files()
+        line = "A Word report needs docx. Install it with: pip install 'neardup[papers]'"
+        assert line in run(*ANNA, "-o", "report.docx", code=2).err
+        assert files() == before
 
     def test_quiet(self, run, files):
         result = run(*ANNA, "-q", "-o", "report.html")
@@ -177,7 +205,9 @@ class TestManyPapers:
         write({"papers/ben.txt": "\u200b".join(SHARED)})
         count = sum(a.isalnum() and b.isalnum() for a, b in pairwise(SHARED))
         lines = run(*ALL).out.splitlines()
-        assert lines[lines.index(title) + 1 :] == [f"ben.txt  invisible characters {count}"]
+        assert lines[lines.index(title) + 1 :] == [
+            f"ben.txt  Invisible characters within words: {count}"
+        ]
 
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_folder_of_reports(self, run, files, language):

@@ -96,6 +96,7 @@ REFUSED = {
         "": "--library must name",
         "-l nosuch": "nosuch: no such file or folder",
         "b.txt -l library -o k.html": "-o must be a folder for several",
+        "b.txt -l library -o k.docx": "-o must be a folder for several",
         "b.txt -l library --json k.json": "--json must be a folder for several",
         "b.txt -l library --json -": "--json",
         "library -l library -o library": "must not be the folder of the papers",
@@ -111,8 +112,8 @@ REFUSED = {
         "--max-source-text 0": "--max-source-text must be",
         "--language fr": "--language must be",
         "--exclude nosuch.txt": "nosuch.txt: no such file",
-        "-o report.pdf": "-o must end in .html for one paper",
-        "-o report": "-o must end in .html for one paper",
+        "-o report.odt": "-o must end in .html, .pdf or .docx for one paper",
+        "-o report": "-o must end in .html, .pdf or .docx for one paper",
         "-o nosuch/report.html": "nosuch",
     },
     "evaluate": {

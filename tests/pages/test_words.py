@@ -16,7 +16,7 @@ TEMPLATES = ROOT / "pages" / "templates"
 USES = {
     "report": (
         [TEMPLATES / f"{name}.html" for name in ("report", "summary", "marks")],
-        [ROOT / "papers" / "report.py", ROOT / "papers" / "report_files.py"],
+        [ROOT / "papers" / f"{name}.py" for name in ("report", "report_files", "word")],
         {"aside", "setting", "cover", "verdict", "hiding"},
     ),
     "review": ([TEMPLATES / "review.html"], [], {"kind"}),

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.papers.test_rates import check_consistent
 from tests.papers.texts import counted
-from tests.readers.making import docx, run
+from tests.readers.making import column, docx, pdf, run
 
 from neardup import check
 from neardup.papers import check_files
@@ -132,6 +132,19 @@ def test_hidden_white_and_tiny_text_of_word(library):
         "hidden_text": 3,
     }
     assert report.text == paper.text
+
+
+def test_hidden_text_of_a_pdf(library):
+    unseen = {"white_text": "1 g", "hidden_text": "3 Tr", "tiny_text": "0.1 0 0 0.1 80 600 cm"}
+    lines = column([CHINESE])
+    lines += [(90, 620 - 20 * at, 12, "另有他说", way) for at, way in enumerate(unseen.values())]
+    paper = read_bytes(pdf([column([OWN], wide=60), lines]), "a.pdf")
+    report = check(paper, library)
+    check_consistent(report)
+    assert of(report) == dict.fromkeys(unseen, 4)
+    assert {place.page for finding in report.findings for place in finding.places} == {2}
+    assert report.characters == counted(OWN + CHINESE)
+    assert report.copied == counted(CHINESE)
 
 
 def test_overlapping_hidden_parts_keep_every_place():

@@ -12,6 +12,8 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from neardup.readers import UnreadableFileError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+#: Operators that show a picture of one point.
+PICTURE = "BI /W 1 /H 1 /BPC 8 /CS /G ID x EI"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
@@ -72,7 +74,10 @@ def _to_unicode(characters):
 
 
 def pdf(pages):
-    """Make a PDF; a page is a list of lines (x, y, size, text) in points."""
+    """Make a PDF; a page is a list of lines (x, y, size, text) in points.
+
+    A line may have operators that precede it and hold for it only, such as "1 g" for white.
+    """
     characters = "".join(sorted({c for lines in pages for line in lines for c in line[3]}))
     glyphs = {character: f"{index:04x}" for index, character in enumerate(characters, 1)}
     font = _font(characters)
@@ -93,8 +98,9 @@ def pdf(pages):
     kids = []
     for lines in pages:
         shown = "".join(
-            f"BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm <{''.join(map(glyphs.get, text))}> Tj ET\n"
-            for x, y, size, text in lines
+            f"q {' '.join(before)} BT /F1 {size} Tf 1 0 0 1 {x} {y} Tm"
+            f" <{''.join(map(glyphs.get, text))}> Tj ET Q\n"
+            for x, y, size, text, *before in lines
         )
         objects.append(f"<< /Length {len(shown)} >>\nstream\n{shown}endstream")
         objects.append(
@@ -139,8 +145,8 @@ def run(text, properties=""):
     return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
 
 
-def docx(body, *, footnotes=None, styles="", members=()):
-    """Make a Word document of the XML of its body."""
+def docx(body, *, footnotes=None, styles="", members=(), before=""):
+    """Make a Word document of the XML of its body, and of what is before that."""
     kinds = {"styles": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>'}
     if footnotes is not None:
         kinds["footnotes"] = f'<w:footnotes xmlns:w="{WORD}">{footnotes}</w:footnotes>'
@@ -167,7 +173,7 @@ def docx(body, *, footnotes=None, styles="", members=()):
             "word/document.xml",
             f'<w:document xmlns:w="{WORD}" xmlns:mc='
             '"http://schemas.openxmlformats.org/markup-compatibility/2006">'
-            f"<w:body>{body}</w:body></w:document>",
+            f"{before}<w:body>{body}</w:body></w:document>",
         )
         for kind, xml in kinds.items():
             archive.writestr(f"word/{kind}.xml", xml)

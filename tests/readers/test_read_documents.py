@@ -8,10 +8,11 @@ from io import BytesIO
 
 import pytest
 from tests.readers import making
-from tests.readers.making import column, docx, paragraph, pdf, run
+from tests.readers.making import PICTURE, column, docx, paragraph, pdf, run
 
 from neardup.exceptions import InputError, MissingDependencyError, ParameterError
 from neardup.readers import Limits, UnreadableFileError, open_sources, read_bytes, read_file
+from neardup.readers.files import HiddenText
 
 LONG = "本研究于每周六清晨在城北的三个湖泊边记录水鸟的种类与数量，并与前人的记录作比较。"
 OTHER = "结果表明，野鸭的数量在秋季明显增加，而白鹭则在夏末最多，湖面大小与种类数有关。"
@@ -112,6 +113,8 @@ def test_docx_text_that_nobody_sees():
         + "</w:p><w:tbl><w:tr><w:tc><w:p/></w:tc><w:tc><w:p>"
         + run("表头", f"<w:rPr>{white}</w:rPr>")
         + run("微", '<w:rPr><w:sz w:val="1"/></w:rPr>')
+        + '</w:p></w:tc><w:tc><w:tcPr><w:shd w:val="clear" w:fill="1F4E79"/></w:tcPr><w:p>'
+        + run("蓝格", f"<w:rPr>{white}</w:rPr>")
         + "</w:p></w:tc></w:tr></w:tbl>"
     )
     document = read_bytes(docx(body), "a.docx")
@@ -121,10 +124,120 @@ def test_docx_text_that_nobody_sees():
         ("white_text", "白 色", 2),
         ("tiny_text", "小", 1),
         ("hidden_text", "", 1),
+        ("white_text", "表头", 2),
         ("tiny_text", "微", 1),
     ]
-    on_colour = docx(body).replace(b"<w:body>", b'<w:background w:color="000000"/><w:body>')
-    assert read_bytes(on_colour, "a.docx").text == document.text
+    on_colour = read_bytes(docx(body, before='<w:background w:color="000000"/>'), "a.docx")
+    assert on_colour.text == document.text
+    assert [part.kind for part in on_colour.hidden] == ["tiny_text", "hidden_text", "tiny_text"]
+
+
+def test_docx_text_that_styles_make_unseen():
+    def style(kind, key, inside, base="", default=""):
+        based = f'<w:basedOn w:val="{base}"/>' if base else ""
+        return (
+            f'<w:style w:type="{kind}" w:styleId="{key}" {default}><w:name w:val="{key}"/>{based}'
+            f"{inside}</w:style>"
+        )
+
+    def size(halves):
+        return f'<w:rPr><w:sz w:val="{halves}"/></w:rPr>'
+
+    def ground(fill):
+        return f'<w:shd w:val="clear" w:fill="{fill}"/>'
+
+    dark = f"<w:pPr>{ground('203040')}</w:pPr>"
+    header = f'<w:tblStylePr w:type="firstRow"><w:tcPr>{ground("203040")}</w:tcPr></w:tblStylePr>'
+    styles = (
+        f"<w:docDefaults><w:rPrDefault>{size(3)}</w:rPrDefault></w:docDefaults>"
+        + style("paragraph", "N", size(21), default='w:default="1"')
+        + style("paragraph", "Tiny", "")
+        + style("paragraph", "Pale", '<w:rPr><w:color w:val="F8F8F8"/></w:rPr>', "N")
+        + style("paragraph", "PaleToo", "", "Pale")
+        + style("paragraph", "OnDark", dark, "Pale")
+        + style("paragraph", "Dark", f'{dark}<w:rPr><w:color w:val="203040"/></w:rPr>', "N")
+        + style("character", "Gone", "<w:rPr><w:vanish/></w:rPr>", "Round")
+        + style("character", "Round", "", "Gone")
+        + style("table", "Grid", "")
+        + style("table", "Header", header)
+        + style("table", "HeaderToo", "", "Header")
+    )
+
+    def gone(properties=""):
+        return run("藏", f'<w:rPr><w:rStyle w:val="Gone"/>{properties}</w:rPr>')
+
+    def table(key):
+        cell = f"<w:tc>{paragraph(key, 'Pale')}</w:tc>"
+        return f'<w:tbl><w:tblPr><w:tblStyle w:val="{key}"/></w:tblPr><w:tr>{cell}</w:tr></w:tbl>'
+
+    shown = '<w:vanish w:val="0"/>'
+    black = '<w:rPr><w:color w:val="auto"/></w:rPr>'
+    bold = '<w:p><w:pPr><w:pStyle w:val="Tiny"/></w:pPr>' + run("粗", "<w:rPr><w:b/></w:rPr>")
+    body = (
+        f"<w:p>{run('常')}{gone()}{gone(shown)}</w:p>{bold}</w:p>"
+        + "".join(paragraph(key, key) for key in ("Tiny", "Pale", "PaleToo", "OnDark", "Dark"))
+        + f'<w:p><w:pPr><w:pStyle w:val="PaleToo"/></w:pPr>{run("黑", black)}</w:p>'
+        + "".join(map(table, ("Grid", "Header", "HeaderToo", "None")))
+    )
+    document = read_bytes(docx(body, styles=styles), "a.docx")
+    assert [
+        (part.kind, document.text[part.begin : part.end] or part.count) for part in document.hidden
+    ] == [
+        ("hidden_text", 1),
+        ("tiny_text", "粗"),
+        ("tiny_text", "Tiny"),
+        ("white_text", "Pale"),
+        ("white_text", "PaleToo"),
+        ("white_text", "Dark"),
+        ("white_text", "Grid"),
+        ("white_text", "None"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        ("1 g", "white_text"),
+        ("0.97 0.98 1 rg", "white_text"),
+        ("0 0 0 0 k", "white_text"),
+        ("3 Tr", "hidden_text"),
+        ("0.1 0 0 0.1 81 684 cm", "tiny_text"),
+        ("1 g 80 680 300 40 re f 1 g", "white_text"),
+        ("0.8 g", None),
+        ("1 1 0 rg", None),
+        ("1 g 1 Tr", None),
+        ("0 0.2 0.4 rg 80 680 300 40 re f 1 g", None),
+        ("12 w 80 704 m 380 704 l S 1 g", None),
+        (f"q 595 0 0 842 0 0 cm {PICTURE} Q 3 Tr", None),
+    ],
+)
+def test_pdf_text_that_nobody_sees(before, kind):
+    lines = [*column([LONG]), (90, 700, 12, "白字", before), *column([OTHER], top=660)]
+    document = read_bytes(pdf([column([LONG]), lines]), "a.pdf")
+    if kind is None:
+        assert (document.hidden, document.notes) == ((), ())
+        assert "白字" in document.text
+    else:
+        begin = document.pages[1]
+        assert document.hidden == (HiddenText(begin, begin, kind, 2),)
+        assert document.notes == ("2 characters of hidden text are left out.",)
+        assert document.text == "\n".join([LONG, LONG, OTHER])
+
+
+def test_pdf_letters_between_hidden_ones():
+    shown, decoys = "渡口𠀀有木船三只", "猫𠀁狗"
+    lines = []
+    for at, letter in enumerate(shown):
+        lines += [(90 + 24 * at, 700, 12, letter), (102 + 24 * at, 700, 12, decoys[at % 3], "1 g")]
+    document = read_bytes(pdf([lines]), "a.pdf")
+    assert document.text.replace(" ", "") == shown
+    assert [(part.kind, part.count) for part in document.hidden] == [("white_text", len(shown))]
+
+
+def test_pdf_layer_of_recognized_text():
+    layer = [(*line, "3 Tr") for line in column([LONG])]
+    document = read_bytes(pdf([layer, column([OTHER])]), "a.pdf")
+    assert (document.text, document.hidden) == (f"{LONG}\n{OTHER}", ())
 
 
 def test_docx_pictures():
@@ -144,11 +257,8 @@ def test_docx_pictures():
 
 
 def test_pdf_pictures():
-    data = pdf([column(["今天下雨。"]), column(["明天晴。"])])
-    picture = b"ET\nq 9 0 0 9 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x00 EI Q\n"
-    first, end, rest = data.rpartition(b"ET\n")
-    document = read_bytes(first + picture + rest, "a.pdf")
-    assert end
+    (line,) = column(["明天晴。"])
+    document = read_bytes(pdf([column(["今天下雨。"]), [(*line, f"q {PICTURE} Q")]]), "a.pdf")
     assert document.pictures == (document.pages[1],)
 
 

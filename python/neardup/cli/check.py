@@ -6,10 +6,12 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
+from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.cli.options import Quiet, ReportLanguage
 from neardup.cli.terminal import (
     end_with_problems,
+    language,
     print_rows,
     print_table,
     read_language,
@@ -28,18 +30,9 @@ if TYPE_CHECKING:
 _WIDTH = 18
 #: Sources that the terminal shows.
 _SHOWN = 10
-_PAGES = (".html", ".htm")
+_PAGES = (".html", ".htm", ".pdf", ".docx")
 #: Panel of the help.
 _COVER = "Cover"
-
-#: What may hide copied text, by the kind of finding.
-_HIDING = {
-    "look_alikes": N_("look-alike letters {count:,}"),
-    "invisible": N_("invisible characters {count:,}"),
-    "hidden_text": N_("hidden text {count:,}"),
-    "white_text": N_("white text {count:,}"),
-    "tiny_text": N_("tiny text {count:,}"),
-}
 
 
 class CheckFilesParameters(TypedDict, total=False):
@@ -171,8 +164,9 @@ def run(
     output: Annotated[
         str | None,
         o.Option(
-            "The report, an .html file. For several papers, or a folder of them, a folder: "
-            "one report for each paper, and index.html with all rates.",
+            "The report: an .html file, .pdf (printed by Chromium, Chrome or Edge) or .docx (the "
+            "paper with comments). For several papers, or a folder of them, a folder: one .html "
+            "report for each paper, and index.html with all rates.",
             o.OUTPUT,
             short="-o",
             metavar="FILE|DIR",
@@ -382,8 +376,9 @@ def _covers(
 def _check_outputs(
     papers: list[str], output: str | None, json: str | None, *, several: bool
 ) -> None:
-    """Refuse output names that do not fit the number of papers."""
+    """Refuse output names that do not fit the number of papers, and a PDF that nothing prints."""
     from neardup.exceptions import ParameterError
+    from neardup.pages.printing import find_browser
 
     if several and json == "-":
         raise ParameterError(Message("For several papers, --json needs a folder: --json DIR."))
@@ -403,11 +398,15 @@ def _check_outputs(
         if not several and option == "-o" and not named:
             raise ParameterError(
                 Message(
-                    "-o must end in .html for one paper. Got {file} instead. End the name "
-                    "of a folder with a slash: {file}/",
+                    "-o must end in .html, .pdf or .docx for one paper. Got {file} instead. End "
+                    "the name of a folder with a slash: {file}/",
                     file=path,
                 )
             )
+        if not several and path.lower().endswith(".pdf"):
+            find_browser()
+        if not several and path.lower().endswith(".docx"):
+            require(N_("A Word report"), "papers", "docx")
         folders = map(os.path.realpath, filter(os.path.isdir, papers))
         if several and os.path.realpath(path) in folders:
             raise ParameterError(
@@ -515,11 +514,14 @@ def _print_report(report: "Report") -> None:
 
 def _findings(report: "Report") -> "list[tuple[str, str]]":
     """Return the rows on what may hide copied text, and on pictures; none without any."""
+    from neardup.pages.words import load_words
+
+    words = load_words(language(), "report")
     counts = {finding.kind: finding.count for finding in report.findings}
     pictures = counts.pop("pictures", 0)
     rows: list[tuple[str, str]] = []
     if counts:
-        parts = [say(Message(_HIDING[kind], count=count)) for kind, count in counts.items()]
+        parts = [words(f"hiding_{kind}", count=count) for kind, count in counts.items()]
         rows.append((Message("possible hiding"), "; ".join(parts)))
     if pictures:
         unread = Message("{count:,}, text in them is not read", count=pictures)

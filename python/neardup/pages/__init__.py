@@ -7,6 +7,7 @@
 | `excerpts` | the beginning of a text, and the text around a passage |
 | `marking` | a text cut into runs, for passages that overlap |
 | `sides` | two texts beside each other |
+| `printing` | a page as PDF |
 
 What only one page shows is computed by its owner: `neardup.papers.report`, `neardup.review`,
 `neardup.lab.experiments.labelled_pairs.errors_page` and `neardup.server.pages`. Imports go down:

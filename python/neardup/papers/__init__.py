@@ -18,6 +18,7 @@ texts. The modules:
 | `cover`, `verdict` | whose paper it is; whether it passes, by thresholds of an institution |
 | `results` | what a report consists of |
 | `report` | the report, as values, JSON and a page; `evidence`: each passage beside its source |
+| `word` | the report as a Word document with comments |
 | `report_files` | reports as files, and a page that links to all of them |
 """
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from neardup.base.messages import Message, in_language, system_words
 from neardup.exceptions import OutputError
+from neardup.pages.printing import to_pdf
 from neardup.pages.templating import render
 from neardup.pages.words import Words, load_words
 from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
@@ -50,14 +51,25 @@ def write_report(
     date: datetime.date | None = None,
     force: bool,
 ) -> None:
-    """Write a report as a page, as JSON or both, together or not at all."""
+    """Write a report as a page, PDF or Word document, as JSON or both, together or not at all."""
     with OutputSet() as outputs:
         if page is not None:
             output = outputs.open_text(page, force=force)
-            output.write(report.to_html(language=language, date=date).encode())
+            output.write(_page(report, str(page), language, date))
         if json is not None:
             output = outputs.open_text(json, force=force)
             output.write(report.to_json().encode())
+
+
+def _page(report: Report, name: str, language: str, date: datetime.date | None) -> bytes:
+    """Return a report in the format of a file's extension."""
+    format = Path(name).suffix.lower()
+    if format == ".docx":
+        from neardup.papers.word import to_docx
+
+        return to_docx(report, language, date)
+    page = report.to_html(language=language, date=date)
+    return to_pdf(page) if format == ".pdf" else page.encode()
 
 
 class ReportFolder:

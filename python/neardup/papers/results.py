@@ -186,7 +186,7 @@ class Place:
     ----------
     begin, end : int
         Half-open span of the paper's text, in code points. It is empty for what is not in the
-        text: a picture, or hidden text of a Word document.
+        text: a picture, or hidden text.
     page : int or None
         The page, from 1; None if the format has no pages.
     """
@@ -204,8 +204,8 @@ class Finding:
     ----------
     kind : {'look_alikes', 'invisible', 'hidden_text', 'white_text', 'tiny_text', 'pictures'}
         Letters of another script that look like those of the word; invisible characters within
-        words; text of a Word document that is marked as hidden, white, or at most 2 points
-        high; and pictures, in which text is not read.
+        words; text of a Word document or PDF that is hidden, white, or at most 2 points high;
+        and pictures, in which text is not read.
     count : int
         Number of letters, characters or pictures.
     places : tuple of Place

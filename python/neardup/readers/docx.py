@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
-from neardup.readers.extracted import HiddenText, Limits, Paragraphs, refuse
+from neardup.base.extras import require
+from neardup.base.messages import N_, Message
+from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
 
 _MAX_MEMBERS = 20_000
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
@@ -34,10 +34,8 @@ _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
 _VML = "{urn:schemas-microsoft-com:vml}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
-#: Letters at most this high are unreadable, in half points.
-_TINY = 4
-#: A colour with all parts above this is as good as white.
-_WHITE = 0xF8
+#: Styles inherit from each other this deeply.
+_DEEPEST = 20
 
 _SKIPPED = frozenset(
     {
@@ -62,16 +60,11 @@ _TITLES = ("title", "标题", "標題")
 _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用", "明顯引用", "鮮明引文")
 
 
-def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
-    """Return the paragraphs of a Word document, and notes."""
-    try:
-        import docx
-    except ImportError as error:
-        needs = Message(
-            "Reading Word documents needs {module}. Install it with: pip install 'neardup[papers]'",
-            module="python-docx",
-        )
-        raise MissingDependencyError(needs) from error
+def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
+    """Return the paragraphs of a Word document."""
+    require(N_("Reading Word documents"), "papers", "docx")
+    import docx
+
     check_archive(data, name, limits)
     try:
         document = docx.Document(io.BytesIO(data))
@@ -82,9 +75,8 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
         _refuse_document(name, _said(error))
     if body is None:
         _refuse_document(name, Message("one without a body"))
-    # White letters show on a page with a colour of its own.
-    on_paper = document.element.find(f"{_W}background") is None
-    reading = _Reading(styles, on_paper=on_paper)
+    has_background = document.element.find(f"{_W}background") is not None
+    reading = _Reading(styles, "" if has_background else "FFFFFF")
     reading.blocks(body)
     first_note = len(reading.paragraphs)
     for root in notes:
@@ -94,17 +86,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     with contextlib.suppress(Exception):
         properties = document.core_properties
         reading.paragraphs.state(properties.title, properties.author)
-    remarks = []
-    hidden = sum(part.count for part in reading.paragraphs.hidden if part.kind == "hidden_text")
-    if hidden:
-        remarks.append(
-            Message.counted(
-                "{count} character of hidden text is left out.",
-                "{count} characters of hidden text are left out.",
-                count=hidden,
-            )
-        )
-    return reading.paragraphs, tuple(remarks)
+    return reading.paragraphs
 
 
 def _refuse_document(name: str, content: str) -> NoReturn:
@@ -180,22 +162,29 @@ def _said(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class _Styles:
-    """Paragraph styles: the levels of heading styles, and the styles of quotations."""
+    """Styles by id, with what they inherit; "" is the default one.
+
+    Levels of headings, styles of quotations, and formats that may make letters unseen.
+    """
 
     levels: dict[str, int]
     quotes: frozenset[str]
+    formats: dict[str, dict[str, str]]
 
     @classmethod
     def of(cls, document: Any) -> _Styles:
+        root = document.styles.element
         stated: dict[str, int] = {}
-        base: dict[str, str] = {}
+        base = {"": ""}
+        own = {"": _formats(root.find(f"{_W}docDefaults/{_W}rPrDefault/{_W}rPr"))}
         quotes: set[str] = set()
-        for style in document.styles.element.iterchildren(f"{_W}style"):
+        default = ""
+        for style in root.iterchildren(f"{_W}style"):
             key = style.get(f"{_W}styleId")
             if key is None:
                 continue
-            label = style.find(f"{_W}name")
-            name = "" if label is None else str(label.get(f"{_W}val", "")).strip().lower()
+            kind = style.get(f"{_W}type", "paragraph")
+            name = _value(style, "name").strip().lower()
             match = _HEADING.match(name)
             outline = style.find(f"{_W}pPr/{_W}outlineLvl")
             if match:
@@ -206,20 +195,37 @@ class _Styles:
                 stated[key] = _outline(outline)
             if name in _QUOTES:
                 quotes.add(key)
-            based = style.find(f"{_W}basedOn")
-            if based is not None:
-                base[key] = based.get(f"{_W}val", "")
-        levels = {}
-        for key in {**stated, **base}:
-            origin, seen = key, {key}
-            while origin not in stated and origin in base and base[origin] not in seen:
-                origin = base[origin]
-                seen.add(origin)
-            if stated.get(origin):
-                levels[key] = stated[origin]
-        # A style based on a quotation style is one too, unless it is a heading.
-        quotes |= {key for key, of in base.items() if of in quotes}
-        return cls(levels, frozenset(quotes - levels.keys()))
+            if kind == "paragraph" and style.get(f"{_W}default") in ("1", "true", "on"):
+                default = key
+            base[key] = _value(style, "basedOn") or ("" if kind == "paragraph" else key)
+            own[key] = _formats(style.find(f"{_W}pPr")) | _formats(style.find(f"{_W}rPr"))
+            # A style of tables may colour some of the rows.
+            if kind == "table" and any(
+                _fill(shading) is not None for shading in style.iter(f"{_W}shd")
+            ):
+                own[key]["ground"] = ""
+        levels: dict[str, int] = {}
+        quoted: set[str] = set()
+        formats: dict[str, dict[str, str]] = {}
+        for key in base:
+            chain = [key]
+            while len(chain) < _DEEPEST and (origin := base.get(chain[-1], "")) != chain[-1]:
+                chain.append(origin)
+            if level := next((stated[style] for style in chain if style in stated), 0):
+                levels[key] = level
+            # A style based on a quotation style is one too, unless it is a heading.
+            elif not quotes.isdisjoint(chain):
+                quoted.add(key)
+            formats[key] = {}
+            for style in reversed(chain):
+                formats[key] |= own.get(style, {})
+        formats[""] = formats.get(default, formats[""])
+        return cls(levels, frozenset(quoted), formats)
+
+    def named(self, parent: Any, element: str) -> dict[str, str]:
+        """Return the formats of the style that an element of `parent` names; empty for none."""
+        name = _value(parent, element)
+        return self.formats.get(name, {}) if name else {}
 
 
 def _outline(element: Any) -> int:
@@ -237,20 +243,23 @@ def _notes(document: Any, kind: str) -> Iterator[Any]:
 
 
 class _Reading:
-    """One pass through a document's tree."""
+    """One pass through a document's tree; `ground` is the colour below the text, "" if unknown."""
 
-    def __init__(self, styles: _Styles, *, on_paper: bool) -> None:
+    def __init__(self, styles: _Styles, ground: str) -> None:
         self.paragraphs = Paragraphs()
         self._styles = styles
-        self._on_paper = on_paper
+        self._ground = ground
 
     def blocks(self, parent: Any) -> None:
         """Add paragraphs and tables, also those inside wrapper elements."""
         for child in parent.iterchildren():
             if child.tag == f"{_W}p":
-                reading = _Paragraph(on_paper=self._on_paper and not _is_shaded(child))
+                style = _style(child)
+                formats = {"ground": self._ground} | self._styles.formats.get(style, {})
+                formats |= _formats(child.find(f"{_W}pPr"))
+                reading = _Paragraph(self._styles, formats)
                 reading.collect(child)
-                quoted = _style(child) in self._styles.quotes
+                quoted = style in self._styles.quotes
                 self.paragraphs.add(
                     reading.text,
                     self._level(child),
@@ -259,9 +268,9 @@ class _Reading:
                     pictures=reading.pictures,
                 )
                 for box in reading.boxes:
-                    on_paper, self._on_paper = self._on_paper, False
+                    ground, self._ground = self._ground, ""
                     self.blocks(box)
-                    self._on_paper = on_paper
+                    self._ground = ground
             elif child.tag == f"{_W}tbl":
                 self._table(child)
             elif child.tag not in _SKIPPED:
@@ -275,6 +284,9 @@ class _Reading:
 
     def _table(self, table: Any) -> None:
         """Add a table, one line per row; the paragraphs of a cell stay separate."""
+        properties = table.find(f"{_W}tblPr")
+        formats = _formats(properties) | self._styles.named(properties, "tblStyle")
+        ground = formats.get("ground", self._ground)
         for row in table.iter(f"{_W}tr"):
             if next(row.iterancestors(f"{_W}tbl")) is not table:
                 continue
@@ -284,8 +296,8 @@ class _Reading:
             length = 0
             for cell in row.iter(f"{_W}tc"):
                 if next(cell.iterancestors(f"{_W}tr")) is row:
-                    # The style of a table may colour its cells.
-                    inside = _Reading(_PLAIN, on_paper=False)
+                    of_cell = _formats(cell.find(f"{_W}tcPr"))
+                    inside = _Reading(self._styles, of_cell.get("ground", ground))
                     inside.blocks(cell)
                     found = inside.paragraphs
                     hidden += [
@@ -314,16 +326,14 @@ class _Reading:
 
 
 class _Paragraph:
-    """The text of one paragraph, its pictures and what of it nobody sees.
+    """The text of one paragraph of some formats, its pictures and what of it nobody sees."""
 
-    White letters are invisible only `on_paper`, not on a coloured ground.
-    """
-
-    def __init__(self, *, on_paper: bool) -> None:
+    def __init__(self, styles: _Styles, formats: dict[str, str]) -> None:
         self.boxes: list[Any] = []
         self.hidden: list[HiddenText] = []
         self.pictures: list[int] = []
-        self._on_paper = on_paper
+        self._styles = styles
+        self._formats = formats
         self._parts: list[str] = []
         self._length = 0
 
@@ -359,69 +369,64 @@ class _Paragraph:
                 self.collect(child)
 
     def _run(self, run: Any) -> None:
-        if _is_hidden(run):
+        direct = run.find(f"{_W}rPr")
+        formats = self._formats | self._styles.named(direct, "rStyle") | _formats(direct)
+        kind = _unseen(formats)
+        if kind == "hidden_text":
             count = sum(len(text.text or "") for text in run.iter(f"{_W}t"))
             if count:
                 self.hidden.append(HiddenText(self._length, self._length, "hidden_text", count))
             return
         begin, first = self._length, len(self._parts)
         self.collect(run)
-        kind = _unseen(run, on_paper=self._on_paper)
         count = sum(len("".join(part.split())) for part in self._parts[first:])
         if kind is not None and count:
             self.hidden.append(HiddenText(begin, self._length, kind, count))
 
 
-_PLAIN = _Styles({}, frozenset())
-
-
 def _style(paragraph: Any) -> str:
-    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-    return "" if style is None else str(style.get(f"{_W}val", ""))
+    return _value(paragraph.find(f"{_W}pPr"), "pStyle")
 
 
-def _is_hidden(run: Any) -> bool:
-    mark = run.find(f"{_W}rPr/{_W}vanish")
-    return mark is not None and mark.get(f"{_W}val", "true") not in ("0", "false", "off")
+def _value(parent: Any, name: str, default: str = "") -> str:
+    element = None if parent is None else parent.find(f"{_W}{name}")
+    return "" if element is None else str(element.get(f"{_W}val", default))
 
 
-def _unseen(run: Any, *, on_paper: bool) -> str | None:
-    """Return why nobody sees the text of a run; None if it is visible."""
-    properties = run.find(f"{_W}rPr")
+def _formats(properties: Any) -> dict[str, str]:
+    """Return the formats that may make letters unseen, and the colour below, "" if unknown."""
     if properties is None:
-        return None
-    size = str(_value(properties, "sz"))
-    if size.isascii() and size.isdigit() and int(size) <= _TINY:
-        return "tiny_text"
-    has_ground = _is_coloured(properties) or _value(properties, "highlight") not in ("", "none")
-    if on_paper and not has_ground and _is_white(_value(properties, "color")):
-        return "white_text"
-    return None
+        return {}
+    named = {name: _value(properties, name, "on") for name in ("vanish", "sz", "color")}
+    formats = {name: value for name, value in named.items() if value}
+    shading, highlight = properties.find(f"{_W}shd"), _value(properties, "highlight")
+    if highlight not in ("", "none"):
+        formats["ground"] = "FFFFFF" if highlight == "white" else ""
+    elif shading is not None and (fill := _fill(shading)) is not None:
+        formats["ground"] = fill
+    return formats
 
 
-def _value(properties: Any, name: str) -> str:
-    element = properties.find(f"{_W}{name}")
-    return "" if element is None else str(element.get(f"{_W}val", ""))
-
-
-def _is_white(colour: str) -> bool:
-    try:
-        return len(colour) == 6 and min(bytes.fromhex(colour)) >= _WHITE
-    except ValueError:
-        return False
-
-
-def _is_coloured(properties: Any) -> bool:
-    shading = properties.find(f"{_W}shd")
-    if shading is None:
-        return False
+def _fill(shading: Any) -> str | None:
+    """Return the colour of a shading, "" for a pattern; None if what is below shows."""
     fill = str(shading.get(f"{_W}fill", "auto"))
-    return not (fill.lower() == "auto" or _is_white(fill)) or shading.get(f"{_W}val") == "solid"
+    if shading.get(f"{_W}val") not in ("clear", "nil"):
+        return ""
+    return None if fill.lower() == "auto" else fill
 
 
-def _is_shaded(paragraph: Any) -> bool:
-    properties = paragraph.find(f"{_W}pPr")
-    return properties is not None and _is_coloured(properties)
+def _unseen(formats: dict[str, str]) -> str | None:
+    """Return why nobody sees the text of a run; None if it is visible."""
+    if formats.get("vanish", "off") not in ("0", "false", "off"):
+        return "hidden_text"
+    size = formats.get("sz", "")
+    if size.isascii() and size.isdigit() and int(size) <= 2 * TINY:
+        return "tiny_text"
+    try:
+        letters, ground = (bytes.fromhex(formats.get(name, "")) for name in ("color", "ground"))
+    except ValueError:  # For example 'auto', which shows on every ground.
+        return None
+    return "white_text" if len(letters) == 3 and is_like(letters, ground) else None
 
 
 def _is_object(image: Any) -> bool:

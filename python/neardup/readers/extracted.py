@@ -14,6 +14,10 @@ from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+#: Letters of at most so many points are unreadable.
+TINY = 2
+#: Colours whose parts differ by at most this are hard to tell apart.
+_ALIKE = 0x10
 _LINE_ENDS = re.compile("\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
 
 
@@ -79,7 +83,8 @@ class HiddenText:
     begin, end : int
         Half-open span of the text, in code points; empty if the text is left out.
     kind : {'hidden_text', 'white_text', 'tiny_text'}
-        Marked as hidden, which is left out; white, or at most 2 points high.
+        Marked as hidden, or invisible; in the colour of its ground; at most 2 points high. A Word
+        document's hidden text and all of a PDF's is left out.
     count : int
         Number of characters, without white space unless the text is left out.
     """
@@ -120,7 +125,7 @@ class FileText:
     title, author : str or None
         What the properties of a Word document or PDF state, of any length; often wrong.
     hidden : tuple of HiddenText
-        Text of a Word document that a reader does not see, in text order.
+        Text of a Word document or PDF that a reader does not see, in text order.
     pictures : tuple of int
         Where the pictures of a Word or PDF document are in the text, in code points: the place
         in the paragraph or the beginning of the page.
@@ -164,6 +169,13 @@ def refuse(name: str, reason: str, content: str | None, remedy: str = "") -> NoR
 def plain(text: str) -> str:
     r"""Return text with all line ends as ``\n`` and without control characters."""
     return _CONTROLS.sub("", _LINE_ENDS.sub("\n", text))
+
+
+def is_like(colour: Sequence[int], ground: Sequence[int]) -> bool:
+    """Return whether letters of a colour are as good as invisible on a ground."""
+    return len(colour) == len(ground) and all(
+        abs(part - below) <= _ALIKE for part, below in zip(colour, ground, strict=True)
+    )
 
 
 class Paragraphs:

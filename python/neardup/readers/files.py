@@ -231,6 +231,13 @@ def _is_pdf(data: bytes) -> bool:
 def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) -> FileText:
     pages = tuple(min(page, len(paragraphs.text)) for page in paragraphs.pages)
     length = len(paragraphs.text)
+    if left_out := sum(part.count for part in paragraphs.hidden if part.begin == part.end):
+        note = Message.counted(
+            "{count} character of hidden text is left out.",
+            "{count} characters of hidden text are left out.",
+            count=left_out,
+        )
+        notes = (*notes, note)
     return FileText(
         paragraphs.text,
         format,
@@ -270,7 +277,7 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
 
-        return _extracted("docx", *read_docx(data, name, limits))
+        return _extracted("docx", read_docx(data, name, limits), ())
     kinds = (
         ("content.xml", N_("an OpenDocument file"), "", _DOCX),
         ("xl/workbook.xml", N_("an Excel workbook"), "", N_("Export it as .csv.")),

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
 
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
+from neardup.base.extras import require
+from neardup.base.messages import N_
 from neardup.readers.extracted import Paragraphs
 
 _HTML = re.compile(
@@ -65,14 +65,9 @@ def declared_encoding(data: bytes) -> str | None:
 
 def read_html(text: str) -> Paragraphs:
     """Return the paragraphs of a page."""
-    try:
-        import trafilatura
-    except ImportError as error:
-        needs = Message(
-            "Reading HTML needs {module}. Install it with: pip install 'neardup[papers]'",
-            module="trafilatura",
-        )
-        raise MissingDependencyError(needs) from error
+    require(N_("Reading HTML"), "papers", "trafilatura")
+    import trafilatura
+
     text = text.replace("\0", "")
     page = _Page(text)
     main = ""

@@ -9,11 +9,14 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from typing import Any, NoReturn
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, NoReturn
 
-from neardup.base.messages import Message
-from neardup.exceptions import MissingDependencyError
-from neardup.readers.extracted import Limits, Paragraphs, plain, refuse
+from neardup.base.extras import require
+from neardup.base.messages import N_, Message
+from neardup.readers.extracted import HiddenText, Limits, Paragraphs, plain, refuse
 from neardup.readers.pdf_layout import Line, lay_out, without_running_lines
 
 # pdfium may run in one thread of a process at a time.
@@ -32,14 +35,9 @@ _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[Message, ...]]:
     """Return the paragraphs of a PDF, and notes."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        needs = Message(
-            "Reading PDF files needs {module}. Install it with: pip install 'neardup[papers]'",
-            module="pypdfium2",
-        )
-        raise MissingDependencyError(needs) from error
+    require(N_("Reading PDF files"), "papers", "pypdfium2")
+    import pypdfium2
+
     with _ALONE:
         try:
             document = pypdfium2.PdfDocument(data)
@@ -58,7 +56,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         finally:
             document.close()
     damaged = sum(page is None for page in read_pages)
-    read = [page[0] if page else [] for page in read_pages]
+    read = [page.lines if page else [] for page in read_pages]
     if count == 0 or damaged == count:
         _refuse_damaged(name)
     notes: list[Message] = []
@@ -89,25 +87,16 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         )
     kept, dropped = without_running_lines(read)
     if dropped:
-        shown = ", ".join(f"'{line}'" for line in dropped[:3])
-        more = len(dropped) - 3
-        if more > 0:
-            notes.append(
-                Message(
-                    "Running headers and footers are left out: {lines} and {more} more.",
-                    lines=shown,
-                    more=more,
-                )
-            )
-        else:
-            notes.append(Message("Running headers and footers are left out: {lines}.", lines=shown))
+        lines = ", ".join(f"'{line}'" for line in dropped[:3]) + (", …" if dropped[3:] else "")
+        notes.append(Message("Running headers and footers are left out: {lines}.", lines=lines))
     paragraphs = lay_out(kept)
     paragraphs.state(*stated)
-    paragraphs.pictures = [
-        begin
-        for begin, page in zip(paragraphs.pages, read_pages, strict=True)
-        for _ in range(page[1] if page else 0)
-    ]
+    for begin, page in zip(paragraphs.pages, read_pages, strict=True):
+        if page:
+            paragraphs.pictures += [begin] * page.pictures
+            paragraphs.hidden += [
+                HiddenText(begin, begin, kind, count) for kind, count in page.left_out.items()
+            ]
     return paragraphs, tuple(notes)
 
 
@@ -173,16 +162,27 @@ def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) 
         )
 
 
-def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
-    """Return the lines of one page and its number of pictures; None if it is damaged."""
+class _Page(NamedTuple):
+    lines: list[Line]
+    pictures: int
+    #: Characters that nobody sees, by kind.
+    left_out: Counter[str]
+
+
+def _page(document: Any, number: int) -> _Page | None:
+    """Return what is on one page; None if it is damaged."""
     import pypdfium2
+
+    from neardup.readers.pdf_unseen import unseen
 
     try:
         page = document[number]
         try:
             sheet = page.get_textpage()
             try:
-                return _placed(sheet, sheet.get_text_range()), _pictures(page)
+                kinds, pictures = unseen(page)
+                text, units, left_out = _seen(sheet, sheet.get_text_range(), kinds)
+                return _Page(_placed(sheet, text, units), pictures, left_out)
             finally:
                 sheet.close()
         finally:
@@ -191,15 +191,28 @@ def _page(document: Any, number: int) -> tuple[list[Line], int] | None:
         return None
 
 
-def _pictures(page: Any) -> int:
+def _seen(sheet: Any, text: str, kinds: Mapping[int, str]) -> tuple[str, list[int], Counter[str]]:
+    """Return a text without pieces of some kinds, where its letters are, and what is left out."""
     import pypdfium2.raw as pdfium
 
-    get, kind = pdfium.FPDFPage_GetObject, pdfium.FPDFPageObj_GetType
-    numbers = range(pdfium.FPDFPage_CountObjects(page))
-    return sum(kind(get(page, number)) == pdfium.FPDF_PAGEOBJ_IMAGE for number in numbers)
+    # pdfium counts in units of UTF-16.
+    units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
+    left_out: Counter[str] = Counter()
+    if not kinds:
+        return text, units, left_out
+    kept = []
+    for place, letter in enumerate(text):
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(sheet, units[place])
+        piece = pdfium.FPDFText_GetTextObject(sheet, index)
+        kind = kinds.get(ctypes.addressof(piece.contents)) if piece else None
+        if kind is None:
+            kept.append(place)
+        elif not letter.isspace():
+            left_out[kind] += 1
+    return "".join(text[place] for place in kept), [units[place] for place in kept], left_out
 
 
-def _placed(sheet: Any, text: str) -> list[Line]:
+def _placed(sheet: Any, text: str, units: Sequence[int]) -> list[Line]:
     import pypdfium2.raw as pdfium
 
     box = pdfium.FS_RECTF()
@@ -219,16 +232,14 @@ def _placed(sheet: Any, text: str) -> list[Line]:
         return box.left, box.right, y.value, scale * pdfium.FPDFText_GetFontSize(sheet, index)
 
     lines = []
-    unit = begin = 0
+    begin = 0
     for end in [*_ENDS.finditer(text), None]:
         stop = len(text) if end is None else end.start()
         shown = text[begin:stop]
-        # pdfium counts in units of UTF-16.
-        length = len(shown.encode("utf-16-le", "surrogatepass")) // 2
         if shown.strip():
             lead = len(shown) - len(shown.lstrip())
             trail = len(shown) - len(shown.rstrip(" \t" + _HYPHENS))
-            first, last = place(unit + lead), place(unit + length - trail - 1)
+            first, last = place(units[begin + lead]), place(units[stop - trail - 1])
             hyphen = "-" if shown[-1] in _HYPHENS else ""
             kept = plain(shown.rstrip(_HYPHENS) + hyphen).strip()
             if kept and first is not None and last is not None:
@@ -237,6 +248,5 @@ def _placed(sheet: Any, text: str) -> list[Line]:
                 # A line of size 0 is never joined to another line.
                 lines.append(Line(kept, 0.0, 0.0, 0.0, 0.0))
         if end is not None:
-            unit += length + len(end[0])
             begin = end.end()
     return lines

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError
 
+from neardup.base.extras import require
 from neardup.base.messages import N_, Message
-from neardup.exceptions import MissingDependencyError, ParameterError
+from neardup.exceptions import ParameterError
 from neardup.index.backends.database import Database
 from neardup.index.schema import METADATA
 
@@ -98,15 +99,9 @@ class PostgreSQLSchema(Database):
     )
 
     def __init__(self, location: str) -> None:
-        try:
-            import psycopg
-        except ImportError as error:
-            raise MissingDependencyError(
-                Message(
-                    "An index in PostgreSQL needs psycopg 3. Install it with: pip install "
-                    "'neardup[postgres]'"
-                )
-            ) from error
+        require(N_("An index in PostgreSQL"), "postgres", "psycopg")
+        import psycopg
+
         self._driver_error = psycopg.Error
         self._url, self.schema = _url(location)
         location = _shown(self._url, self.schema)

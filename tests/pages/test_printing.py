@@ -1,0 +1,74 @@
+"""A page as PDF: printed by what is installed, or an error that says what to do."""
+
+import shutil
+import sys
+
+import pypdfium2 as pdfium
+import pytest
+from tests import needs
+from tests.papers import reports
+
+from neardup.exceptions import MissingDependencyError
+from neardup.pages import printing
+
+
+@pytest.fixture
+def on_path(tmp_path, monkeypatch):
+    """Put programs on an empty path: shell scripts that get the browser's arguments."""
+
+    def install(**programs):
+        for name, script in programs.items():
+            path = tmp_path / "bin" / name.replace("_", "-")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"#!/bin/sh\n{script}\n")
+            path.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
+        return tmp_path / "bin"
+
+    return install
+
+
+def test_no_browser(on_path):
+    on_path()
+    with pytest.raises(MissingDependencyError, match=r"\.html report and print it"):
+        printing.to_pdf("<p>1</p>")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason=needs.POSIX)
+class TestPrograms:
+    PRINT = 'for word; do case $word in --print-to-pdf=*) echo done >"${word#*=}";; esac; done'
+
+    def test_the_first_browser_prints(self, on_path):
+        folder = on_path(chromium="exit 1", google_chrome=self.PRINT)
+        assert printing.find_browser() == str(folder / "google-chrome")
+        assert printing.to_pdf("<p>1</p>") == b"done\n"
+
+    def test_a_browser_that_fails(self, on_path):
+        on_path(chromium="exit 1")
+        with pytest.raises(MissingDependencyError, match="none on the path did it"):
+            printing.to_pdf("<p>1</p>")
+
+    def test_a_browser_that_hangs(self, on_path, monkeypatch):
+        monkeypatch.setattr(printing, "_SECONDS", 0.1)
+        on_path(chromium="exec /bin/sleep 60")
+        with pytest.raises(MissingDependencyError):
+            printing.to_pdf("<p>1</p>")
+
+    def test_nothing_is_left_behind(self, on_path, tmp_path, monkeypatch):
+        monkeypatch.setattr(printing.tempfile, "tempdir", str(tmp_path))
+        folder = on_path(chromium=self.PRINT)
+        printing.to_pdf("<p>1</p>")
+        assert list(tmp_path.iterdir()) == [folder]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("chromium"), reason=needs.BROWSER)
+def test_a_report_in_print():
+    report = reports.small_zh()
+    with pdfium.PdfDocument(printing.to_pdf(report.to_html(language="zh"))) as document:
+        pages = [page.get_textpage().get_text_range() for page in document]
+    assert "文本复制检测报告" in pages[0]
+    assert "总文字复制比" in pages[0]
+    text = "".join("".join(pages).split())
+    for passage in report.passages:
+        assert "".join(report.text[passage.begin : passage.end].split())[:10] in text
