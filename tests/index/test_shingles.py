@@ -1,17 +1,20 @@
 """The files of an index's shingles: derived, so whatever becomes of them changes no result."""
 
 import random
+import re
 import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.index.written import letters
 
-from neardup import Index
+from neardup import Index, _core
 from neardup.base.progress import Progress
 from neardup.index import shingles
-from neardup.index.shingles import RunFolder
+from neardup.index.shingles import Run, RunFolder
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 
@@ -333,3 +336,25 @@ def test_a_link_to_an_index_has_the_files_of_the_index(place, tmp_path):
     link.symlink_to(place)
     assert candidates(link) == candidates(place)
     assert not folder_of(link).exists()
+
+
+def mapped_mb():
+    """The pages of files that count as memory of this process."""
+    return int(re.search(r"RssFile:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_a_check_holds_what_it_looks_up_and_not_the_file(tmp_path):
+    made = np.random.default_rng(5).integers(0, 1 << 32, 1 << 24, np.uint64) << np.uint64(32)
+    made.sort()
+    nothing = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
+    run = Run(0, 1, np.ones(1, np.int64), np.ones(1, np.int64), *nothing)
+    before = mapped_mb()
+    RunFolder(tmp_path, "letters").save(run, [made])
+    (run,) = RunFolder(tmp_path, "letters").read()
+    library = _core.Library([(run.filed, run.fence, np.zeros(1, np.uint32))])
+    assert len(run.filed) == 1 << 24
+    assert mapped_mb() - before < 8
+    paper = aligner()[0].paper(letters(random.Random(5), 8000))
+    assert [position for position, _ in library.sources(paper, least=5, limit=9)] == [0]
+    assert mapped_mb() - before < 64
