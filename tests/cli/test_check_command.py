@@ -340,6 +340,19 @@ class TestTheCover:
         assert json.loads(result.out)["cover"]["author"] == "另一人"
         assert "class.csv" not in result.err
 
+    def test_what_a_table_says_of_the_sources(self, run):
+        write({"books.csv": "文件,题目,作者,年份,刊名\ncounty.txt,<b>县志</b>,林岚 \u202e,1911,\n"})
+        options = ("--metadata", "books.csv", "-o", "r.html", "--json", "r.json")
+        assert "<b>县志</b>" in run(*ANNA, *options).out
+        (source,) = json.loads(Path("r.json").read_text("utf-8"))["sources"]
+        told = [source[name] for name in ("title", "author", "year", "journal")]
+        assert told == ["<b>县志</b>", "林岚 \u202e", "1911", None]
+        page = Path("r.html").read_text("utf-8")
+        assert "&lt;b&gt;县志" in page
+        assert "<b>" not in page
+        write({"books.csv": "title\na\n"})
+        assert "id is required" in run(*ANNA, "--metadata", "books.csv", code=2).err
+
     def test_values_of_one_paper_are_not_for_several(self, run, files):
         result = run(*ALL, "--number", "7", "-o", "out", code=2)
         assert "--number is for one paper. For several papers, give a table" in result.err

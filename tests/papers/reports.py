@@ -109,6 +109,10 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "library_documents": len(sources),
         "settings": {"least": 20, "candidates": 1000, "variants": "none", "strict": True},
         "notes": (),
+        "runs": marks.runs(
+            [*(spans[number] for number in order), []],
+            (bound for part in sections for bound in (part.begin, part.end)),
+        ),
     }
     return Report(**values | fields)
 

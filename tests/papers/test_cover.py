@@ -8,10 +8,12 @@ import pytest
 from tests.readers import making
 
 from neardup import InputError, ParameterError, check
-from neardup.papers.cover import Cover, cover_of, read_cover_table
+from neardup.papers.cover import Cover, cover_of, read_table
 from neardup.readers import read_bytes
 from neardup.readers.extracted import FileText
 from neardup.readers.sandboxed import read_sandboxed
+
+COLUMNS = ("file", "title", "author", "number", "institution")
 
 
 @pytest.fixture(autouse=True)
@@ -92,10 +94,10 @@ def test_covers_are_text():
 def test_the_table_of_a_class(encoding, header):
     rows = 'a.txt,"林岚, 张平",001,7\r\n\r\n./more/b.txt,王五\r\n,nobody\r\n'
     Path("class.csv").write_bytes(f"{header}\r\n{rows}".encode(encoding))
-    table = read_cover_table("class.csv")
-    assert table.cover("papers/a.txt") == Cover(author="林岚, 张平", number="001")
-    assert table.cover("x/more/b.txt") == Cover(author="王五")
-    assert table.cover("b.txt") == Cover()
+    table = read_table("class.csv", COLUMNS)
+    assert table.record("papers/a.txt") == {"author": "林岚, 张平", "number": "001"}
+    assert table.record("x/more/b.txt") == {"author": "王五"}
+    assert table.record("b.txt") == {}
     paths = ["papers/a.txt", "more/b.txt"]
     assert table.notes(paths) == []
     assert table.notes(["c.txt", "a.txt"]) == [
@@ -117,7 +119,7 @@ def test_tables_that_are_refused(text, problem):
     if text is not None:
         Path("class.csv").write_text(text)
     with pytest.raises(InputError, match=rf"class\.csv: .*{problem}"):
-        read_cover_table("class.csv")
+        read_table("class.csv", COLUMNS)
 
 
 def test_a_table_with_a_long_field():
@@ -125,6 +127,6 @@ def test_a_table_with_a_long_field():
     before = csv.field_size_limit(131_072)
     try:
         with pytest.raises(InputError, match="must be valid CSV"):
-            read_cover_table("class.csv")
+            read_table("class.csv", COLUMNS)
     finally:
         csv.field_size_limit(before)

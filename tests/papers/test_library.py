@@ -9,11 +9,12 @@ from tests.conftest import ROOT
 from tests.index.written import letters
 from tests.papers.texts import Told
 
-from neardup import InputError, ParameterError, check
+from neardup import Index, InputError, ParameterError, check
 from neardup.base.validation import is_index
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 from neardup.papers.library import joined
+from neardup.readers import read_bytes
 
 RNG = random.Random(9)
 TEXTS = [letters(RNG, 120) for _ in range(6)]
@@ -171,6 +172,16 @@ def test_more_texts_than_are_fetched_together(make):
 def test_what_is_no_library_is_refused(value):
     with pytest.raises(ParameterError, match="'library'"):
         open_library(value)
+
+
+def test_fields_of_an_index_describe_its_documents(tmp_path):
+    extra = {"author": ["林岚", "张平"], "year": 2019, "journal": "", "room": 7}
+    with Index(tmp_path / "library.db") as index:
+        index.add("a", TEXTS[0], title="渡口", extra=extra)
+        report = check(read_bytes(TEXTS[0].encode(), "a.txt"), index)
+    (source,) = report.sources
+    told = source.title, source.author, source.year, source.journal
+    assert told == ("渡口", "林岚, 张平", "2019", None)
 
 
 def test_bad_workers_are_refused(folder):

@@ -56,7 +56,7 @@ PAGES = [
 class Page(HTMLParser):
     """What a reader sees of the paper: its text, and the text of each passage."""
 
-    VOID = ("meta", "br", "rect", "link")
+    VOID = ("meta", "br", "rect", "link", "input")
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)

@@ -1,12 +1,24 @@
 """The report in a real browser: it opens, answers mouse and keys, prints, and asks for nothing."""
 
+import hashlib
+import json
+import random
+import re
+from dataclasses import replace
 from functools import cache
+from html import escape
+from importlib import resources
 
 import pypdfium2 as pdfium
 import pytest
 from tests.browser import Tabs, running, unreadable
+from tests.index.written import letters
 from tests.papers import reports
 
+from neardup import check
+from neardup.pages.words import load_words
+from neardup.papers import Aside, Thresholds
+from neardup.papers.rates import Marks
 from neardup.papers.report_files import summary_page
 
 # One worker, so that one browser is started.
@@ -250,3 +262,308 @@ def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_
     assert "上一处" not in text
     assert "Previous" not in text
     assert ("[1]林某某" in text) == (name == "zh")
+
+
+# What the reader sets aside, and the form of the report
+
+WORDS = load_words("en", "report")
+THRESHOLDS = Thresholds(0.2, 0.35)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A paper of four sections and sources that share parts, one part of it in quotation marks."""
+    rng = random.Random(5)
+    folder = tmp_path_factory.mktemp("papers")
+    parts = [letters(rng, rng.randint(30, 80)) for _ in range(7)]
+    (folder / "library").mkdir()
+    for number in range(4):
+        chosen = [*rng.sample(parts, 3), parts[number]]
+        text = "。".join(f"{part}。{letters(rng, 90)}" for part in chosen)
+        (folder / "library" / f"{number}.txt").write_text(text, "utf-8")
+    lines = []
+    for number in range(1, 5):
+        lines += [
+            f"# {number} {letters(rng, 6)}",
+            letters(rng, 120),
+            "。".join(parts[number : number + 3]),
+        ]
+    (folder / "paper.md").write_text("\n\n".join([*lines, f"“{parts[0]}”"]), "utf-8")
+    return folder
+
+
+def checked(folder, **options):
+    report = check(folder / "paper.md", folder / "library", **options)
+    return replace(report, thresholds=THRESHOLDS)
+
+
+def set_aside(page, *keys):
+    for key in keys:
+        page.locator(f"main button[data-aside={key}]").last.click()
+
+
+def figures(page):
+    """Return all that the page counts."""
+    return page.evaluate(
+        """() => {
+          const texts = (selector, root = document) => [...root.querySelectorAll(selector)]
+            .map((part) => part.textContent.trim());
+          return {
+            rates: texts("li[data-rate] .now"),
+            numbers: texts("[data-number]"),
+            verdict: texts(".verdict .now"),
+            result: document.querySelector(".verdict").className,
+            sections: texts("tr[data-section] .number"),
+            sources: Object.fromEntries(
+              [...document.querySelectorAll("tr[data-source]")].map((row) => {
+                const cells = texts(".number", row);
+                return [texts(".name bdi", row)[0], [cells[0], cells[1], cells[3]]];
+              })
+            ),
+          };
+        }"""
+    )
+
+
+def expected(report):
+    """Return what the page of a report must show of its rates."""
+    rates, percent = report.rates, WORDS.percent
+    whole = (rates.total, report.copied, report.characters)
+    parts = [(part.rate, part.copied, part.characters) for part in report.sections]
+    return {
+        "rates": [
+            percent(rate) for rate in (rates.total, rates.without_quotations, rates.largest_source)
+        ],
+        "numbers": [f"{report.characters:,}", f"{report.copied:,}"],
+        "verdict": [str(report.verdict.sentence)],
+        "result": f"verdict {report.verdict.result}",
+        "sections": [
+            value
+            for rate, copied, characters in [whole, *parts]
+            for value in (percent(rate), f"{copied:,} / {characters:,}")
+        ],
+        "sources": {
+            source.id: [percent(source.rate), f"{source.characters:,}", f"{source.only_here:,}"]
+            for source in report.sources
+        },
+    }
+
+
+def test_without_a_source_the_page_counts_as_the_command_does(visit, folder):
+    report = checked(folder)
+    assert len(report.sources) == 4
+    page = visit(report.to_html(language="en"))
+    assert figures(page) == expected(report)
+    sets = [
+        ["0.txt"],
+        ["1.txt"],
+        ["2.txt"],
+        ["3.txt"],
+        ["0.txt", "2.txt"],
+        ["1.txt", "2.txt", "3.txt"],
+    ]
+    seen = set()
+    for ids in [*sets, [source.id for source in report.sources]]:
+        keys = [f"s{n}" for n, source in enumerate(report.sources, 1) if source.id in ids]
+        set_aside(page, *keys)
+        again = checked(folder, without_sources=ids)
+        wanted = expected(again)
+        wanted["sources"] |= {id: ["0%", "0", "0"] for id in ids}
+        assert figures(page) == wanted
+        seen.add(wanted["result"])
+        # Each is undone where it was set aside.
+        set_aside(page, *keys)
+        assert figures(page) == expected(report)
+    assert len(seen) == 3
+
+
+def recounted(report, spans_of, given=()):
+    """Return the three rates of a report from spans of each source, by the class of the check."""
+    text = report.text
+    marks = Marks(text, [*report.asides, *(Aside(*span, "given") for span in given)])
+    characters = [marks.add(spans) for spans in spans_of]
+    copied = marks.copied
+    return [
+        WORDS.percent(marks.rate(int(count)))
+        for count in (copied.sum(), (copied & ~marks.set_aside).sum(), max(characters))
+    ]
+
+
+def spans_of(report, without=()):
+    spans = [[] for _ in report.sources]
+    for number, passage in enumerate(report.passages):
+        if number not in without:
+            spans[passage.source] += [(piece.begin, piece.end) for piece in passage.pieces]
+    return spans
+
+
+def test_passages_and_sections_are_counted_as_the_rates_are(visit, folder):
+    report = checked(folder)
+    page = visit(report.to_html(language="en"))
+    for number in range(len(report.passages)):
+        set_aside(page, f"p{number + 1}")
+        assert figures(page)["rates"] == recounted(report, spans_of(report, {number}))
+        set_aside(page, f"p{number + 1}")
+    for number, section in enumerate(report.sections, 1):
+        set_aside(page, f"c{number}")
+        span = section.begin, section.end
+        assert figures(page)["rates"] == recounted(report, spans_of(report), [span])
+        row = page.locator(f"tr[data-section='{number}'] .number").last
+        assert row.inner_text() == "0 / 0"
+        set_aside(page, f"c{number}")
+    assert page.locator("#bar").is_hidden()
+    assert page.locator("#changed").is_hidden()
+
+
+def test_hidden_passages_and_unlisted_sources_count_too(visit, folder):
+    from neardup.papers import ReportLimits
+
+    report = checked(folder, limits=ReportLimits(max_passages=2))
+    assert len(report.passages) == 2
+    page = visit(report.to_html(language="en"))
+    set_aside(page, "s1")
+    without = checked(folder, without_sources=[report.sources[0].id])
+    assert figures(page)["rates"] == expected(without)["rates"]
+
+
+def test_the_page_writes_rates_as_the_report_does(visit, folder):
+    """The rates of invented papers of a million characters, among them halves of a last digit."""
+    page = visit(checked(folder).to_html(language="en"))
+    html = page.content()
+    for rate in (0, 1, 0.1225, 0.1275, 0.0005, 0.99951, 0.333333, 0.19999, 0.2, 0.35, 0.350001):
+        copied = round(rate * 1_000_000)
+        counts = json.loads(page.locator("#changed").get_attribute("data-counts"))
+        counts["runs"] = [copied, 1_000_000 - copied]
+        counts["sources"] = [[[0, 1]], *[[]] * (len(counts["sources"]) - 1)]
+        counts["sections"] = [[0, 2] for _ in counts["sections"]]
+        counts["passages"] = [[0, []] for _ in counts["passages"]]
+        invented = escape(json.dumps(counts), quote=True)
+        changed = re.sub('data-counts="[^"]*"', lambda _: f'data-counts="{invented}"', html)  # noqa: B023
+        page = visit(changed)
+        set_aside(page, "s2")
+        shown = figures(page)
+        assert shown["rates"][0] == WORDS.percent(rate)
+        assert shown["verdict"] == [str(THRESHOLDS.verdict(rate).sentence)]
+
+
+def test_a_changed_report_is_saved_and_its_original_is_provable(visit, tmp_path):
+    report = reports.small_zh(thresholds=Thresholds(0.1, 0.3))
+    original = report.to_html(date=None)
+    page = visit(original)
+    set_aside(page, "s2", "c3", "p1")
+    page.locator("#changed [name=by]").fill('林老师 "<b>')
+    reason = "</script><img src=x onerror=window.broken=1> ' \" &quot;"
+    page.locator("#changed input[data-key=s2]").fill(reason)
+    wanted = figures(page)
+    page.locator("#t3").click()
+    page.locator("tr[data-source='1'] .number").first.click()
+    page.locator("button[data-view=short]").click()
+    with page.expect_download() as download:
+        page.locator("#bar button").click()
+    assert download.value.suggested_filename == "report-0-changed.html"
+    path = tmp_path / "changed.html"
+    download.value.save_as(path)
+    text = path.read_text("utf-8")
+    assert text[:400].count('content="neardup check"') == 1
+    digest = hashlib.sha256(report.text.encode()).hexdigest()
+    for saved in (original, text):
+        assert digest in saved
+        assert report.number in saved
+    # What is saved was shown: also without scripts.
+    for scripts in (False, True):
+        again = visit(text, scripts=scripts)
+        assert figures(again) == wanted
+        assert again.evaluate(PAPER_TEXT) == report.text
+        assert again.locator("#changed tbody tr").count() == 3
+        assert again.locator("#changed input[data-key=s2]").input_value() == reason
+        assert again.locator("#changed tbody").inner_text().count('林老师 "<b>') == 3
+        assert again.locator("#panel, #only, #text").filter(visible=True).count() == 0
+        assert again.locator("img").count() == 0
+        assert again.evaluate("window.broken") is None
+    for key in ("s2", "c3", "p1"):
+        again.locator(f"#changed button[data-aside={key}]").click()
+    assert figures(again) == figures(visit(original))
+
+
+def test_a_hostile_report_is_saved_with_its_text(visit, tmp_path):
+    report = reports.hostile()
+    page = visit(report.to_html())
+    set_aside(page, "s1", "s2", "c1")
+    assert page.evaluate("window.broken") is None
+    with page.expect_download() as download:
+        page.locator("#changed button[data-do=save]").click()
+    download.value.save_as(tmp_path / "changed.html")
+    again = visit((tmp_path / "changed.html").read_bytes().decode())
+    assert again.evaluate(PAPER_TEXT) == report.text
+    assert again.locator("img, b, .paper script").count() == 0
+    assert again.evaluate("window.broken") is None
+
+
+def test_text_that_is_set_aside_has_the_colour_of_what_is_left(visit):
+    report = reports.small_zh()
+    page = visit(report.to_html())
+    shared = page.locator("#t3")
+    before = shared.get_attribute("class")
+    set_aside(page, "s1")
+    assert "c1 u1" in shared.get_attribute("class")
+    assert shared.get_attribute("data-n") == "2"
+    set_aside(page, "s2")
+    assert "out" in shared.get_attribute("class").split()
+    set_aside(page, "s1", "s2")
+    assert shared.get_attribute("class") == before
+    assert shared.get_attribute("data-n") == "1 +1"
+
+
+def test_the_keyboard_sets_aside_and_the_page_is_accessible(visit):
+    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    page = visit(reports.small_zh(thresholds=THRESHOLDS).to_html(language="en"))
+    page.locator("tr[data-source='2'] button").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "Count again"
+    assert "1." in page.locator("#bar").inner_text()
+    page.locator("#bar a").focus()
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#changed")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.key") == "s2":
+            break
+    page.keyboard.type("mine")
+    # The panel has the same button, and both say the same.
+    page.locator("#t3").click()
+    page.locator("#panel button[data-aside=p3]").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("button[data-aside=p3]").all_inner_texts() == ["Count again"] * 3
+    assert page.locator("#changed input[data-key=s2]").input_value() == "mine"
+    page.evaluate(axe)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for form in ("short", "full"):
+            page.keyboard.press("Escape")
+            page.locator(f"button[data-view={form}]").click()
+            found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+            assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found["violations"]] == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert unreadable(page) == []
+    page.locator("#changed button[data-aside=s2]").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.dataset.aside") == "s2"
+
+
+def test_the_short_form_shows_and_prints_the_largest_passages(visit, tmp_path):
+    report = reports.long(8_000, 30, 12)
+    page = visit(report.to_html(language="en"))
+    page.locator("button[data-view=short]").click()
+    assert page.locator("#text").is_hidden()
+    assert page.locator("#evidence article").filter(visible=True).count() == 5
+    printed = {}
+    for form in ("short", "full"):
+        page.locator(f"button[data-view={form}]").click()
+        page.pdf(path=tmp_path / "report.pdf")
+        with pdfium.PdfDocument(tmp_path / "report.pdf") as document:
+            printed[form] = len(document)
+    assert printed["short"] < printed["full"] / 2
+    # A link into the text shows all of it.
+    page.locator("button[data-view=short]").click()
+    page.locator("#evidence article a").filter(visible=True).first.click()
+    assert page.locator("#text").is_visible()

@@ -57,7 +57,9 @@ class TestReportPolicy:
         policy = report_policy(report)
         assert policy.startswith("default-src 'none'; style-src 'sha256-")
         assert "; script-src 'sha256-" in policy
-        assert policy.endswith("frame-ancestors 'none'; sandbox allow-scripts allow-modals")
+        assert policy.endswith(
+            "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads"
+        )
         assert "unsafe" not in policy
         assert "\n" not in policy
 

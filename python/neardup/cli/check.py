@@ -21,8 +21,9 @@ from neardup.cli.terminal import (
 from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.papers.cover import Cover
+    from neardup.papers.cover import Cover, RecordTable
     from neardup.papers.report import Report
+    from neardup.papers.results import Source
     from neardup.papers.verdict import Thresholds
 
 
@@ -98,6 +99,15 @@ def _cover(help: str, metavar: str | None = None) -> o.Option:
 class CheckParameters(CheckFilesParameters, total=False):
     """What `check_files` takes, and what the cover of a report states."""
 
+    metadata: Annotated[
+        str | None,
+        o.Option(
+            "What the report says of sources: a CSV with the columns id (or file), title, author, "
+            "year and journal, one line for each document of the library.",
+            "Library",
+            metavar="FILE",
+        ),
+    ]
     title: Annotated[
         str | None,
         _cover("Title of the paper. By default from the document's properties, else its name."),
@@ -231,6 +241,7 @@ def run(
     outputs = [path for path in (output, json) if several and path is not None]
     paths = papers_in(papers, apart_from=outputs)
     covers, cover_notes = _covers(paths, options, several=several)
+    table = _metadata(options["metadata"])
     date = None if no_date else datetime.datetime.now().astimezone().date()
     folder = None
     if several:
@@ -251,7 +262,8 @@ def run(
             checked, report = plain, plain.report
             if report is not None:
                 cover = covers[plain.paper].over(report.cover)
-                report = replace(report, cover=cover, thresholds=thresholds)
+                sources = _described(report, table)
+                report = replace(report, cover=cover, thresholds=thresholds, sources=sources)
                 checked = replace(plain, report=report)
             if folder is not None:
                 folder.write(checked)
@@ -353,7 +365,7 @@ def _covers(
 ) -> tuple[dict[str, "Cover"], list[Message]]:
     """Return the cover of each paper as the options state it, and notes on the table."""
     from neardup.exceptions import ParameterError
-    from neardup.papers.cover import Cover, read_cover_table
+    from neardup.papers.cover import Cover, read_table
 
     own = ("--title", options["title"]), ("--author", options["author"])
     for option, value in (*own, ("--number", options["number"])):
@@ -367,10 +379,24 @@ def _covers(
     cover = Cover(options["title"], options["author"], options["number"], options["institution"])
     if options["covers"] is None:
         return dict.fromkeys(paths, cover), []
-    table = read_cover_table(options["covers"])
+    table = read_table(options["covers"], ("file", "title", "author", "number", "institution"))
     # For one paper of a class, the other lines are of no interest.
     notes = table.notes(paths) if several else []
-    return {path: cover.over(table.cover(path)) for path in paths}, notes
+    return {path: cover.over(Cover(**table.record(path))) for path in paths}, notes
+
+
+def _metadata(path: str | None) -> "RecordTable | None":
+    from neardup.papers.cover import read_table
+    from neardup.papers.library import DESCRIBING
+
+    return None if path is None else read_table(path, ("id", "title", *DESCRIBING))
+
+
+def _described(report: "Report", table: "RecordTable | None") -> "tuple[Source, ...]":
+    """Return the sources with what the table says of them."""
+    if table is None:
+        return report.sources
+    return tuple(replace(source, **table.record(source.id)) for source in report.sources)
 
 
 def _check_outputs(

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ from neardup.exceptions import OutputError
 from neardup.index.engine import Engine
 from neardup.index.schema import documents, passages, texts
 from neardup.index.store.bulk import insert_rows
-from neardup.index.store.rows import damaged
+from neardup.index.store.rows import damaged, extra_of
 from neardup.writers.sink import FileSink
 
 #: Position of a document that is no longer in the index.
@@ -167,16 +167,27 @@ def stored(engine: Engine, made_by: str, after: int) -> Iterator[tuple[int, int,
             yield after, time if time.__class__ is int else 0, shingles
 
 
-def texts_of(engine: Engine, numbers: Sequence[int]) -> dict[int, tuple[RowMapping, str]]:
-    """Return the rows (id and title) and texts of some documents, by number."""
+def texts_of(
+    engine: Engine, numbers: Sequence[int]
+) -> dict[int, tuple[RowMapping, str, dict[str, Any]]]:
+    """Return the rows (id and title), texts and further fields of some documents, by number."""
     with engine.reading() as session:
         query = (
-            select(documents.c.number, documents.c.id, documents.c.title, texts.c.text)
+            select(
+                *(documents.c[name] for name in ("number", "id", "title", "extra")), texts.c.text
+            )
             .select_from(documents.join(texts, texts.c.number == documents.c.number))
             .where(session.is_one_of(documents.c.number))
         )
         rows = session.sound(session.run(query, numbers).mappings())
-        return {row["number"]: (row, session.unpacked(row["text"], row["number"])) for row in rows}
+        return {
+            row["number"]: (
+                row,
+                session.unpacked(row["text"], row["number"]),
+                extra_of(row, engine.location),
+            )
+            for row in rows
+        }
 
 
 # Files of sorted shingles

@@ -280,6 +280,9 @@ class Checking:
         set_aside = sorted([*set_aside, *wording], key=lambda aside: (aside.begin, aside.end))
         listed = _listed(matches, marks)
         sources, passages = self._listing(text, listed, marks)
+        sections = _sections(paper, marks)
+        numbers = {match.document.position for match in listed}
+        unlisted = [match for match in matches if match.document.position not in numbers]
         documents = self.library.readable - len(skipped)
         notes = [*paper.notes, *self.library.notes]
         if marks.total == 0:
@@ -343,7 +346,7 @@ class Checking:
                 default=None,
             ),
             sources=sources,
-            sections=_sections(paper, marks),
+            sections=sections,
             passages=passages,
             asides=tuple(set_aside),
             pages=tuple(paper.pages),
@@ -361,6 +364,13 @@ class Checking:
             cover=cover_of(paper),
             without_sources=tuple(left_out),
             findings=findings,
+            runs=marks.runs(
+                [
+                    *(match.spans for match in listed),
+                    [span for match in unlisted for span in match.spans],
+                ],
+                (bound for part in sections for bound in (part.begin, part.end)),
+            ),
         )
 
     def _given(self, core: _core.Aligner, paper: _core.Paper) -> list[Aside]:
@@ -469,6 +479,7 @@ class Checking:
                     similarity=similarities.get(match.document.position),
                     length=match.length,
                     passages=len(match.passages),
+                    **match.document.fields,
                 )
             )
             passages += [replace(passage, source=number) for passage in chosen]

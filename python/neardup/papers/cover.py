@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
@@ -18,7 +18,7 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     from neardup.readers.files import FileText
 
-__all__ = ["Cover", "CoverTable", "cover_of", "read_cover_table"]
+__all__ = ["Cover", "RecordTable", "cover_of", "read_table"]
 
 #: Names of the columns of a table in Chinese.
 _CHINESE = {
@@ -33,6 +33,11 @@ _CHINESE = {
     "学号": "number",
     "单位": "institution",
     "学校": "institution",
+    "年份": "year",
+    "年": "year",
+    "出版年": "year",
+    "期刊": "journal",
+    "刊名": "journal",
 }
 
 #: What programs write as the title or the author of a document that has none.
@@ -106,16 +111,16 @@ def _stated(value: str | None) -> str | None:
     return None if not value or value.casefold() in _PLACEHOLDERS else value
 
 
-class CoverTable:
-    """The covers of many papers, by the `file` of each: a path or the name of a file."""
+class RecordTable:
+    """What a CSV says of papers or sources, by the file or the id of each."""
 
-    def __init__(self, covers: dict[str, Cover], name: str) -> None:
-        self._covers = {_key(file): cover for file, cover in covers.items()}
+    def __init__(self, records: dict[str, dict[str, str]], name: str) -> None:
+        self._records = records
         self._name = name
 
-    def cover(self, path: str) -> Cover:
-        """Return the cover of a paper, empty if the table does not list it."""
-        return self._covers.get(self._file(path) or "", Cover())
+    def record(self, path: str) -> dict[str, Any]:
+        """Return what the table says of a file or id; empty if it does not list it."""
+        return self._records.get(self._file(path) or "", {})
 
     def notes(self, paths: Sequence[str]) -> list[Message]:
         """Return notes on papers that are not in the table, and on lines without a paper."""
@@ -131,7 +136,7 @@ class CoverTable:
                     names=_names(missing),
                 )
             )
-        if unused := [file for file in self._covers if file not in set(found)]:
+        if unused := [file for file in self._records if file not in set(found)]:
             notes.append(
                 Message.counted(
                     "{table} lists {count} file that is not among the papers: {names}",
@@ -147,7 +152,7 @@ class CoverTable:
         """Return the longest listed end of a path: the path, else its end, else its name."""
         parts = _key(path).split("/")
         ends = ("/".join(parts[begin:]) for begin in range(len(parts)))
-        return next((end for end in ends if end in self._covers), None)
+        return next((end for end in ends if end in self._records), None)
 
 
 def _key(file: str) -> str:
@@ -163,16 +168,16 @@ def _names(files: Iterable[str]) -> str:
     return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
 
 
-def read_cover_table(path: str | Path) -> CoverTable:
-    """Read a CSV with the columns file, title, author, number and institution.
+def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
+    """Read a CSV with these columns, the first of which names a file or a document.
 
-    Only the column file is required; columns of other names are ignored. The names may also be
+    Only the first column is required; columns of other names are ignored. The names may also be
     Chinese, and the encoding any that spreadsheets write.
 
     Raises
     ------
     InputError
-        If the file is missing, has no column file, or lists a file twice.
+        If the file is missing, has no first column, or lists a file twice.
     """
     import csv
     import io
@@ -189,25 +194,30 @@ def read_cover_table(path: str | Path) -> CoverTable:
             Message("{file}: must be valid CSV ({error}).", file=name, error=str(error))
         ) from error
     header = [_CHINESE.get(column, column.lower()) for column in (lines or [[]])[0]]
-    if "file" not in header:
+    first = columns[0]
+    if first not in header:
+        # A document of a library may be named by its file.
+        header = [first if column == "file" else column for column in header]
+    if first not in header:
         raise InputError(
             Message(
-                "{file}: the first line must name the columns file, title, author, number, "
-                "institution; file is required. Got {value} instead.",
+                "{file}: the first line must name the columns {columns}; {first} is required. "
+                "Got {value} instead.",
                 file=name,
+                columns=", ".join(columns),
+                first=first,
                 value=_names(header) or "-",
             )
         )
-    known = [field.name for field in fields(Cover)]
-    covers: dict[str, Cover] = {}
+    records: dict[str, dict[str, str]] = {}
     for line in lines[1:]:
         values = {column: value for column, value in zip(header, line, strict=False) if value}
-        file = values.pop("file", None)
+        file = values.get(first)
         if file is None:
             continue
-        if _key(file) in covers:
+        if _key(file) in records:
             raise InputError(
                 Message("{file}: must list {paper} only once.", file=name, paper=_names([file]))
             )
-        covers[_key(file)] = Cover(**{key: values[key] for key in known if key in values})
-    return CoverTable(covers, name)
+        records[_key(file)] = {key: values[key] for key in columns[1:] if key in values}
+    return RecordTable(records, name)

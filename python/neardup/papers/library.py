@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress, share_of
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.index.engine import Engine
 
-__all__ = ["Library", "LibraryDocument", "joined", "open_library"]
+__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "open_library"]
+
+#: Fields that describe a source in a report, beside its title.
+DESCRIBING = ("author", "year", "journal")
 
 #: Texts that are fetched together.
 _TOGETHER = 64
@@ -50,12 +53,15 @@ class LibraryDocument:
     id : str
     title : str or None
     text : str
+    fields : dict of str to str
+        Those of `DESCRIBING` that an index stores with it.
     """
 
     position: int
     id: str
     title: str | None
     text: str
+    fields: dict[str, str] = field(default_factory=dict)
 
 
 class Library(ABC):
@@ -269,15 +275,20 @@ class _Stored(Library):
         rows = texts_of(engine, numbers)
         # One that was removed meanwhile is no source any more.
         return [
-            LibraryDocument(position, row["id"], row["title"], text)
+            LibraryDocument(position, row["id"], row["title"], text, described)
             for position, number in zip(positions, numbers, strict=True)
             if number in rows
-            for row, text in [rows[number]]
+            for row, text, extra in [rows[number]]
+            for described in [{name: _shown(extra[name]) for name in DESCRIBING if extra.get(name)}]
         ]
 
     def close(self) -> None:
         if self._owned:
             self._index.close()
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 class _Several(Library):

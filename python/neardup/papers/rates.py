@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.papers.results import Aside
+from neardup.papers.results import Aside, CountedRuns
 
 __all__ = ["Marks", "depths", "marked"]
 
@@ -75,6 +76,20 @@ class Marks:
     def total(self) -> int:
         """Number of counted characters."""
         return int(self.counts.sum())
+
+    def runs(
+        self, sources: Sequence[Iterable[tuple[int, int]]], cuts: Iterable[int]
+    ) -> CountedRuns:
+        """Return the counted runs between all bounds of the sources' spans, and other cuts."""
+        of_sources = [list(spans) for spans in sources]
+        inside = np.flatnonzero(np.diff(self.set_aside)) + 1
+        bounds = {0, len(self.counts), *cuts, *inside.tolist()}
+        bounds.update(bound for spans in of_sources for span in spans for bound in span)
+        begins = np.array(sorted(bounds), np.int64)
+        characters = np.diff(np.concatenate(([0], np.cumsum(self.counts)))[begins])
+        signs = np.where(self.set_aside[begins[:-1]], -1, 1)
+        runs = CountedRuns(tuple(begins.tolist()), tuple((characters * signs).tolist()), ())
+        return replace(runs, sources=tuple(map(runs.positions, of_sources)))
 
     def rate(self, characters: int) -> float:
         """Return a number of characters as a share of all counted ones; 0 without any."""

@@ -27,6 +27,7 @@ from neardup.papers.results import (
     HIDING,
     WORDING,
     Aside,
+    CountedRuns,
     Finding,
     Passage,
     Rates,
@@ -63,6 +64,8 @@ _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
 #: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
+#: Passages of the short form of the page.
+_STRONGEST = 5
 #: Places that the page shows of each finding, and code points on either side of each.
 _PLACES = 50
 _BESIDE = 16
@@ -119,6 +122,9 @@ class Report(ReprMixin):
         Ids of the sources that the caller left out, and that the paper has text of.
     findings : tuple of Finding
         What may hide copied text, by kind, and the number of pictures.
+    runs : CountedRuns or None
+        What the page counts again when its reader sets something aside; not in JSON, and None
+        for a page on which nothing can be set aside.
     """
 
     paper: str
@@ -140,6 +146,7 @@ class Report(ReprMixin):
     thresholds: Thresholds | None = None
     without_sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    runs: CountedRuns | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -269,7 +276,11 @@ def sha256_of(text: str) -> str:
 
 def _json_values(value: Any) -> Any:
     if is_dataclass(value):
-        return {field.name: _json_values(getattr(value, field.name)) for field in fields(value)}
+        return {
+            field.name: _json_values(getattr(value, field.name))
+            for field in fields(value)
+            if field.compare
+        }
     if isinstance(value, tuple):
         return [_json_values(item) for item in value]
     if isinstance(value, str):
@@ -385,6 +396,8 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         # An empty section has no place in the text.
         in_text={block.section for block in marks.blocks},
         lazy=_lazy(report),
+        counts=_counts(report, language),
+        strongest=_strongest(report, marks),
         paper_language=language_of(report.text),
         numbers=_numbers,
         others=others,
@@ -482,6 +495,51 @@ def _hiding(report: Report) -> list[_Hiding]:
         more = len(finding.places) - len(places)
         found.append(_Hiding(finding.kind, finding.count, places, more))
     return found
+
+
+def _counts(report: Report, language: str) -> str | None:
+    """Return what the page counts again: runs, sources, passages, sections and the verdict."""
+    runs = report.runs
+    if runs is None:
+        return None
+    thresholds = report.thresholds or Thresholds()
+    low, high = thresholds.pass_below, thresholds.reject_above
+    verdicts = [thresholds.verdict(rate) for rate in (0.0, low, high, 1.0) if rate is not None]
+    passages = [
+        runs.positions((piece.begin, piece.end) for piece in passage.pieces)
+        for passage in report.passages
+    ]
+    return json.dumps(
+        {
+            "runs": runs.characters,
+            "sources": runs.sources,
+            "passages": [
+                [passage.source, spans]
+                for passage, spans in zip(report.passages, passages, strict=True)
+            ],
+            "sections": runs.positions((part.begin, part.end) for part in report.sections),
+            "bounds": [low, high],
+            # The page fills in the rate.
+            "verdicts": {
+                verdict.result: in_language(
+                    Message(
+                        verdict.sentence.template, **verdict.sentence.values | {"rate": "{rate}"}
+                    ),
+                    language,
+                )
+                for verdict in verdicts
+                if verdict is not None
+            },
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def _strongest(report: Report, marks: Marks) -> set[int]:
+    """Return the largest passages, which the short form of the page shows."""
+    coloured = sorted(marks.coloured, key=lambda number: -report.passages[number].characters)
+    return set(coloured[:_STRONGEST])
 
 
 def _first_of(report: Report, marks: Marks) -> dict[int, int]:

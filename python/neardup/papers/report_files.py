@@ -128,7 +128,7 @@ class ReportFolder:
             force=self._force,
         )
         # Keep only the data for the last page, since papers may be large.
-        short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
+        short = replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
         self._done.append((short, f"{name}.html"))
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -9,6 +11,7 @@ __all__ = [
     "HIDING",
     "WORDING",
     "Aside",
+    "CountedRuns",
     "Finding",
     "Passage",
     "Piece",
@@ -112,6 +115,8 @@ class Source:
     passages : int
         Number of passages in common with the paper. The report may show fewer: see
         :class:`neardup.papers.ReportLimits`.
+    author, year, journal : str or None, default=None
+        From the fields of a document in an index, or from a table of the library.
     """
 
     id: str
@@ -123,6 +128,9 @@ class Source:
     similarity: float | None
     length: int
     passages: int
+    author: str | None = None
+    year: str | None = None
+    journal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,32 @@ class Finding:
     kind: str
     count: int
     places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class CountedRuns:
+    """The paper cut into runs with the same sources, from which all rates can be counted again.
+
+    Parameters
+    ----------
+    begins : tuple of int
+        Where each run begins, in code points; the last number is the length of the paper.
+    characters : tuple of int
+        Counted characters of each run; negative in quotations, references and contents.
+    sources : tuple of tuple of tuple of int
+        For each source of the report the runs that occur in it, as half-open spans of positions in
+        `characters`; the last entry is of all sources that the report does not list.
+    """
+
+    begins: tuple[int, ...]
+    characters: tuple[int, ...]
+    sources: tuple[tuple[tuple[int, int], ...], ...]
+
+    def positions(self, spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        """Return the runs within spans of the paper, whose bounds are bounds of runs."""
+        return tuple(
+            (bisect_left(self.begins, begin), bisect_left(self.begins, end)) for begin, end in spans
+        )
 
 
 @dataclass(frozen=True)

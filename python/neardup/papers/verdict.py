@@ -23,12 +23,12 @@ class Verdict:
     Parameters
     ----------
     result : {'pass', 'review', 'reject'}
-    sentence : str
-        A `Message` with the rate and the threshold.
+    sentence : Message
+        A sentence with the rate and the threshold.
     """
 
     result: Literal["pass", "review", "reject"]
-    sentence: str
+    sentence: Message
 
 
 @dataclass(frozen=True)

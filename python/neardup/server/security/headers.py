@@ -90,4 +90,4 @@ def report_policy(html: str) -> str:
                 "security policy of digests instead."
             )
         )
-    return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals"
+    return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads"
