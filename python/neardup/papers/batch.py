@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from neardup.papers.check import Checking, check_limits, check_without, opened, 
 from neardup.papers.library import joined, open_library
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
+from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -51,11 +52,18 @@ class Checked:
         None if the paper could not be read, or has no letters.
     problem : str or None
         The reason for a missing report: a sentence in English, with a code and values.
+    id : str or None
+        The id by which reports of the other papers name it as a source; None if the papers
+        are not compared with each other.
+    properties : dict of str to str
+        What the document states of itself: see :class:`neardup.readers.FileText`.
     """
 
     paper: str
     report: Report | None
     problem: str | None
+    id: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_files(
@@ -126,7 +134,8 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    with _open_libraries(paths, library, among, workers, progress) as joint:
+    ids = _ids_of(paths, is_alone=library is None) if among else {}
+    with _open_libraries(paths, library, ids, workers, progress) as joint:
         checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
         progress.stage("papers", len(paths))
         for path in paths:
@@ -148,7 +157,9 @@ def check_files(
             if problem is None:
                 # With `among`, a single paper is never compared with itself.
                 skip = joint.positions_of(path) if among else joint.own_of(path)
-                yield Checked(path, checking.report(read, names[path], skip), None)
+                report = checking.report(read, names[path], skip)
+                id = printable(ids[path]) if among else None
+                yield Checked(path, report, None, id, read.properties)
             else:
                 yield Checked(path, None, problem)
             progress.advance(1)
@@ -158,7 +169,7 @@ def check_files(
 def _open_libraries(
     paths: list[str],
     library: str | Path | Sequence[str | Path] | Index | Library | None,
-    among: bool,
+    ids: Mapping[str, str],
     workers: int,
     progress: Progress,
 ) -> Iterator[Library]:
@@ -166,10 +177,10 @@ def _open_libraries(
         libraries = []
         if library is not None:
             libraries.append(stack.enter_context(opened(library, workers, progress)))
-        if among:
+        if ids:
             # Unreadable papers are reported when they are checked.
             readable = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
-            readable = readable or paths
+            readable = [ids[path] for path in readable or paths]
             of_papers = open_library(readable, workers=workers, progress=_Silent(progress))
             of_papers.name = "papers"
             libraries.append(stack.enter_context(of_papers))
@@ -195,6 +206,15 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
     """Return a name for each paper: the file name, or the path if two have the same name."""
     counts = Counter(os.path.basename(path) for path in paths)
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}
+
+
+def _ids_of(paths: Sequence[str], *, is_alone: bool) -> dict[str, str]:
+    """Return the id of each paper, which no file in a folder of the library has."""
+    here = os.path.join(os.curdir, "")
+    return {
+        path: path if is_alone or os.path.isabs(path) or path.startswith(here) else here + path
+        for path in paths
+    }
 
 
 def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:

@@ -34,6 +34,23 @@ _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
 _VML = "{urn:schemas-microsoft-com:vml}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
+#: Elements and custom properties, and the property that each states.
+_PROPERTIES = {
+    "title": "title",
+    "creator": "author",
+    "lastModifiedBy": "modified_by",
+    "created": "created",
+    "modified": "modified",
+    "Application": "program",
+    "Company": "company",
+    "Template": "template",
+    "docId": "id",
+    # The session that began the document; documents that were made from it keep its number.
+    "rsidRoot": "origin_id",
+    "ICV": "wps_id",
+    "KSOTemplateDocerSaveRecord": "wps_account",
+}
+
 #: Letters at most this high are unreadable, in half points.
 _TINY = 4
 #: A colour with all parts above this is as good as white.
@@ -92,8 +109,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple
     reading.paragraphs.footnotes(first_note)
     # Properties are not worth a refusal, and a parser may raise anything for damaged ones.
     with contextlib.suppress(Exception):
-        properties = document.core_properties
-        reading.paragraphs.state(properties.title, properties.author)
+        reading.paragraphs.state(_properties(document))
     remarks = []
     hidden = sum(part.count for part in reading.paragraphs.hidden if part.kind == "hidden_text")
     if hidden:
@@ -229,11 +245,28 @@ def _outline(element: Any) -> int:
 
 
 def _notes(document: Any, kind: str) -> Iterator[Any]:
+    return _related(document.part, f"/{kind}")
+
+
+def _related(part: Any, kind: str) -> Iterator[Any]:
+    """Yield the trees of the parts that a part refers to by a kind of relation."""
     from docx.oxml.parser import parse_xml
 
-    for relation in document.part.rels.values():
-        if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
+    for relation in part.rels.values():
+        if relation.reltype.endswith(kind) and not relation.is_external:
             yield parse_xml(relation.target_part.blob)
+
+
+def _properties(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield what a document states of itself, each with the name of the property."""
+    roots = [*_related(document.part.package, "-properties"), *_notes(document, "settings")]
+    for root in roots:
+        for element in root.iter():
+            if isinstance(element.tag, str):
+                name = element.get("name") or element.tag.rpartition("}")[2]
+                values = [value for key, value in element.items() if key.endswith("}val")]
+                if name in _PROPERTIES:
+                    yield _PROPERTIES[name], "".join([*element.itertext(), *values])
 
 
 class _Reading:

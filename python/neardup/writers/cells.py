@@ -6,6 +6,7 @@ others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
 """
 
 import base64
+import codecs
 import csv
 import io
 import json
@@ -15,6 +16,8 @@ from typing import Any
 import orjson
 
 _DELIMITER = {"csv": ",", "tsv": "\t"}
+#: What a formula may begin with.
+_FORMULAS = tuple("=+-@＝＋－＠\t\r\n")
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
@@ -43,6 +46,22 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
         else:
             plain.writerow(cells)
     return out.getvalue().encode()
+
+
+def spreadsheet_bytes(rows: Iterable[Iterable[str | None]]) -> bytes:
+    """Return rows as CSV for a spreadsheet, which must not take a text for a formula.
+
+    Spreadsheets need the mark at the beginning to read UTF-8.
+    """
+    safe = (
+        [f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in map(_sound, row)]
+        for row in rows
+    )
+    return codecs.BOM_UTF8 + csv_bytes(safe, "csv")
+
+
+def _sound(cell: str | None) -> str:
+    return (cell or "").encode("utf-8", "replace").decode()
 
 
 def plain_text(value: Any) -> str:
