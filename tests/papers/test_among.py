@@ -114,7 +114,7 @@ class TestProperties:
                 '<Properties xmlns="http://schemas.openxmlformats.org/officeDocument/2006/'
                 'custom-properties" xmlns:vt="http://schemas.openxmlformats.org/officeDocument/'
                 '2006/docPropsVTypes"><property fmtid="{1}" pid="2" name="ICV"><vt:lpwstr>77AB'
-                '</vt:lpwstr></property></Properties>',
+                "</vt:lpwstr></property></Properties>",
             )
         parts = {
             "[Content_Types].xml": (

@@ -197,7 +197,13 @@ class TestReportFolder:
     def test_a_report_for_each_paper_and_a_page_with_links(self, class_):
         page = self.write(class_)
         assert page == Path("out/index.html")
-        assert sorted(os.listdir("out")) == ["anna.html", "ben.html", "chen.html", "index.csv", "index.html"]
+        assert sorted(os.listdir("out")) == [
+            "anna.html",
+            "ben.html",
+            "chen.html",
+            "index.csv",
+            "index.html",
+        ]
         text = page.read_text("utf-8")
         for name in ("anna", "ben", "chen"):
             assert f'href="{name}.html"' in text

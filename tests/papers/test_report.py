@@ -18,6 +18,7 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import LANGUAGES, load_words
+from neardup.papers.batch import Checked
 from neardup.papers.cover import Cover
 from neardup.papers.report import (
     VERSION,
@@ -26,7 +27,6 @@ from neardup.papers.report import (
     sha256_of,
     shown_notes,
 )
-from neardup.papers.batch import Checked
 from neardup.papers.report_files import summary_page
 from neardup.papers.results import (
     Aside,

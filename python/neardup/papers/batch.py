@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from neardup.base.validation import bad, check_flag, check_workers, paths_of
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
 from neardup.papers.check import Checking, check_limits, check_without, opened, read_paper, texts_of
-from neardup.papers.library import joined, open_library
+from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.readers.streams import printable
@@ -24,6 +24,7 @@ from neardup.readers.streams import printable
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
+    from neardup.readers.files import FileText
 
 __all__ = ["Checked", "check_files", "papers_in", "passed_over"]
 
@@ -134,72 +135,59 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    ids = _ids_of(paths, is_alone=library is None) if among else {}
-    with _open_libraries(paths, library, ids, workers, progress) as joint:
-        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
-        progress.stage("papers", len(paths))
-        for path in paths:
-            problem = None
-            try:
-                read, _ = read_paper(path, "papers")
-            except InputError as error:
-                problem = error.message
-                progress.problem(problem)
-            else:
-                if not any(map(str.isalnum, read.text)):
-                    problem = Message(
-                        "{file}: must have letters or digits. Got a text without any instead.",
-                        code="no_letters",
-                        file=path,
-                    )
-                    # One empty paper among many is no fault of the run.
-                    (progress.problem if len(paths) == 1 else progress.note)(problem)
-            if problem is None:
-                # With `among`, a single paper is never compared with itself.
-                skip = joint.positions_of(path) if among else joint.own_of(path)
-                report = checking.report(read, names[path], skip)
-                id = printable(ids[path]) if among else None
-                yield Checked(path, report, None, id, read.properties)
-            else:
-                yield Checked(path, None, problem)
-            progress.advance(1)
-
-
-@contextmanager
-def _open_libraries(
-    paths: list[str],
-    library: str | Path | Sequence[str | Path] | Index | Library | None,
-    ids: Mapping[str, str],
-    workers: int,
-    progress: Progress,
-) -> Iterator[Library]:
+    ids = _ids_of(paths, is_alone=library is None)
     with ExitStack() as stack:
         libraries = []
         if library is not None:
             libraries.append(stack.enter_context(opened(library, workers, progress)))
-        if ids:
-            # Unreadable papers are reported when they are checked.
-            readable = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
-            readable = [ids[path] for path in readable or paths]
-            of_papers = open_library(readable, workers=workers, progress=_Silent(progress))
-            of_papers.name = "papers"
-            libraries.append(stack.enter_context(of_papers))
-        yield joined(libraries)
+        readings: Iterable[_Reading] = _read(paths, progress)
+        if among:
+            progress.stage("library", len(paths))
+            readings = list(_advancing(readings, progress))
+            texts = [(ids[path], path, read.text) for path, read, _ in readings if read]
+            libraries.append(stack.enter_context(library_of(texts, workers)))
+        joint = joined(libraries)
+        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
+        progress.stage("papers", len(paths))
+        for path, read, problem in _advancing(readings, progress):
+            if read is None:
+                yield Checked(path, None, problem)
+                continue
+            # With `among`, a single paper is never compared with itself.
+            skip = joint.positions_of(path) if among else joint.own_of(path)
+            report = checking.report(read, names[path], skip)
+            yield Checked(path, report, None, ids[path] if among else None, read.properties)
 
 
-class _Silent(Progress):
-    """Passes on the progress of a run, but not its problems."""
+_Reading = tuple[str, "FileText | None", "Message | None"]
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
 
-    def stage(
-        self, name: str, documents: int | None, share: Callable[[], float] | None = None
-    ) -> None:
-        self._progress.stage(name, documents, share)
+def _read(paths: Sequence[str], progress: Progress) -> Iterator[_Reading]:
+    """Yield each path with the text of its file, or with the problem with it."""
+    for path in paths:
+        try:
+            read, _ = read_paper(path, "papers")
+        except InputError as error:
+            progress.problem(error.message)
+            yield path, None, error.message
+            continue
+        if any(map(str.isalnum, read.text)):
+            yield path, read, None
+            continue
+        problem = Message(
+            "{file}: must have letters or digits. Got a text without any instead.",
+            code="no_letters",
+            file=path,
+        )
+        # One empty paper among many is no fault of the run.
+        (progress.problem if len(paths) == 1 else progress.note)(problem)
+        yield path, None, problem
 
-    def advance(self, documents: int, size: int = 0) -> None:
-        self._progress.advance(documents, size)
+
+def _advancing(readings: Iterable[_Reading], progress: Progress) -> Iterator[_Reading]:
+    for reading in readings:
+        yield reading
+        progress.advance(1)
 
 
 def _names_of(paths: Sequence[str]) -> dict[str, str]:
@@ -211,10 +199,11 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
 def _ids_of(paths: Sequence[str], *, is_alone: bool) -> dict[str, str]:
     """Return the id of each paper, which no file in a folder of the library has."""
     here = os.path.join(os.curdir, "")
-    return {
-        path: path if is_alone or os.path.isabs(path) or path.startswith(here) else here + path
-        for path in paths
-    }
+    ids = {}
+    for path in paths:
+        is_own = is_alone or os.path.isabs(path) or path.startswith(here)
+        ids[path] = printable(path if is_own else here + path)
+    return ids
 
 
 def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:

@@ -99,7 +99,9 @@ class Cover:
 def cover_of(paper: FileText) -> Cover:
     """Return the title and the author that a document itself states."""
     stated = paper.properties
-    return Cover(title=stated_property(stated.get("title")), author=stated_property(stated.get("author")))
+    return Cover(
+        title=stated_property(stated.get("title")), author=stated_property(stated.get("author"))
+    )
 
 
 def stated_property(value: str | None) -> str | None:

@@ -47,10 +47,10 @@ class Limits:
     max_unpacked_bytes: int = 512 << 20
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for limit in fields(self):
+            value = getattr(self, limit.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise bad(field.name, "a whole number of at least {least}", value, least=1)
+                raise bad(limit.name, "a whole number of at least {least}", value, least=1)
 
 
 @dataclass(frozen=True, slots=True)
