@@ -31,7 +31,7 @@ __all__ = ["Refused", "UnknownPage", "error_page", "field", "given_text", "page"
 
 #: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
-_MOST_FIELDS, _MOST_FILES = 16, 2
+_MOST_FIELDS, _MOST_FILES = 16, 1000
 
 # Long enough for a thesis, short enough for a waiting reader.
 _READING_SECONDS = 15.0
