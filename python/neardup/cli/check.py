@@ -172,7 +172,7 @@ def run(
         str | None,
         o.Option(
             "The report, an .html file. For several papers, or a folder of them, a folder: "
-            "one report for each paper, and index.html with all rates.",
+            "one report for each paper, and index.html and index.csv with all rates.",
             o.OUTPUT,
             short="-o",
             metavar="FILE|DIR",
