@@ -47,6 +47,8 @@ _NO_PAPER = re.compile(r"(^|[/\\])(\.[^./\\]|~\$|__MACOSX[/\\]|Thumbs\.db$|deskt
 #: The flag of a name in UTF-8, and of an encrypted file.
 _UTF8, _ENCRYPTED = 0x800, 1
 
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
 #: Path separators of all systems.
 _SEPARATORS = re.compile(r"[/\\]")
 
@@ -201,7 +203,8 @@ def _packed(*uploads: UploadFile) -> IO[bytes]:
     file = tempfile.TemporaryFile()  # noqa: SIM115
     with zipfile.ZipFile(file, "w") as archive:
         for upload in uploads:
-            with archive.open(zipfile.ZipInfo(label_of(upload.filename)), "w") as member:
+            entry = zipfile.ZipInfo(label_of(upload.filename))
+            with archive.open(entry, "w", force_zip64=True) as member:
                 upload.file.seek(0)
                 shutil.copyfileobj(upload.file, member)
     return file
@@ -210,27 +213,30 @@ def _packed(*uploads: UploadFile) -> IO[bytes]:
 def _labels(file: IO[bytes]) -> tuple[str, ...]:
     """Return the labels of the papers in an archive, no two equal; refuse what is not sound."""
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        entries = sum(1 for _ in re.finditer(b"PK\x01\x02", data))
-    if entries > _ENTRIES:
+        count = sum(1 for _ in re.finditer(b"PK\x01\x02", data))
+    if count > _ENTRIES:
         raise _refused(N_("The archive must have at most {most:,} entries."), _ENTRIES)
     try:
         with zipfile.ZipFile(file) as archive:
-            members = _members(archive)
+            entries, members = archive.infolist(), _members(archive)
             if not members:
                 raise _refused(N_("The archive must contain papers."))
             if len(members) > PAPERS:
                 raise _refused(N_("There must be at most {most:,} papers at once."), PAPERS)
-            if sum(member.file_size for member in members) > _UNPACKED:
+            if sum(entry.file_size for entry in entries) > _UNPACKED:
                 raise _refused(N_("The archive must unpack to at most {most:,} bytes."), _UNPACKED)
-            if any(member.flag_bits & _ENCRYPTED for member in members):
+            if any(entry.flag_bits & _ENCRYPTED for entry in entries):
                 raise _refused(N_("The archive must be readable without a password."))
-            # So that all papers can be unpacked later.
-            if archive.testzip() is not None:
+            # Other methods unpack without a limit. All papers can be unpacked later.
+            is_usual = all(entry.compress_type in _METHODS for entry in entries)
+            if not is_usual or archive.testzip() is not None:
                 raise zipfile.BadZipFile
     except ProblemError:
         raise
     except Exception:  # A decompressor may raise anything for damaged data.
-        raise _refused(N_("The archive must be a whole .zip file.")) from None
+        raise _refused(
+            N_("The archive must be a whole .zip file, in Deflate or not compressed.")
+        ) from None
     labels: dict[str, None] = {}
     for member in members:
         label = first = label_of(_name(member))
