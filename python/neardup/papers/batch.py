@@ -135,7 +135,9 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    ids = _ids_of(paths, is_alone=library is None)
+    # No file in a folder of the library has such an id.
+    here = "" if library is None else os.path.join(os.curdir, "")
+    ids = {path: printable(path if os.path.isabs(path) else here + path) for path in paths}
     with ExitStack() as stack:
         libraries = []
         if library is not None:
@@ -159,7 +161,7 @@ def check_files(
             yield Checked(path, report, None, ids[path] if among else None, read.properties)
 
 
-_Reading = tuple[str, "FileText | None", "Message | None"]
+_Reading = tuple[str, "FileText | None", str | None]
 
 
 def _read(paths: Sequence[str], progress: Progress) -> Iterator[_Reading]:
@@ -194,16 +196,6 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
     """Return a name for each paper: the file name, or the path if two have the same name."""
     counts = Counter(os.path.basename(path) for path in paths)
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}
-
-
-def _ids_of(paths: Sequence[str], *, is_alone: bool) -> dict[str, str]:
-    """Return the id of each paper, which no file in a folder of the library has."""
-    here = os.path.join(os.curdir, "")
-    ids = {}
-    for path in paths:
-        is_own = is_alone or os.path.isabs(path) or path.startswith(here)
-        ids[path] = printable(path if is_own else here + path)
-    return ids
 
 
 def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:

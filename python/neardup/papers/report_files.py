@@ -167,7 +167,7 @@ def summary_page(
     cells = among.cells(ordered)
     pairs = among.pairs(cells)
     bounds = [report.thresholds.pass_below for report in reports if report.thresholds]
-    least = next((bound for bound in bounds if bound), among.GROUPED)
+    least = next((bound for bound in bounds if bound is not None), among.GROUPED)
     return render(
         "summary.html" if whole else "overview.html",
         words,
@@ -212,27 +212,21 @@ def _ordered(papers: Sequence[Checked]) -> list[Checked]:
 def _summary_table(papers: Sequence[Checked], language: str) -> bytes:
     """Return a line for each paper, for a spreadsheet."""
     words = load_words(language, "report")
-    header = ("cover_file", "cover_title", "cover_author", "cover_number", "summary_total")
-    header += ("summary_without", "summary_largest", "summary_most", "verdict", "summary_unread")
-    rows: list[list[str | None]] = [[words(name) for name in header]]
+    names = ["cover_file", "cover_title", "cover_author", "cover_number", "summary_total"]
+    names += ["summary_without", "summary_largest", "summary_most", "verdict", "summary_unread"]
+    rows: list[list[str | None]] = [list(map(words, names))]
     for paper in _ordered(papers):
         report = paper.report
         if report is None:
-            rows.append([paper.paper, *[""] * 8, _why_unread(paper.problem or "", words)])
+            rows.append([paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)])
             continue
         cover, rates, verdict = report.cover, report.rates, report.verdict
-        first = report.sources[0] if report.sources else None
         shares = (rates.total, rates.without_quotations, rates.largest_source)
-        rows.append(
-            [
-                report.paper,
-                *(cover.title, cover.author, cover.number),
-                *(f"{share:.2%}" for share in shares),
-                first and (first.title or first.id),
-                verdict and words(f"verdict_{verdict.result}"),
-                "",
-            ]
-        )
+        row = [report.paper, cover.title, cover.author, cover.number]
+        row += [f"{share:.2%}" for share in shares]
+        row.append(next((source.title or source.id for source in report.sources), None))
+        row.append(words(f"verdict_{verdict.result}") if verdict else None)
+        rows.append([*row, None])
     return spreadsheet_bytes(rows)
 
 

@@ -37,7 +37,7 @@ _PROPERTIES = {
     "CreationDate": "created",
     "ModDate": "modified",
 }
-_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:([-+Z])(?:(\d\d)'?(\d\d)?)?)?")
+_DATE = re.compile(r"D:\d{14}(?:([-+Z])(?:(\d\d)'?(\d\d)?)?)?")
 _ID_BYTES = 256
 
 _OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
@@ -145,9 +145,9 @@ def _moment(value: str) -> str:
     match = _DATE.match(value)
     if match is None:
         return value
-    *numbers, sign, hours, minutes = match.groups("0")
+    sign, hours, minutes = match.groups("0")
     ahead = timedelta(hours=int(hours), minutes=int(minutes)) * (-1 if sign == "-" else 1)
-    return f"{datetime(*map(int, numbers)) - ahead:%Y-%m-%dT%H:%M:%SZ}"
+    return f"{datetime.strptime(match[0][2:16], '%Y%m%d%H%M%S') - ahead:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _refuse_unopened(name: str, error: str) -> None:

@@ -6,7 +6,6 @@ others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
 """
 
 import base64
-import codecs
 import csv
 import io
 import json
@@ -48,20 +47,14 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
     return out.getvalue().encode()
 
 
-def spreadsheet_bytes(rows: Iterable[Iterable[str | None]]) -> bytes:
-    """Return rows as CSV for a spreadsheet, which must not take a text for a formula.
-
-    Spreadsheets need the mark at the beginning to read UTF-8.
-    """
-    safe = (
-        [f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in map(_sound, row)]
-        for row in rows
-    )
-    return codecs.BOM_UTF8 + csv_bytes(safe, "csv")
-
-
-def _sound(cell: str | None) -> str:
-    return (cell or "").encode("utf-8", "replace").decode()
+def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for row in rows:
+        cells = ("" if value is None else str(value) for value in row)
+        writer.writerow(f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in cells)
+    return out.getvalue().encode("utf-8-sig", "replace")
 
 
 def plain_text(value: Any) -> str:

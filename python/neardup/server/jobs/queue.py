@@ -296,8 +296,8 @@ class Jobs:
         checked: list[Checked] = []
         rates: Rates | None = None
         with self.libraries.use(job.library) as library, others or nullcontext():
-            for number, (label, paper, problem) in enumerate(readings):
-                if paper is None:
+            for number, (label, read, problem) in enumerate(readings):
+                if read is None:
                     checked.append(Checked(label, None, problem))
                     continue
 
@@ -305,7 +305,7 @@ class Jobs:
                     look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
 
                 report = check_paper(
-                    paper,
+                    read,
                     label,
                     library,
                     least=job.least,
@@ -321,7 +321,7 @@ class Jobs:
                 rates = Rates(total.total, total.without_quotations, total.largest_source)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
                 id = f"./{label}" if job.among else None
-                checked.append(Checked(label, short, None, id, paper.properties))
+                checked.append(Checked(label, short, None, id, read.properties))
         if several:
             look("report", _REPORT)
             self._store(job, _overview(job.state.job, checked))

@@ -168,18 +168,18 @@ async def take(
         raise _too_large(max_bytes)
     if size == 0:
         raise ProblemError("Empty paper", Message("The file must not be empty."), field)
-    label = label_of(uploads[-1].filename)
-    is_archive = label.lower().endswith(".zip")
-    if not several or (len(uploads) == 1 and not is_archive):
-        return Upload(await asyncio.to_thread(_kept, uploads[-1]), label, size), fields
     label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
-    file = await asyncio.to_thread(_kept if len(uploads) == 1 else _packed, *uploads)
-    try:
-        labels = await asyncio.to_thread(_labels, file)
-    except BaseException:
-        file.close()
-        raise
-    return Upload(file, label, size, labels), fields
+    is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
+
+    def receive() -> Upload:
+        file = _kept(uploads[0]) if len(uploads) == 1 else _packed(uploads)
+        try:
+            return Upload(file, label, size, _labels(file) if is_archive else ())
+        except BaseException:
+            file.close()
+            raise
+
+    return await asyncio.to_thread(receive), fields
 
 
 def _bad(name: str, template: str, field: str) -> ProblemError:
@@ -198,7 +198,7 @@ def _kept(upload: UploadFile) -> IO[bytes]:
     return file
 
 
-def _packed(*uploads: UploadFile) -> IO[bytes]:
+def _packed(uploads: Iterable[UploadFile]) -> IO[bytes]:
     """Return an archive of files."""
     file = tempfile.TemporaryFile()  # noqa: SIM115
     with zipfile.ZipFile(file, "w") as archive:
