@@ -195,7 +195,7 @@ class TestManyPapers:
         assert rows["ben.txt"] == ["0.00%"] * 3 + ["ben.txt", "-"]
         among = self.rows(run(*ALL, "--among"))
         assert among["anna.txt"][0] == "55.07%"
-        assert among["ben.txt"][4] == "papers/chen.txt"
+        assert among["ben.txt"][4] == "./papers/chen.txt"
         rates = [float(row[0][:-1]) for row in among.values()]
         assert rates == sorted(rates, reverse=True)
 
@@ -215,7 +215,8 @@ class TestManyPapers:
         names = ("anna", "ben", "chen")
         found = {name for name in files() if name.startswith("out/")}
         assert found == {f"out/{name}.{kind}" for name in names for kind in ("html", "json")} | {
-            "out/index.html"
+            "out/index.html",
+            "out/index.csv",
         }
         page = Path("out/index.html").read_text("utf-8")
         assert all(f'href="{name}.html"' in page for name in names)

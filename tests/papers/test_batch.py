@@ -57,7 +57,7 @@ class TestAgainstWhat:
         checked = list(check_files([class_], "library", among=True, workers=1))
         assert rates(checked)["ben.txt"] == round(120 / 210, 3)
         ben = checked[1].report
-        assert {source.id for source in ben.sources} == {"a.txt", "papers/anna.txt"}
+        assert {source.id for source in ben.sources} == {"a.txt", "./papers/anna.txt"}
         assert (ben.library, ben.library_documents) == ("library + papers", 3)
 
     @pytest.mark.usefixtures("class_")
@@ -91,7 +91,7 @@ class TestAgainstWhat:
         assert checked[0].report.characters == 90
 
     def test_sources_left_out(self, class_):
-        without = ["a.txt", "papers/anna.txt"]
+        without = ["./papers/anna.txt", "a.txt"]
         checked = list(check_files([class_], "library", among=True, without_sources=without))
         assert rates(checked)["ben.txt"] == 0
         assert sorted(checked[1].report.without_sources) == without
@@ -197,7 +197,13 @@ class TestReportFolder:
     def test_a_report_for_each_paper_and_a_page_with_links(self, class_):
         page = self.write(class_)
         assert page == Path("out/index.html")
-        assert sorted(os.listdir("out")) == ["anna.html", "ben.html", "chen.html", "index.html"]
+        assert sorted(os.listdir("out")) == [
+            "anna.html",
+            "ben.html",
+            "chen.html",
+            "index.csv",
+            "index.html",
+        ]
         text = page.read_text("utf-8")
         for name in ("anna", "ben", "chen"):
             assert f'href="{name}.html"' in text
@@ -216,7 +222,7 @@ class TestReportFolder:
         assert self.write(class_, page=None, json="alone") is None
         assert sorted(os.listdir("alone")) == sorted(os.listdir("data"))
 
-    @pytest.mark.parametrize("name", ["index.html", "ben.html", "chen.json"])
+    @pytest.mark.parametrize("name", ["index.html", "index.csv", "ben.html", "chen.json"])
     def test_what_is_there_is_not_replaced(self, class_, make, name):
         make(f"out/{name}", "precious")
         with pytest.raises(OutputError, match=f"{name}: exists already. Nothing was written"):
@@ -254,7 +260,7 @@ class TestReportFolder:
             folder.write(result)
         text = folder.finish().read_text("utf-8")
         names = os.listdir("out")
-        assert len(names) == len(papers) + 1
+        assert len(names) == len(papers) + 2
         assert len({name.casefold() for name in names}) == len(names)
         assert {"essay.html", "index.html", "论文.html"} <= set(names)
         assert text.count('href="') >= len(papers)

@@ -66,7 +66,7 @@ def test_a_document_without_properties():
 
 
 def test_a_property_is_one_short_line():
-    cover = cover_of(FileText("", "docx", title=" a\n\tb ", author="长" * 9000))
+    cover = cover_of(FileText("", "docx", properties={"title": " a\n\tb ", "author": "长" * 9000}))
     assert (cover.title, len(cover.author)) == ("a b", 300)
 
 
@@ -74,7 +74,7 @@ def test_properties_cross_from_the_sandbox():
     Path("a.docx").write_bytes(word(("题目", "林岚")))
     with Path("a.docx").open("rb") as file:
         read = read_sandboxed(file, "a", max_bytes=1 << 20, max_characters=99, seconds=60)
-    assert (read.title, read.author) == ("题目", "林岚")
+    assert (read.properties["title"], read.properties["author"]) == ("题目", "林岚")
 
 
 def test_a_check_has_the_cover_of_the_document(tmp_path):

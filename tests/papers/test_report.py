@@ -18,6 +18,7 @@ from neardup import ParameterError, __version__
 from neardup.base.messages import Message, in_language
 from neardup.pages.templating import COLOURS, STROKES, plain, shown, template
 from neardup.pages.words import LANGUAGES, load_words
+from neardup.papers.batch import Checked
 from neardup.papers.cover import Cover
 from neardup.papers.report import (
     VERSION,
@@ -173,7 +174,7 @@ def test_lone_surrogates_can_be_written():
     page = reports.report("a\ud800b", [], [], paper="\udcff.txt", notes=("\udfff",)).to_html()
     assert "U+D800" in page
     page.encode("utf-8")
-    summary_page([reports.report("a", [], [], paper="\udcff.txt")], ["\udcff.html"]).encode()
+    summary([reports.report("a", [], [], paper="\udcff.txt")], ["%FF.html"]).encode()
 
 
 def test_attributes_and_titles_are_escaped():
@@ -375,14 +376,19 @@ def test_json_has_the_whole_report(name):
     assert rebuilt(json.loads(json.dumps(values))) == REPORTS[name]
 
 
+def summary(of_reports, links, unread=(), **options):
+    papers = [Checked(f"{n}", report, None) for n, report in enumerate(of_reports)]
+    return summary_page([*papers, *unread], [*links, *[None] * len(unread)], **options)
+
+
 def test_the_page_of_a_batch_is_sorted_by_rate():
     papers = [REPORTS[name] for name in ("empty", "zh", "hostile", "en")]
-    links = ["empty.html", "报告/论文 1.html", "javascript:alert(1)//.html", None]
-    page = Page(summary_page(papers, links, language="en"))
+    links = ["empty.html", "zh.html", "c.html", None]
+    page = Page(summary(papers, links, language="en"))
     hrefs = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert hrefs == [
-        "javascript%3Aalert%281%29//.html",
-        "%E6%8A%A5%E5%91%8A/%E8%AE%BA%E6%96%87%201.html",
+        "c.html",
+        "zh.html",
         "empty.html",
     ]
     order = [page.all_text.index(report.paper[:7]) for report in (papers[2], papers[3], papers[1])]
@@ -394,24 +400,25 @@ def test_the_page_of_a_batch_is_sorted_by_rate():
 
 def test_papers_that_could_not_be_checked_are_named():
     unread = [
-        (
+        Checked(
             "papers/a<b>.pdf",
+            None,
             Message(
                 "{file}: must have letters or digits. Got a text without any instead.",
                 code="no_letters",
                 file="papers/a<b>.pdf",
             ),
         ),
-        ("papers/b.txt", "must be something else."),
+        Checked("papers/b.txt", None, "must be something else."),
     ]
-    page = Page(summary_page([REPORTS["en"]], [None], unread=unread, language="zh"))
+    page = Page(summary([REPORTS["en"]], [None], unread, language="zh"))
     words = load_words("zh", "report")
     assert words("summary_unread_papers", papers=2) in page.all_text
     assert "papers/a<b>.pdf" in page.all_text
     assert "文件中没有文字或数字。" in page.all_text
     assert "papers/a<b>.pdf：" not in page.all_text
     assert "Must be something else." in page.all_text
-    assert "papers/b.txt" in summary_page([], [], unread=unread)
+    assert "papers/b.txt" in summary([], [], unread)
 
 
 def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
@@ -419,11 +426,11 @@ def test_notes_of_all_papers_stand_once_on_the_page_of_a_batch():
     papers = [
         reports.small_en(notes=(f"Mine {n}.", note, read_as("gb18030", "likely"))) for n in range(2)
     ]
-    text = Page(summary_page(papers, [None, None], language="zh")).all_text
+    text = Page(summary(papers, [None, None], language="zh")).all_text
     assert text.count(in_language(note, "zh")) == 1
     assert "gb18030" not in text
     assert all(f"Mine {n}." in text for n in range(2))
-    assert "Mine 0." in Page(summary_page(papers[:1], [None])).all_text
+    assert "Mine 0." in Page(summary(papers[:1], [None])).all_text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -461,7 +468,7 @@ def test_the_cover(language):
     plain_page = REPORTS["zh"].to_html(language=language)
     assert f"<h1><bdi>{REPORTS['zh'].paper}</bdi></h1>" in plain_page
     assert f"<dt>{words('cover_institution')}</dt>" not in plain_page
-    row = Page(summary_page([replace(REPORTS["zh"], cover=cover)], [None])).all_text
+    row = Page(summary([replace(REPORTS["zh"], cover=cover)], [None])).all_text
     assert all(value in row for value in ("渡口 <b>", "林岚", "2021001"))
 
 
@@ -482,13 +489,13 @@ def test_the_verdict(language, sentence, word):
         "result": "reject",
         "sentence": "47.1% copied: above 30%, rejected",
     }
-    unread = [("b.txt", "No text.")]
-    summary = summary_page([report, REPORTS["en"]], [None] * 2, unread=unread, language=language)
-    assert f'<td class="outcome" data-label="{heading}">{word}</td>' in summary
-    assert 'colspan="6"' in summary
+    unread = [Checked("b.txt", None, "No text.")]
+    overview = summary([report, REPORTS["en"]], [None] * 2, unread, language=language)
+    assert f'<td class="outcome" data-label="{heading}">{word}</td>' in overview
+    assert 'colspan="6"' in overview
     for page in (
         REPORTS["zh"].to_html(language=language),
-        summary_page([REPORTS["zh"]], [None], unread=unread, language=language),
+        summary([REPORTS["zh"]], [None], unread, language=language),
     ):
         assert heading not in Page(page).all_text
 

@@ -17,9 +17,10 @@ from tests.papers import reports
 
 from neardup import check
 from neardup.pages.words import load_words
-from neardup.papers import Aside, Thresholds
+from neardup.papers import Aside, Thresholds, check_files
+from neardup.papers.batch import Checked
 from neardup.papers.rates import Marks
-from neardup.papers.report_files import summary_page
+from neardup.papers.report_files import ReportFolder, summary_page
 
 # One worker, so that one browser is started.
 pytestmark = pytest.mark.slow
@@ -63,7 +64,7 @@ def visit(tabs, tmp_path):
         path.write_bytes(text.encode())
         page = tabs.open(
             width,
-            lambda url: url.partition("#")[0] == path.as_uri(),
+            lambda url: url.startswith(tmp_path.as_uri()),
             java_script_enabled=scripts,
         )
         page.goto(path.as_uri())
@@ -226,11 +227,43 @@ def test_without_scripts_links_lead_to_the_evidence(visit):
 
 
 def test_the_page_of_a_batch_opens(visit):
-    papers = [report() for report in REPORTS.values()]
-    page = visit(summary_page(papers, ["a.html", None, "b:c.html", "d.html"]), 360)
+    papers = [Checked(name, report(), None) for name, report in REPORTS.items()]
+    page = visit(summary_page(papers, ["a.html", None, "c.html", "d.html"]), 360)
     assert page.locator("tbody tr").count() == 4
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.broken") is None
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for number in range(9):
+        name = f"论文 {number}#?%<b>.txt"
+        (folder / name).write_text(reports.ZH_SOURCE_1[number:] + reports.ZH[: number * 9], "utf-8")
+    names = sorted(map(str, folder.iterdir()))
+    written = ReportFolder(names, page=str(tmp_path), json=None, language=language, force=False)
+    for checked in check_files([folder], among=True, workers=1):
+        written.write(checked)
+    written.finish()
+    page = visit("", 1280)
+    page.goto((tmp_path / "index.html").as_uri())
+    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+    page.evaluate(axe)
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert unreadable(page) == []
+        assert page.evaluate("axe.run(document).then((result) => result.violations)") == []
+    cell = page.locator(".matrix tbody tr").nth(3).locator("a").nth(5)
+    paper = page.locator(".matrix tbody tr").nth(3).locator("th bdi").inner_text()
+    cell.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("tr[data-source][aria-current]")
+    assert paper in page.locator("h1").inner_text()
+    current = page.locator("tr[data-source][aria-current]")
+    assert f"#{current.get_attribute('id')}" in page.url
+    assert page.locator("a.copy.on").count() > 0
 
 
 def squeezed(text):

@@ -295,6 +295,42 @@ def test_a_paper_by_keyboard(visit, axe):
     assert "论文.txt" in page.locator("h1").inner_text()
 
 
+def test_papers_compared_with_each_other(visit, axe):
+    page = visit("/check")
+    files = [
+        {"name": name, "mimeType": "text/plain", "buffer": (begin + NOTICE + FERRY).encode()}
+        for name, begin in (("论文.txt", "本文讨论图书馆。"), (HOSTILE.replace("/", ""), "其二。"))
+    ]
+    page.set_input_files("#file", files=files)
+    tab_to(page, "among")
+    page.keyboard.press("Space")
+    tab_to(page, "Check")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result")
+    check_accessible(page, axe)
+    check_consistent(page, "en")
+    page.locator(".switch a").click()
+    page.wait_for_selector("html[lang^=zh]")
+    check_consistent(page, "zh")
+    page.set_viewport_size({"width": DESK, "height": 800})
+    check_consistent(page, "zh")
+    page.locator(".matrix a").first.press("Enter")
+    page.wait_for_selector("tr[data-source][aria-current]")
+    assert "language=zh#r" in page.url
+    assert page.locator("a.copy.on").count()
+
+
+def test_a_folder_of_papers(visit, tmp_path):
+    for name in ("a.txt", "b/论文.txt", ".hidden"):
+        (tmp_path / "papers" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "papers" / name).write_text(NOTICE, "utf-8")
+    page = visit("/check")
+    page.set_input_files("#folder", tmp_path / "papers")
+    page.click("button.main")
+    page.wait_for_selector("#result")
+    assert sorted(page.locator(".summary .name a").all_inner_texts()) == ["a.txt", "论文.txt"]
+
+
 @pytest.mark.parametrize("field", ["text-file", "text"])
 def test_what_is_too_large_is_not_sent(visit, serve_process, tmp_path, field):
     if field == "text-file":

@@ -220,11 +220,11 @@ class TestTime:
         assert ended(jobs, job).state == "done"
         clock.advance(3000)
         submit(jobs)
-        assert jobs.report(job, "zh.html") is not None
+        assert jobs.report(job, "1.zh.html") is not None
         clock.advance(601)
         submit(jobs)
         assert jobs.state(job) is None
-        assert jobs.report(job, "zh.html") is None
+        assert jobs.report(job, "1.zh.html") is None
 
     def test_one_that_runs_does_not(self, working, stuck):
         clock = ManualClock()
@@ -318,7 +318,7 @@ class TestTable:
         job = submit(jobs)
         state = ended(jobs, job)
         assert (state.problem.status_code, state.problem.title) == (422, "Report too large")
-        assert jobs.report(job, "report.json") is None
+        assert jobs.report(job, "1.report.json") is None
 
 
 def test_counts(working, stuck):

@@ -176,7 +176,7 @@ def run(
         o.Option(
             "The report: an .html file, .pdf (printed by Chromium, Chrome or Edge) or .docx (the "
             "paper with comments). For several papers, or a folder of them, a folder: one .html "
-            "report for each paper, and index.html with all rates.",
+            "report for each paper, and index.html and index.csv with all rates.",
             o.OUTPUT,
             short="-o",
             metavar="FILE|DIR",

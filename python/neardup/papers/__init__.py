@@ -19,7 +19,8 @@ texts. The modules:
 | `results` | what a report consists of |
 | `report` | the report, as values, JSON and a page; `evidence`: each passage beside its source |
 | `word` | the report as a Word document with comments |
-| `report_files` | reports as files, and a page that links to all of them |
+| `report_files` | reports as files, and a page and a table of all of them |
+| `among` | what papers have in common: pairs, groups, properties of their files |
 """
 
 from neardup.papers.align import Difference, SharedPassage, align

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,15 @@ from neardup.base.validation import bad, check_flag, check_workers, paths_of
 from neardup.exceptions import InputError
 from neardup.papers.align import LEAST, check_least
 from neardup.papers.check import Checking, check_limits, check_without, opened, read_paper, texts_of
-from neardup.papers.library import joined, open_library
+from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
+from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.papers.library import Library
+    from neardup.readers.files import FileText
 
 __all__ = ["Checked", "check_files", "papers_in", "passed_over"]
 
@@ -51,11 +53,18 @@ class Checked:
         None if the paper could not be read, or has no letters.
     problem : str or None
         The reason for a missing report: a sentence in English, with a code and values.
+    id : str or None
+        The id by which reports of the other papers name it as a source; None if the papers
+        are not compared with each other.
+    properties : dict of str to str
+        What the document states of itself: see :class:`neardup.readers.FileText`.
     """
 
     paper: str
     report: Report | None
     problem: str | None
+    id: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_files(
@@ -126,69 +135,61 @@ def check_files(
     for note in passed_over(papers):
         progress.note(note)
     names = _names_of(paths)
-    with _open_libraries(paths, library, among, workers, progress) as joint:
-        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
-        progress.stage("papers", len(paths))
-        for path in paths:
-            problem = None
-            try:
-                read, _ = read_paper(path, "papers")
-            except InputError as error:
-                problem = error.message
-                progress.problem(problem)
-            else:
-                if not any(map(str.isalnum, read.text)):
-                    problem = Message(
-                        "{file}: must have letters or digits. Got a text without any instead.",
-                        code="no_letters",
-                        file=path,
-                    )
-                    # One empty paper among many is no fault of the run.
-                    (progress.problem if len(paths) == 1 else progress.note)(problem)
-            if problem is None:
-                # With `among`, a single paper is never compared with itself.
-                skip = joint.positions_of(path) if among else joint.own_of(path)
-                yield Checked(path, checking.report(read, names[path], skip), None)
-            else:
-                yield Checked(path, None, problem)
-            progress.advance(1)
-
-
-@contextmanager
-def _open_libraries(
-    paths: list[str],
-    library: str | Path | Sequence[str | Path] | Index | Library | None,
-    among: bool,
-    workers: int,
-    progress: Progress,
-) -> Iterator[Library]:
+    # No file in a folder of the library has such an id.
+    here = "" if library is None else os.path.join(os.curdir, "")
+    ids = {path: printable(path if os.path.isabs(path) else here + path) for path in paths}
     with ExitStack() as stack:
         libraries = []
         if library is not None:
             libraries.append(stack.enter_context(opened(library, workers, progress)))
+        readings: Iterable[_Reading] = _read(paths, progress)
         if among:
-            # Unreadable papers are reported when they are checked.
-            readable = [path for path in paths if os.path.exists(path) and not _is_writing(path)]
-            readable = readable or paths
-            of_papers = open_library(readable, workers=workers, progress=_Silent(progress))
-            of_papers.name = "papers"
-            libraries.append(stack.enter_context(of_papers))
-        yield joined(libraries)
+            progress.stage("library", len(paths))
+            readings = list(_advancing(readings, progress))
+            texts = [(ids[path], path, read.text) for path, read, _ in readings if read]
+            libraries.append(stack.enter_context(library_of(texts, workers)))
+        joint = joined(libraries)
+        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
+        progress.stage("papers", len(paths))
+        for path, read, problem in _advancing(readings, progress):
+            if read is None:
+                yield Checked(path, None, problem)
+                continue
+            # With `among`, a single paper is never compared with itself.
+            skip = joint.positions_of(path) if among else joint.own_of(path)
+            report = checking.report(read, names[path], skip)
+            yield Checked(path, report, None, ids[path] if among else None, read.properties)
 
 
-class _Silent(Progress):
-    """Passes on the progress of a run, but not its problems."""
+_Reading = tuple[str, "FileText | None", str | None]
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
 
-    def stage(
-        self, name: str, documents: int | None, share: Callable[[], float] | None = None
-    ) -> None:
-        self._progress.stage(name, documents, share)
+def _read(paths: Sequence[str], progress: Progress) -> Iterator[_Reading]:
+    """Yield each path with the text of its file, or with the problem with it."""
+    for path in paths:
+        try:
+            read, _ = read_paper(path, "papers")
+        except InputError as error:
+            progress.problem(error.message)
+            yield path, None, error.message
+            continue
+        if any(map(str.isalnum, read.text)):
+            yield path, read, None
+            continue
+        problem = Message(
+            "{file}: must have letters or digits. Got a text without any instead.",
+            code="no_letters",
+            file=path,
+        )
+        # One empty paper among many is no fault of the run.
+        (progress.problem if len(paths) == 1 else progress.note)(problem)
+        yield path, None, problem
 
-    def advance(self, documents: int, size: int = 0) -> None:
-        self._progress.advance(documents, size)
+
+def _advancing(readings: Iterable[_Reading], progress: Progress) -> Iterator[_Reading]:
+    for reading in readings:
+        yield reading
+        progress.advance(1)
 
 
 def _names_of(paths: Sequence[str]) -> dict[str, str]:

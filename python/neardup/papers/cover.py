@@ -18,7 +18,7 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     from neardup.readers.files import FileText
 
-__all__ = ["Cover", "RecordTable", "cover_of", "read_table"]
+__all__ = ["Cover", "RecordTable", "cover_of", "read_table", "stated_property"]
 
 #: Names of the columns of a table in Chinese.
 _CHINESE = {
@@ -46,6 +46,7 @@ _PLACEHOLDERS = frozenset(
         "administrator", "admin", "anonymous", "author", "python-docx", "user", "windows user",
         "microsoft office user", "word document", "untitled", "untitled document", "document1",
         "微软用户", "用户", "作者", "文档1", "新建 microsoft word 文档",
+        "normal", "normal.dot", "normal.dotm", "normal.wpt",
     }
 )  # fmt: skip
 _PRINTED = re.compile(r"^Microsoft (?:Office )?Word\s*[-–]\s*", re.IGNORECASE)
@@ -102,10 +103,13 @@ class Cover:
 
 def cover_of(paper: FileText) -> Cover:
     """Return the title and the author that a document itself states."""
-    return Cover(title=_stated(paper.title), author=_stated(paper.author))
+    stated = paper.properties
+    return Cover(
+        title=stated_property(stated.get("title")), author=stated_property(stated.get("author"))
+    )
 
 
-def _stated(value: str | None) -> str | None:
+def stated_property(value: str | None) -> str | None:
     """Return a property of a document in one line; None for what a program filled in."""
     value = _PRINTED.sub("", " ".join((value or "").split()))[:_LONGEST]
     return None if not value or value.casefold() in _PLACEHOLDERS else value

@@ -23,11 +23,13 @@ from neardup.papers.align import aligner
 from neardup.papers.edits import variants
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup import _core
     from neardup.index import Index
     from neardup.index.engine import Engine
 
-__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "open_library"]
+__all__ = ["DESCRIBING", "Library", "LibraryDocument", "joined", "library_of", "open_library"]
 
 #: Fields that describe a source in a report, beside its title.
 DESCRIBING = ("author", "year", "journal")
@@ -137,11 +139,11 @@ class Library(ABC):
         self.close()
 
 
-class _Files(Library):
-    """Files and folders, read and sketched when the library is opened."""
+class _Texts(Library):
+    """Texts, sketched when the library is opened."""
 
-    def __init__(self, inputs: Sequence[str | Path], workers: int, progress: Progress) -> None:
-        super().__init__(", ".join(os.fspath(path) for path in inputs), workers)
+    def __init__(self, name: str, workers: int) -> None:
+        super().__init__(name, workers)
         import tempfile
 
         import zstandard
@@ -153,58 +155,36 @@ class _Files(Library):
         self._ids: list[str] = []
         self._titles: list[str | None] = []
         self._files: list[str | None] = []
-        try:
-            self._read(inputs, progress)
-        except BaseException:
-            self._spool.close()
-            raise
+        self._sketches: list[bytes] = []
+        self._pack = zstandard.ZstdCompressor(level=1).compress
 
-    def _read(self, inputs: Sequence[str | Path], progress: Progress) -> None:
+    def _add(
+        self,
+        texts: pa.LargeStringArray,
+        ids: Sequence[str],
+        titles: Sequence[str | None],
+        files: Sequence[str | None],
+    ) -> None:
+        core, _ = aligner()
+        self._sketches += core.sketches(texts, workers=self.workers)
+        self._ids += ids
+        self._titles += titles
+        self._files += files
+        for text in texts.to_pylist():
+            self.blank = self.blank and not any(map(str.isalnum, text or ""))
+            packed = self._pack((text or "").encode())
+            self._places.append((self._spool.tell(), len(packed)))
+            self._spool.write(packed)
+
+    def _file(self) -> None:
+        """File the sketches of all texts."""
         import numpy as np
-        import zstandard
 
         from neardup import _core
-        from neardup.readers import open_sources
-        from neardup.readers.batch import strings
 
-        unreadable: list[str] = []
-        pack = zstandard.ZstdCompressor(level=1).compress
-        sketches: list[bytes] = []
-        core, _ = aligner()
-        sources = open_sources(inputs, only_text_in_folders=True)
-        progress.stage("library", None, share_of(sources))
-        for batch in sources.batches(titles=True):
-            for problem in batch.problems:
-                self.problems += problem.count
-                unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
-                progress.problem(problem)
-            sketches += core.sketches(batch.texts, workers=self.workers)
-            self._ids += strings(batch.ids)
-            titles = batch.titles
-            self._titles += [None] * len(batch) if titles is None else titles.to_pylist()
-            files: list[str | None] = [None] * len(batch)
-            for row, source, _ in batch.runs:
-                files[row] = source
-            self._files += files
-            for text in batch.texts.to_pylist():
-                self.blank = self.blank and not any(map(str.isalnum, text or ""))
-                packed = pack((text or "").encode())
-                self._places.append((self._spool.tell(), len(packed)))
-                self._spool.write(packed)
-            progress.advance(len(batch), batch.bytes_read)
-        self.notes += [*sources.problem_lines, *sources.notes]
-        if self.problems:
-            names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
-            self.notes.append(
-                Message.counted(
-                    "1 document of the library could not be read: {names}.",
-                    "{count:,} documents of the library could not be read: {names}.",
-                    count=self.problems,
-                    names=names,
-                )
-            )
-        filed, fence = _core.file_sketches(sketches, workers=self.workers)
-        self._documents = len(sketches)
+        filed, fence = _core.file_sketches(self._sketches, workers=self.workers)
+        self._documents = len(self._sketches)
+        self._sketches = []
         self._core = _core.Library([(filed, fence, np.arange(self._documents, dtype=np.uint32))])
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
@@ -234,6 +214,49 @@ class _Files(Library):
 
     def close(self) -> None:
         self._spool.close()
+
+
+class _Files(_Texts):
+    """Files and folders, read when the library is opened."""
+
+    def __init__(self, inputs: Sequence[str | Path], workers: int, progress: Progress) -> None:
+        super().__init__(", ".join(os.fspath(path) for path in inputs), workers)
+        try:
+            self._read(inputs, progress)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, inputs: Sequence[str | Path], progress: Progress) -> None:
+        from neardup.readers import open_sources
+        from neardup.readers.batch import strings
+
+        unreadable: list[str] = []
+        sources = open_sources(inputs, only_text_in_folders=True)
+        progress.stage("library", None, share_of(sources))
+        for batch in sources.batches(titles=True):
+            for problem in batch.problems:
+                self.problems += problem.count
+                unreadable += [problem.source] if problem.source not in unreadable[-1:] else []
+                progress.problem(problem)
+            titles = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
+            files: list[str | None] = [None] * len(batch)
+            for row, source, _ in batch.runs:
+                files[row] = source
+            self._add(batch.texts, strings(batch.ids), titles, files)
+            progress.advance(len(batch), batch.bytes_read)
+        self.notes += [*sources.problem_lines, *sources.notes]
+        if self.problems:
+            names = ", ".join(unreadable[:_NAMED]) + (", ..." if len(unreadable) > _NAMED else "")
+            self.notes.append(
+                Message.counted(
+                    "1 document of the library could not be read: {names}.",
+                    "{count:,} documents of the library could not be read: {names}.",
+                    count=self.problems,
+                    names=names,
+                )
+            )
+        self._file()
 
 
 class _Stored(Library):
@@ -340,6 +363,17 @@ class _Several(Library):
 def joined(libraries: Sequence[Library]) -> Library:
     """Return several libraries as one; closing it closes them."""
     return libraries[0] if len(libraries) == 1 else _Several(libraries)
+
+
+def library_of(papers: Sequence[tuple[str, str | None, str]], workers: int) -> Library:
+    """Return the library of papers: of the id, the file, if there is one, and the text of each."""
+    import pyarrow as pa
+
+    library = _Texts("papers", workers)
+    ids, files, texts = zip(*papers, strict=True) if papers else ((), (), ())
+    library._add(pa.array(texts, pa.large_string()), ids, [None] * len(papers), files)
+    library._file()
+    return library
 
 
 def open_library(

@@ -1,4 +1,4 @@
-"""Report files: for one paper, and for many with a page that links to all."""
+"""Report files: for one paper, and for many with a page and a table of all."""
 
 from __future__ import annotations
 
@@ -15,17 +15,24 @@ from neardup.exceptions import OutputError
 from neardup.pages.printing import to_pdf
 from neardup.pages.templating import render
 from neardup.pages.words import Words, load_words
+from neardup.papers import among
 from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
 from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
+from neardup.writers.cells import spreadsheet_bytes
 
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
 
 __all__ = ["ReportFolder", "refuse_existing", "split_notes", "summary_page", "write_report"]
 
-#: The page that links to all reports of a folder.
-SUMMARY = "index.html"
+#: The page that links to all reports of a folder, and the same as a table.
+SUMMARY, TABLE = "index.html", "index.csv"
+
+#: Most papers in a matrix, and most pairs in a list.
+_MATRIX, _PAIRS = 60, 200
+#: Rates at which the shades of the matrix begin.
+_SHADES = (0.05, 0.15, 0.3, 0.5, 0.8)
 
 
 def refuse_existing(paths: Iterable[str | Path]) -> None:
@@ -95,9 +102,8 @@ class ReportFolder:
         self._names = _names(papers)
         self._pages = None if page is None else Path(page)
         self._json = None if json is None else Path(json)
-        self._done: list[tuple[Report, str]] = []
-        self._unread: list[tuple[str, str]] = []
-        expected = [] if self._pages is None else [self._pages / SUMMARY]
+        self._done: list[Checked] = []
+        expected = [self._pages / name for name in (SUMMARY, TABLE)] if self._pages else []
         for folder, kind in ((self._pages, "html"), (self._json, "json")):
             if folder is None:
                 continue
@@ -116,7 +122,7 @@ class ReportFolder:
         """Write the report of one paper; a paper without report is named on the last page."""
         report = checked.report
         if report is None:
-            self._unread.append((checked.paper, checked.problem or ""))
+            self._done.append(checked)
             return
         name = self._names[checked.paper]
         write_report(
@@ -129,70 +135,111 @@ class ReportFolder:
         )
         # Keep only the data for the last page, since papers may be large.
         short = replace(report, text="", passages=(), asides=(), sections=(), pages=(), runs=None)
-        self._done.append((short, f"{name}.html"))
+        self._done.append(replace(checked, report=short))
 
     def finish(self, notes: Sequence[str] = ()) -> Path | None:
         """Write the page that links to all reports, with notes, and return its path."""
         if self._pages is None:
             return None
-        reports = [report for report, _ in self._done]
+        # Percent-encoding keeps a colon in a file name from ending a scheme.
+        links = [quote(os.fsencode(f"{self._names[checked.paper]}.html")) for checked in self._done]
         page = summary_page(
-            reports,
-            [link for _, link in self._done],
-            unread=self._unread,
-            notes=notes,
-            language=self._language,
-            date=self._date,
+            self._done, links, notes=notes, language=self._language, date=self._date
         )
         path = self._pages / SUMMARY
         with OutputSet() as outputs:
             outputs.open_text(path, force=self._force).write(page.encode())
+            table = outputs.open_text(self._pages / TABLE, force=self._force)
+            table.write(_summary_table(self._done, self._language))
         return path
 
 
 def summary_page(
-    reports: Sequence[Report],
+    papers: Sequence[Checked],
     links: Sequence[str | None],
     *,
-    unread: Sequence[tuple[str, str]] = (),
     notes: Sequence[str] = (),
     language: str = "zh",
     date: datetime.date | None = None,
+    whole: bool = True,
 ) -> str:
-    """Return a page with a table of the reports of several papers.
+    """Return a page with the rates of several papers, and what they have in common.
 
-    The papers are ordered by total rate, the highest first, then by name; `links` are the paths
-    of their reports relative to the page. `unread` are papers that could not be checked, and why.
-    Notes and reasons are messages, or sentences in any language.
+    The papers are ordered by total rate, the highest first, then by name, those that could not be
+    checked last; `links` are the addresses of their reports. Notes and reasons are messages, or
+    sentences in any language. If not `whole`, only the content for another page is returned.
     """
     words = load_words(language, "report")
     shown_date = check_date(date)
-    rows = sorted(
-        zip(reports, links, strict=True), key=lambda row: (-row[0].rates.total, row[0].paper)
-    )
-    common, others = split_notes([shown_notes(report.notes) for report, _ in rows])
+    ordered = _ordered(papers)
+    reports = [paper.report for paper in ordered if paper.report is not None]
+    link_of = {paper.paper: link for paper, link in zip(papers, links, strict=True)}
+    common, others = split_notes([shown_notes(report.notes) for report in reports])
     excluded = (report.settings.get("excluded_files", 0) for report in reports)
+    cells = among.cells(ordered)
+    pairs = among.pairs(cells)
+    bounds = [report.thresholds.pass_below for report in reports if report.thresholds]
+    least = next((bound for bound in bounds if bound is not None), among.GROUPED)
     return render(
-        "summary.html",
+        "summary.html" if whole else "overview.html",
         words,
-        files=("report.css",),
+        files=("report.css",) if whole else (),
         date=shown_date,
-        # Percent-encoding keeps a colon in a file name from ending a scheme.
         rows=[
             (
                 report,
-                None if link is None else quote(os.fsencode(link)),
+                link_of[paper.paper],
                 [in_language(note, language) for note in of_report],
                 shown_verdict(report, language),
                 any(finding.kind in HIDING for finding in report.findings),
             )
-            for (report, link), of_report in zip(rows, others, strict=True)
+            for paper, report, of_report in zip(ordered, reports, others, strict=False)
         ],
         notes=[in_language(note, language) for note in [*notes, *common]],
         has_verdicts=any(report.verdict for report in reports),
-        unread=[(paper, _why_unread(why, words)) for paper, why in unread],
+        unread=[
+            (paper.paper, _why_unread(paper.problem or "", words))
+            for paper in ordered[len(reports) :]
+        ],
         excluded=max(map(int, excluded), default=0),
+        is_among=any(paper.id for paper in ordered),
+        cells=cells,
+        has_matrix=len(reports) <= _MATRIX,
+        shade=lambda rate: sum(rate >= begin for begin in _SHADES),
+        pairs=pairs[:_PAIRS],
+        more_pairs=max(len(pairs) - _PAIRS, 0),
+        groups=among.groups(pairs, least),
+        least=least,
+        properties=among.shared_properties(ordered),
     )
+
+
+def _ordered(papers: Sequence[Checked]) -> list[Checked]:
+    """Return papers by total rate and name, those without report last."""
+    checked = [(paper, paper.report) for paper in papers if paper.report is not None]
+    checked.sort(key=lambda row: (-row[1].rates.total, row[1].paper))
+    return [*(paper for paper, _ in checked), *(paper for paper in papers if not paper.report)]
+
+
+def _summary_table(papers: Sequence[Checked], language: str) -> bytes:
+    """Return a line for each paper, for a spreadsheet."""
+    words = load_words(language, "report")
+    names = ["cover_file", "cover_title", "cover_author", "cover_number", "summary_total"]
+    names += ["summary_without", "summary_largest", "summary_most", "verdict", "summary_unread"]
+    rows: list[list[str | None]] = [list(map(words, names))]
+    for paper in _ordered(papers):
+        report = paper.report
+        if report is None:
+            rows.append([paper.paper, *[None] * 8, _why_unread(paper.problem or "", words)])
+            continue
+        cover, rates, verdict = report.cover, report.rates, report.verdict
+        shares = (rates.total, rates.without_quotations, rates.largest_source)
+        row = [report.paper, cover.title, cover.author, cover.number]
+        row += [f"{share:.2%}" for share in shares]
+        row.append(next((source.title or source.id for source in report.sources), None))
+        row.append(words(f"verdict_{verdict.result}") if verdict else None)
+        rows.append([*row, None])
+    return spreadsheet_bytes(rows)
 
 
 def split_notes(notes: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:

@@ -37,6 +37,23 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 #: Styles inherit from each other this deeply.
 _DEEPEST = 20
 
+#: Elements and custom properties, and the property that each states.
+_PROPERTIES = {
+    "title": "title",
+    "creator": "author",
+    "lastModifiedBy": "modified_by",
+    "created": "created",
+    "modified": "modified",
+    "Application": "program",
+    "Company": "company",
+    "Template": "template",
+    "docId": "id",
+    # The session that began the document; documents that were made from it keep its number.
+    "rsidRoot": "origin_id",
+    "ICV": "wps_id",
+    "KSOTemplateDocerSaveRecord": "wps_account",
+}
+
 _SKIPPED = frozenset(
     {
         f"{_W}pPr",
@@ -84,8 +101,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
     reading.paragraphs.footnotes(first_note)
     # Properties are not worth a refusal, and a parser may raise anything for damaged ones.
     with contextlib.suppress(Exception):
-        properties = document.core_properties
-        reading.paragraphs.state(properties.title, properties.author)
+        reading.paragraphs.state(_properties(document))
     return reading.paragraphs
 
 
@@ -235,11 +251,28 @@ def _outline(element: Any) -> int:
 
 
 def _notes(document: Any, kind: str) -> Iterator[Any]:
+    return _related(document.part, f"/{kind}")
+
+
+def _related(part: Any, kind: str) -> Iterator[Any]:
+    """Yield the trees of the parts that a part refers to by a kind of relation."""
     from docx.oxml.parser import parse_xml
 
-    for relation in document.part.rels.values():
-        if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
+    for relation in part.rels.values():
+        if relation.reltype.endswith(kind) and not relation.is_external:
             yield parse_xml(relation.target_part.blob)
+
+
+def _properties(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield what a document states of itself, each with the name of the property."""
+    roots = [*_related(document.part.package, "-properties"), *_notes(document, "settings")]
+    for root in roots:
+        for element in root.iter():
+            if isinstance(element.tag, str):
+                name = element.get("name") or element.tag.rpartition("}")[2]
+                values = [value for key, value in element.items() if key.endswith("}val")]
+                if name in _PROPERTIES:
+                    yield _PROPERTIES[name], "".join([*element.itertext(), *values])
 
 
 class _Reading:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NoReturn
 
 from neardup.base.messages import Message
@@ -51,10 +51,10 @@ class Limits:
     max_unpacked_bytes: int = 512 << 20
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for limit in fields(self):
+            value = getattr(self, limit.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise bad(field.name, "a whole number of at least {least}", value, least=1)
+                raise bad(limit.name, "a whole number of at least {least}", value, least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,11 @@ class FileText:
     quoted : tuple of tuple of int
         Text that the file marks as quoted: half-open spans of the text, in code points, in
         text order.
-    title, author : str or None
-        What the properties of a Word document or PDF state, of any length; often wrong.
+    properties : dict of str to str
+        What a Word document or PDF states of itself, of any length; often wrong: ``title``,
+        ``author``, ``modified_by``, ``company``, ``program``, ``producer``, ``template``,
+        the times ``created`` and ``modified``, and ids, which copies of a file share: ``id``,
+        ``origin_id``, ``wps_id`` and ``wps_account``.
     hidden : tuple of HiddenText
         Text of a Word document or PDF that a reader does not see, in text order.
     pictures : tuple of int
@@ -139,8 +142,7 @@ class FileText:
     pages: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()
     quoted: tuple[tuple[int, int], ...] = ()
-    title: str | None = None
-    author: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[HiddenText, ...] = ()
     pictures: tuple[int, ...] = ()
 
@@ -187,14 +189,17 @@ class Paragraphs:
         self.headings: list[Heading] = []
         self.pages: list[int] = []
         self.quoted: list[tuple[int, int]] = []
-        self.title: str | None = None
-        self.author: str | None = None
+        self.properties: dict[str, str] = {}
         self.hidden: list[HiddenText] = []
         self.pictures: list[int] = []
 
-    def state(self, title: Any, author: Any) -> None:
-        """Set the title and the author that the properties of the file state."""
-        self.title, self.author = _property(title), _property(author)
+    def state(self, properties: Iterable[tuple[str, str]]) -> None:
+        """Add what the file states of itself."""
+        for name, value in properties:
+            # JSON cannot represent half of a pair of code units.
+            text = plain(value.encode("utf-8", "replace").decode()).strip()
+            if text:
+                self.properties.setdefault(name, text)
 
     def add(
         self,
@@ -251,9 +256,3 @@ class Paragraphs:
     def text(self) -> str:
         """All paragraphs, one per line."""
         return "\n".join(self._parts)
-
-
-def _property(value: Any) -> str | None:
-    # JSON cannot represent half of a pair of code units.
-    text = str(value or "").encode("utf-8", "replace").decode()
-    return plain(text).strip() or None

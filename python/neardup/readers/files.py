@@ -250,8 +250,7 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
             replace(part, begin=min(part.begin, length), end=min(part.end, length))
             for part in paragraphs.hidden
         ),
-        title=paragraphs.title,
-        author=paragraphs.author,
+        properties=paragraphs.properties,
         pictures=tuple(min(picture, length) for picture in paragraphs.pictures),
     )
 

@@ -6,11 +6,13 @@ library, through pypdfium2.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any, NamedTuple, NoReturn
 
@@ -28,6 +30,17 @@ _HYPHENS = "\x02\ufffe\u00ad"
 _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 #: Beyond this share of unidentified characters, the text is unreadable.
 _TOO_MANY = 0.3
+
+_PROPERTIES = {
+    "Title": "title",
+    "Author": "author",
+    "Creator": "program",
+    "Producer": "producer",
+    "CreationDate": "created",
+    "ModDate": "modified",
+}
+_DATE = re.compile(r"D:\d{14}(?:([-+Z])(?:(\d\d)'?(\d\d)?)?)?")
+_ID_BYTES = 256
 
 _OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
 _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
@@ -52,7 +65,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
                 remedy = Message("Raise {limit}, or split it.", limit="max_pages")
                 refuse(name, reason, str(count), remedy)
             read_pages = [_page(document, number) for number in range(count)]
-            stated = [_property(document, key) for key in ("Title", "Author")]
+            properties = list(_properties(document))
         finally:
             document.close()
     damaged = sum(page is None for page in read_pages)
@@ -90,7 +103,7 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
         lines = ", ".join(f"'{line}'" for line in dropped[:3]) + (", …" if dropped[3:] else "")
         notes.append(Message("Running headers and footers are left out: {lines}.", lines=lines))
     paragraphs = lay_out(kept)
-    paragraphs.state(*stated)
+    paragraphs.state(properties)
     for begin, page in zip(paragraphs.pages, read_pages, strict=True):
         if page:
             paragraphs.pictures += [begin] * page.pictures
@@ -100,11 +113,29 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
     return paragraphs, tuple(notes)
 
 
-def _property(document: Any, key: str) -> str | None:
-    try:
-        return str(document.get_metadata_value(key))
-    except Exception:  # A damaged property is none.
-        return None
+def _properties(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield what a document states of itself, each with the name of the property."""
+    import pypdfium2.raw as pdfium
+
+    # A damaged property is none.
+    for key, name in _PROPERTIES.items():
+        with contextlib.suppress(Exception):
+            value = str(document.get_metadata_value(key))
+            yield name, _moment(value) if key.endswith("Date") else value
+    with contextlib.suppress(Exception):
+        id = ctypes.create_string_buffer(_ID_BYTES)
+        size = pdfium.FPDF_GetFileIdentifier(document, pdfium.FILEIDTYPE_PERMANENT, id, len(id))
+        yield "id", id.raw[: max(size - 1, 0)].hex()
+
+
+def _moment(value: str) -> str:
+    """Return a date of a PDF as Word writes it, in UTC; unchanged if it is none."""
+    match = _DATE.match(value)
+    if match is None:
+        return value
+    sign, hours, minutes = match.groups("0")
+    ahead = timedelta(hours=int(hours), minutes=int(minutes)) * (-1 if sign == "-" else 1)
+    return f"{datetime.strptime(match[0][2:16], '%Y%m%d%H%M%S') - ahead:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _refuse_unopened(name: str, error: str) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import orjson
 
 _DELIMITER = {"csv": ",", "tsv": "\t"}
+#: What a formula may begin with.
+_FORMULAS = tuple("=+-@＝＋－＠\t\r\n")
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
@@ -43,6 +45,16 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
         else:
             plain.writerow(cells)
     return out.getvalue().encode()
+
+
+def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for row in rows:
+        cells = ("" if value is None else str(value) for value in row)
+        writer.writerow(f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in cells)
+    return out.getvalue().encode("utf-8-sig", "replace")
 
 
 def plain_text(value: Any) -> str:

@@ -76,7 +76,9 @@
       event.preventDefault();
       place.classList.remove("over");
       const one = new DataTransfer();
-      one.items.add(event.dataTransfer.files[0]);
+      for (const file of [...event.dataTransfer.files].slice(0, input.multiple ? undefined : 1)) {
+        one.items.add(file);
+      }
       input.files = one.files;
       input.dispatchEvent(new Event("change", { bubbles: true }));
       input.focus();
@@ -97,7 +99,7 @@
   // Told before all of it was sent.
   for (const input of document.querySelectorAll("[data-most]")) {
     input.addEventListener("change", () => {
-      const isLarge = input.files.length && input.files[0].size > input.dataset.most;
+      const isLarge = [...input.files].reduce((sum, file) => sum + file.size, 0) > input.dataset.most;
       input.setCustomValidity(isLarge ? input.dataset.large : "");
       input.reportValidity();
     });

@@ -388,6 +388,9 @@
     if (panel.hidden) highlight(null);
     else close();
   });
+  // The overview of several papers links to a source.
+  const linked = rows.find((row) => "#" + row.id === location.hash);
+  if (linked) highlight(linked.dataset.source);
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });

@@ -27,6 +27,9 @@ Language = Annotated[
     Literal["zh", "en"] | None, Query(description="Of the interface; that of the service if unset.")
 ]
 
+Paper = Annotated[
+    int, Query(ge=1, description="Number of the paper, in a check of several from the pages.")
+]
 
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -214,11 +217,11 @@ def get_check(request: Request, job: str) -> Response:
         200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
     },
 )
-def get_report(request: Request, job: str, language: Language = None) -> Response:
+def get_report(request: Request, job: str, language: Language = None, paper: Paper = 1) -> Response:
     """Return the report of a finished check."""
     _check_done(state_of(request, job))
     language = language or request.app.state.settings.language
-    page = request.app.state.jobs.report(job, f"{language}.html")
+    page = request.app.state.jobs.report(job, f"{paper}.{language}.html")
     if page is None:
         raise _gone()
     headers = {"Content-Security-Policy": report_policy(page.decode())}
@@ -237,10 +240,10 @@ def get_report(request: Request, job: str, language: Language = None) -> Respons
         },
     },
 )
-def get_report_json(request: Request, job: str) -> Response:
+def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
     """Return the report of a finished check as a JSON download."""
     _check_done(state_of(request, job))
-    report = request.app.state.jobs.report(job, "report.json")
+    report = request.app.state.jobs.report(job, f"{paper}.report.json")
     if report is None:
         raise _gone()
     headers = {"Content-Disposition": 'attachment; filename="report.json"'}

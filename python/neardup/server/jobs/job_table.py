@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from neardup.base.messages import LANGUAGES
 from neardup.server.clock import Clock
 from neardup.server.problems import ProblemError
 
@@ -23,13 +22,10 @@ __all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
 #: Final states.
 FINISHED = ("done", "failed")
 
-#: Files of a report: a page in each language, and the data.
-_REPORT_FILES = (*(f"{language}.html" for language in LANGUAGES), "report.json")
-
-_TABLE = f"""
+_TABLE = """
     PRAGMA auto_vacuum = FULL;
     PRAGMA synchronous = OFF;
-    CREATE TABLE reports (job TEXT PRIMARY KEY, {", ".join(f'"{name}"' for name in _REPORT_FILES)});
+    CREATE TABLE reports (job TEXT, name TEXT, content BLOB, PRIMARY KEY (job, name));
 """
 
 
@@ -92,20 +88,20 @@ class JobTable:
                 self._ends[job.job] = self._clock.time()
             return True
 
-    def save_report(self, job: str, report: Mapping[str, str], *, most: int) -> bool:
-        """Store a report by file name, and remove the oldest others beyond `most` bytes in all.
+    def save_report(self, job: str, files: Mapping[str, str], *, most: int) -> bool:
+        """Store more files of a job, and remove the oldest other jobs beyond `most` bytes in all.
 
-        False if it alone has more; then nothing is stored or removed.
+        False if the job alone has more; then nothing is stored or removed.
         """
-        contents = [report[name].encode() for name in _REPORT_FILES]
-        size = sum(map(len, contents))
-        if size > most:
-            return False
+        rows = [(job, name, content.encode()) for name, content in files.items()]
         with self._lock:
+            size = self._sizes.get(job, 0) + sum(len(content) for _, _, content in rows)
+            if size > most:
+                return False
             if job not in self._states:
                 return True
-            places = ", ".join("?" * len(contents))
-            self._database.execute(f"INSERT INTO reports VALUES (?, {places})", (job, *contents))
+            self._database.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
+            self._sizes.pop(job, None)
             self._sizes[job] = size
             room = most
             for stored, stored_bytes in reversed(list(self._sizes.items())):
@@ -121,11 +117,9 @@ class JobTable:
     def report(self, job: str, name: str) -> bytes | None:
         """Return a file of a job's report, None if there is none."""
         with self._lock:
-            if job not in self._sizes:
-                return None
-            row = self._database.execute(f'SELECT "{name}" FROM reports WHERE job = ?', (job,))
-            contents: bytes = row.fetchone()[0]
-            return contents
+            query = "SELECT content FROM reports WHERE job = ? AND name = ?"
+            row = self._database.execute(query, (job, name)).fetchone()
+            return None if row is None else bytes(row[0])
 
     def remove(self, job: str) -> bool:
         """Remove a job with its report; False if no job has this id."""

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from neardup.base.messages import Message
 from neardup.exceptions import MissingDependencyError
 from neardup.papers.check import Checking
-from neardup.papers.library import Library, LibraryDocument
+from neardup.papers.library import Library, LibraryDocument, joined
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
 from neardup.readers.files import FileText, UnreadableFileError
@@ -74,12 +74,18 @@ def check_paper(
     least: int,
     workers: int,
     done: Callable[[float], None],
+    others: Library | None = None,
+    number: int = 0,
 ) -> Report:
     """Return the report of a paper on an open library, without the location of any file.
 
-    `done` gets the finished share of the candidates; what it raises ends the check.
+    With `others`, the paper is compared with these too, but for the one of its `number`. `done`
+    gets the finished share of the candidates; what it raises ends the check.
     """
-    return Checking(_Shared(library, done), (), least, ReportLimits(), workers).report(paper, label)
+    shared = _Shared(library, done)
+    both = shared if others is None else joined([shared, others])
+    skip = () if others is None else {len(shared) + number}
+    return Checking(both, (), least, ReportLimits(), workers).report(paper, label, skip)
 
 
 class _Shared(Library):

@@ -13,15 +13,19 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from neardup.base.messages import Message
+from neardup.base.messages import LANGUAGES, Message
+from neardup.papers.batch import Checked
+from neardup.papers.library import library_of
 from neardup.papers.report import Report
+from neardup.papers.report_files import summary_page
+from neardup.readers.files import FileText
 from neardup.readers.sandbox import run_in_sandbox
 from neardup.server.clock import Clock
 from neardup.server.jobs.job_table import JobState, JobTable, Rates
@@ -40,6 +44,9 @@ __all__ = ["Jobs"]
 #: Longest time for one check, in seconds, and for reading its file, which is part of the check.
 CHECK_SECONDS = 600.0
 READ_SECONDS = 120.0
+
+#: More time for each further paper of a check, and most text of all, in papers of most text.
+MORE_SECONDS, MOST_TEXTS = 60.0, 20
 
 #: For a client that found the queue full, in seconds.
 _RETRY = {"Retry-After": "10"}
@@ -75,6 +82,7 @@ class _Job:
     upload: Upload
     library: str
     least: int
+    among: bool
 
 
 class Jobs:
@@ -138,12 +146,15 @@ class Jobs:
             with self._changed:
                 self._receiving -= 1
 
-    def submit(self, upload: Upload, library: str, least: int) -> JobState:
-        """Queue a paper within `room`; raise 404 if there is no such library."""
+    def submit(self, upload: Upload, library: str, least: int, among: bool = False) -> JobState:
+        """Queue papers within `room`; raise 404 if there is no such library.
+
+        With `among`, papers of one upload are compared with each other too.
+        """
         try:
             self.libraries.check_name(library)
             self._table.remove_expired()
-            job = _Job(self._table.create(upload.label), upload, library, least)
+            job = _Job(self._table.create(upload.label), upload, library, least, among)
             self.libraries.prepare(library)
         except BaseException:
             upload.close()
@@ -166,7 +177,10 @@ class Jobs:
         return replace(state, stage="library", progress=_READING * opened)
 
     def report(self, job: str, name: str) -> bytes | None:
-        """Return a file of a job's report, such as ``zh.html`` or ``report.json``, or None."""
+        """Return a file of a job, such as ``1.zh.html`` or ``1.report.json``, or None.
+
+        The number is that of the paper; jobs of several papers have ``overview.zh.html`` too.
+        """
         return self._table.report(job, name)
 
     def remove(self, job: str) -> bool:
@@ -241,7 +255,8 @@ class Jobs:
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
         settings = self._settings
-        end = self._clock.monotonic() + CHECK_SECONDS
+        several, count = job.upload.labels, max(len(job.upload.labels), 1)
+        end = self._clock.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
         written = -1.0
 
         def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
@@ -251,34 +266,67 @@ class Jobs:
                 written = progress
                 self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
 
-        look("reading", _READING)
-        paper = read_paper(
-            job.upload.file,
-            job.upload.label,
-            max_bytes=settings.max_upload_bytes,
-            max_characters=settings.max_text_characters,
-            seconds=READ_SECONDS,
-            look=lambda: self._look(job, end),
-        )
-        with self.libraries.use(job.library) as library:
-            report = check_paper(
-                paper,
-                job.upload.label,
-                library,
-                least=job.least,
-                workers=settings.workers,
-                done=lambda share: look("comparing", _between(_COMPARING, _REPORT, share)),
-            )
-        look("report", _REPORT)
-        self._store(job, report, end)
-        rates = report.rates
-        return replace(
-            state,
-            state="done",
-            stage="done",
-            progress=1.0,
-            rates=Rates(rates.total, rates.without_quotations, rates.largest_source),
-        )
+        readings: list[tuple[str, FileText | None, str]] = []
+        characters = 0
+        for number, (label, file) in enumerate(job.upload.papers()):
+            look("reading", _between(_READING, _COMPARING, number / count))
+            try:
+                paper = read_paper(
+                    file,
+                    label,
+                    max_bytes=settings.max_upload_bytes,
+                    max_characters=settings.max_text_characters,
+                    seconds=READ_SECONDS,
+                    look=lambda: self._look(job, end),
+                )
+            except ProblemError as error:
+                if not several or error.status_code >= 500:
+                    raise
+                readings.append((label, None, error.detail))
+                continue
+            readings.append((label, paper, ""))
+            characters += len(paper.text)
+            if characters > MOST_TEXTS * settings.max_text_characters:
+                most = MOST_TEXTS * settings.max_text_characters
+                detail = Message("The papers must have at most {most:,} characters.", most=most)
+                raise ProblemError("Paper too large", detail, "file")
+        # No file of the library has such an id.
+        texts = [(f"./{label}", None, paper.text) for label, paper, _ in readings if paper]
+        others = library_of(texts, settings.workers) if job.among and several else None
+        checked: list[Checked] = []
+        rates: Rates | None = None
+        with self.libraries.use(job.library) as library, others or nullcontext():
+            for number, (label, read, problem) in enumerate(readings):
+                if read is None:
+                    checked.append(Checked(label, None, problem))
+                    continue
+
+                def done(share: float, number: int = number) -> None:
+                    look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
+
+                report = check_paper(
+                    read,
+                    label,
+                    library,
+                    least=job.least,
+                    workers=settings.workers,
+                    done=done,
+                    others=others,
+                    number=sum(one.report is not None for one in checked),
+                )
+                if not several:
+                    look("report", _REPORT)
+                self._render(job, report, number + 1, end)
+                total = report.rates
+                rates = Rates(total.total, total.without_quotations, total.largest_source)
+                short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
+                id = f"./{label}" if job.among else None
+                checked.append(Checked(label, short, None, id, read.properties))
+        if several:
+            look("report", _REPORT)
+            self._store(job, _overview(job.state.job, checked))
+            rates = None
+        return replace(state, state="done", stage="done", progress=1.0, rates=rates)
 
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check was removed or took too long, or if the service stops."""
@@ -293,7 +341,7 @@ class Jobs:
             )
             raise ProblemError("The check took too long", detail, "file")
 
-    def _store(self, job: _Job, report: Report, end: float) -> None:
+    def _render(self, job: _Job, report: Report, number: int, end: float) -> None:
         """Render the pages of a report in another process, and store them."""
         with tempfile.TemporaryFile() as file:
             pickle.dump(report, file)
@@ -308,9 +356,12 @@ class Jobs:
         if ended.code != 0:
             _log.error("A report could not be made: %s. %s", ended.code, ended.place)
             raise ProblemError(*_FAILED)
-        report_files = orjson.loads(ended.output)
+        pages = orjson.loads(ended.output)
+        self._store(job, {f"{number}.{name}": page for name, page in pages.items()})
+
+    def _store(self, job: _Job, files: dict[str, str]) -> None:
         most = self._settings.max_report_bytes
-        if not self._table.save_report(job.state.job, report_files, most=most):
+        if not self._table.save_report(job.state.job, files, most=most):
             raise ProblemError(
                 "Report too large",
                 Message("The report is larger than this service stores. Split the paper."),
@@ -328,6 +379,22 @@ class Jobs:
         state = replace(state, state="failed", problem=problem)
         self._end(job, state)
         return state
+
+
+def _overview(job: str, checked: list[Checked]) -> dict[str, str]:
+    """Return the rates of several papers, with links to their reports, in each language."""
+    return {
+        f"overview.{language}.html": summary_page(
+            checked,
+            [
+                f"/v1/check/{job}/report?paper={number}&language={language}"
+                for number, _ in enumerate(checked, 1)
+            ],
+            language=language,
+            whole=False,
+        )
+        for language in LANGUAGES
+    }
 
 
 def _between(begin: float, end: float, share: float) -> float:

@@ -1,15 +1,21 @@
 """Receives papers from clients within limits, under a label instead of a path.
 
 A file has no name on disk. The client's name is only shown to people; its extension is a hint.
+Several papers are one file: the archive that was sent, or one that is made of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import mmap
 import os
 import re
+import shutil
+import tempfile
 import unicodedata
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -29,17 +35,48 @@ _LABEL = 120
 #: Most fields besides the file, and the longest value, in bytes.
 _FIELDS, _FIELD_BYTES = 16, 1 << 14
 
+#: Most papers in an upload, and most bytes that an archive of them unpacks to.
+PAPERS, _UNPACKED = 200, 256 << 20
+
+#: Most entries of an archive, those of Word documents within it included.
+_ENTRIES = 20_000
+
+#: Files that systems and programs add to folders.
+_NO_PAPER = re.compile(r"(^|[/\\])(\.[^./\\]|~\$|__MACOSX[/\\]|Thumbs\.db$|desktop\.ini$)")
+
+#: The flag of a name in UTF-8, and of an encrypted file.
+_UTF8, _ENCRYPTED = 0x800, 1
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
 #: Path separators of all systems.
 _SEPARATORS = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A received paper: an unnamed temporary file, its label, and its size in bytes."""
+    """A received paper: an unnamed temporary file, its label, and its size in bytes.
+
+    The file is an archive if it has `labels`, one for each paper.
+    """
 
     file: IO[bytes]
     label: str
     size: int
+    labels: tuple[str, ...] = ()
+
+    def papers(self) -> Iterator[tuple[str, IO[bytes]]]:
+        """Yield the label and the file of each paper; one of an archive is open until the next."""
+        if not self.labels:
+            yield self.label, self.file
+            return
+        with zipfile.ZipFile(self.file) as archive:
+            for label, member in zip(self.labels, _members(archive), strict=True):
+                with tempfile.TemporaryFile() as file:
+                    with archive.open(member) as packed:
+                        shutil.copyfileobj(packed, file)
+                    file.flush()
+                    yield label, file
 
     def close(self) -> None:
         """Close the file, which frees its space."""
@@ -95,21 +132,22 @@ def _too_large(most: int) -> ProblemError:
 
 
 async def take(
-    form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = ()
+    form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = (), several: bool = False
 ) -> tuple[Upload, dict[str, str]]:
     """Return the file of a form, and its other fields, each of which comes at most once.
 
-    Raise 413 if the file has more than `max_bytes`; 422 if it is missing or empty, or if a field is
-    unexpected or repeated.
+    If `several`, there may be several files, or an archive of them. Raise 413 if the files have
+    more than `max_bytes`; 422 if they are missing or empty, or an archive is damaged, encrypted or
+    too large, or if a field is unexpected or repeated.
     """
     allowed = set(others)
     fields: dict[str, str] = {}
-    uploaded: UploadFile | None = None
+    uploads: list[UploadFile] = []
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
             if name != field:
                 raise _bad(name, N_("The field '{field}' must not be a file."), field)
-            uploaded = value
+            uploads.append(value)
         elif name == field:
             raise _bad(
                 name, N_("The field '{field}' must be a file: give the part a file name."), field
@@ -120,16 +158,28 @@ async def take(
             raise _bad(name, N_("The field '{field}' is unknown."), field)
         else:
             fields[name] = value
-    if uploaded is None:
+    if several:
+        uploads = [one for one in uploads if one.size and not _NO_PAPER.search(one.filename or "")]
+    if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
         raise ProblemError("No paper", detail, field)
-    size = uploaded.size or 0
+    size = sum(upload.size or 0 for upload in uploads)
     if size > max_bytes:
         raise _too_large(max_bytes)
     if size == 0:
         raise ProblemError("Empty paper", Message("The file must not be empty."), field)
-    file = await asyncio.to_thread(_kept, uploaded)
-    return Upload(file, label_of(uploaded.filename), size), fields
+    label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
+    is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
+
+    def receive() -> Upload:
+        file = _kept(uploads[0]) if len(uploads) == 1 else _packed(uploads)
+        try:
+            return Upload(file, label, size, _labels(file) if is_archive else ())
+        except BaseException:
+            file.close()
+            raise
+
+    return await asyncio.to_thread(receive), fields
 
 
 def _bad(name: str, template: str, field: str) -> ProblemError:
@@ -146,3 +196,73 @@ def _kept(upload: UploadFile) -> IO[bytes]:
     file = os.fdopen(os.dup(upload.file.fileno()), "rb")
     file.seek(0)
     return file
+
+
+def _packed(uploads: Iterable[UploadFile]) -> IO[bytes]:
+    """Return an archive of files."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    with zipfile.ZipFile(file, "w") as archive:
+        for upload in uploads:
+            entry = zipfile.ZipInfo(label_of(upload.filename))
+            with archive.open(entry, "w", force_zip64=True) as member:
+                upload.file.seek(0)
+                shutil.copyfileobj(upload.file, member)
+    return file
+
+
+def _labels(file: IO[bytes]) -> tuple[str, ...]:
+    """Return the labels of the papers in an archive, no two equal; refuse what is not sound."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        count = sum(1 for _ in re.finditer(b"PK\x01\x02", data))
+    if count > _ENTRIES:
+        raise _refused(N_("The archive must have at most {most:,} entries."), _ENTRIES)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries, members = archive.infolist(), _members(archive)
+            if not members:
+                raise _refused(N_("The archive must contain papers."))
+            if len(members) > PAPERS:
+                raise _refused(N_("There must be at most {most:,} papers at once."), PAPERS)
+            if sum(entry.file_size for entry in entries) > _UNPACKED:
+                raise _refused(N_("The archive must unpack to at most {most:,} bytes."), _UNPACKED)
+            if any(entry.flag_bits & _ENCRYPTED for entry in entries):
+                raise _refused(N_("The archive must be readable without a password."))
+            # Other methods unpack without a limit. All papers can be unpacked later.
+            is_usual = all(entry.compress_type in _METHODS for entry in entries)
+            if not is_usual or archive.testzip() is not None:
+                raise zipfile.BadZipFile
+    except ProblemError:
+        raise
+    except Exception:  # A decompressor may raise anything for damaged data.
+        raise _refused(
+            N_("The archive must be a whole .zip file, in Deflate or not compressed.")
+        ) from None
+    labels: dict[str, None] = {}
+    for member in members:
+        label = first = label_of(_name(member))
+        stem, ending = os.path.splitext(first)
+        number = 1
+        while label in labels:
+            number += 1
+            label = f"{stem} ({number}){ending}"
+        labels[label] = None
+    return tuple(labels)
+
+
+def _refused(template: str, most: int = 0) -> ProblemError:
+    return ProblemError("Wrong form", Message(template, most=most))
+
+
+def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
+    """Return the papers in an archive."""
+    members = archive.infolist()
+    return [one for one in members if not one.is_dir() and not _NO_PAPER.search(_name(one))]
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    """Return the name of a file in an archive; without a flag it may be in UTF-8 or GBK."""
+    if not member.flag_bits & _UTF8:
+        for encoding in ("utf-8", "gb18030"):
+            with contextlib.suppress(UnicodeError):
+                return member.filename.encode("cp437").decode(encoding)
+    return member.filename

@@ -1,4 +1,4 @@
-"""The pages ``/check`` and ``/check/JOB``: check a paper against a library."""
+"""The pages ``/check`` and ``/check/JOB``: check papers against a library, and each other."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
 
 from neardup.base.messages import in_language
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
@@ -17,7 +18,7 @@ from neardup.server.problems import ProblemError
 
 __all__ = ["router"]
 
-_FIELDS = ("library", "least")
+_FIELDS = ("library", "least", "among")
 _MOST_DIGITS = 6
 
 router = APIRouter()
@@ -33,10 +34,10 @@ async def show(request: Request) -> Response:
 @router.post("/check", include_in_schema=False)
 @page("read")
 async def check(request: Request) -> Response:
-    """Accept a paper, and show the progress of its check."""
+    """Accept papers, and show the progress of their check."""
     form = await request.form()
     state = request.app.state
-    given = {"library": field(form, "library"), "least": field(form, "least")}
+    given = {name: field(form, name) for name in _FIELDS}
     words = words_of(request, form)
     try:
         least = given["least"]
@@ -46,8 +47,9 @@ async def check(request: Request) -> Response:
             raise Refused(words("refused_least"))
         with state.jobs.room():
             most = state.settings.max_upload_bytes
-            upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS)
-            job = await state.store.run(state.jobs.submit, upload, given["library"], int(least))
+            upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS, several=True)
+            submitted = upload, given["library"], int(least), bool(given["among"])
+            job = await state.store.run(state.jobs.submit, *submitted)
     except Refused as refused:
         return _answer(request, 422, problem=str(refused), **given)
     except ProblemError as error:
@@ -68,11 +70,15 @@ async def show_job(request: Request) -> Response:
     settings = request.app.state.settings
     job = await request.app.state.store.run(state_of, request, request.path_params["job"])
     language = language_of_request(request)
+    jobs, name = request.app.state.jobs, f"overview.{language}.html"
+    overview = await request.app.state.store.run(jobs.report, job.job, name)
     return render(
         request,
         "job",
         here="check",
         job=job,
+        # A page of our own, in which everything is escaped.
+        overview=overview and Markup(overview.decode()),
         trouble="" if job.problem is None else in_language(job.problem.detail, language),
         kept_minutes=max(round(settings.job_seconds / 60), 1),
     )
@@ -86,7 +92,7 @@ def _answer(request: Request, status: int = 200, **given: Any) -> Response:
         "check",
         status,
         here="check",
-        given={"library": "index", "least": LEAST, **given},
+        given={"library": "index", "least": LEAST, "among": "", **given},
         libraries=[
             {"name": name, "documents": documents}
             for name, documents in state.jobs.libraries.listed()

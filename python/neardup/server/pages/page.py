@@ -41,7 +41,7 @@ __all__ = [
 
 #: Status codes with texts of their own; others use the text of 422 or 500.
 _WORDED = (401, 403, 404, 409, 413, 422, 429, 500, 503)
-_MOST_FIELDS, _MOST_FILES = 64, 2
+_MOST_FIELDS, _MOST_FILES = 64, 1000
 
 # Long enough for a thesis, short enough for a waiting reader.
 _READING_SECONDS = 15.0

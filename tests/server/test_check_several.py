@@ -1,0 +1,164 @@
+"""Several papers in one upload: files, a folder or an archive, and their overview."""
+
+import io
+import re
+import struct
+import zipfile
+
+import pytest
+
+from neardup.server.jobs import uploads
+from tests.server import forms
+from tests.server.conftest import FERRY
+from tests.server.forms import check_page
+from tests.server.papers import LONG, OWN, archive
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+ENGLISH = {"Accept-Language": "en"}
+A, B = (OWN + LONG).encode(), ("结论另见附录。" + LONG).encode()
+
+
+def post(client, *files, **fields):
+    """Send papers, each a name and its bytes, as the form does."""
+    parts = [("library", (None, "index")), ("least", (None, "20"))]
+    parts += [(name, (None, value)) for name, value in fields.items()]
+    parts += [("file", (name, data, "application/octet-stream")) for name, data in files]
+    headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
+    return client.post("/check", files=parts, headers=headers)
+
+
+def overview(client, answer, language="en"):
+    """Return the page of a check that has ended."""
+    assert answer.status_code == 303, forms.texts(answer.text)
+
+    def ended():
+        page = client.get(answer.headers["location"], headers={"Accept-Language": language})
+        check_page(page)
+        return None if "data-job=" in page.text else page.text
+
+    return until(ended, "the check to end")
+
+
+def links(page):
+    return [link.replace("&amp;", "&") for link in re.findall(r'href="(/v1/check/[^"]*)"', page)]
+
+
+def test_several_files(client):
+    files = [("a.txt", A), ("dir/论文.txt", B), ("ferry.txt", (OWN + FERRY).encode())]
+    page = overview(client, post(client, *files, ("bad.docx", b"PK\x03\x04x"), (".DS_Store", b"x")))
+    for name in ("a.txt", "论文.txt", "ferry.txt", "bad.docx"):
+        assert f"<bdi>{name}</bdi>" in page
+    assert "DS_Store" not in page
+    assert "Not checked" in page
+    assert "Pairs of papers" not in page
+    # The one with text of the index comes first.
+    assert page.index("<bdi>ferry.txt<") < page.index("<bdi>a.txt<")
+    reports = [client.get(link) for link in links(page)]
+    assert [answer.status_code for answer in reports] == [200] * 3
+    assert FERRY[:10] in reports[0].text
+    assert client.get(links(page)[0].replace("paper=3", "paper=9")).status_code == 404
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_compared_with_each_other(client, language):
+    answer = post(client, ("a.zip", archive(("x/a.txt", A), ("y/a.txt", B))), among="1")
+    page = overview(client, answer, language)
+    assert "<bdi>a (2).txt</bdi>" in page
+    assert 'class="matrix"' in page
+    linked = [link for link in links(page) if "#r1" in link]
+    assert linked
+    report = client.get(linked[0])
+    assert report.status_code == 200
+    assert "./a" in report.text
+    assert LONG[:10] in report.text
+
+
+def test_names_in_gbk_and_no_paths(client):
+    plain = archive(("ab.txt", A), ("../../cd.txt", B))
+    name = "论文".encode("gbk")
+    # A name of as many bytes, without the flag of UTF-8.
+    renamed = plain.replace(b"ab.txt", name + b".t")
+    page = overview(client, post(client, ("班级.zip", renamed)))
+    assert "<bdi>论文.t</bdi>" in page
+    assert "<bdi>cd.txt</bdi>" in page
+
+
+def encrypted(data):
+    """Set the flag of encrypted files in an archive."""
+    for begin, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        at = data.index(begin) + place
+        data = data[:at] + struct.pack("<H", data[at] | 1) + data[at + 2 :]
+    return data
+
+
+def by_lzma():
+    """An archive in a method that unpacks as much as it likes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_LZMA) as new:
+        new.writestr("a.txt", A)
+    return made.getvalue()
+
+
+def misstated():
+    """An archive whose directory states a smaller size than its file has."""
+    data = archive(("a.txt", bytes(1 << 20)))
+    at = data.index(b"PK\1\2") + 24
+    return data[:at] + struct.pack("<I", 10) + data[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PK\3\4 nothing", "must be a whole .zip file"),
+        (b"text", "must be a whole .zip file"),
+        (archive(("a.txt", A))[:-40], "must be a whole .zip file"),
+        (misstated(), "must be a whole .zip file"),
+        (archive(), "must contain papers"),
+        (archive("a/", "__MACOSX/._a.txt", "b/.DS_Store", "~$a.docx"), "must contain papers"),
+        (encrypted(archive(("a.txt", A))), "without a password"),
+        (by_lzma(), "must be a whole .zip file"),
+        (archive(*(f"{n}.txt" for n in range(201))), "at most 200 papers"),
+    ],
+)
+def test_an_archive_that_is_refused(client, data, said):
+    answer = post(client, ("a.zip", data))
+    assert answer.status_code == 422
+    assert said in forms.texts(answer.text)
+    check_page(answer)
+
+
+def test_limits_of_an_archive(client, monkeypatch):
+    monkeypatch.setattr(uploads, "_UNPACKED", 1000)
+    for name in ("a.txt", "__MACOSX/a"):
+        sent = post(client, ("a.zip", archive("b.txt", (name, bytes(1001)))))
+        assert "at most 1,000 bytes" in sent.text
+    monkeypatch.setattr(uploads, "_ENTRIES", 2)
+    assert "at most 2 entries" in post(client, ("a.zip", archive("a", "b", "c"))).text
+
+
+def test_archives_within_an_archive_are_refused_one_by_one(client):
+    inner = archive(("a.txt", A))
+    page = overview(client, post(client, ("a.zip", archive(("in.zip", inner), ("a.txt", A)))))
+    assert "an archive (zip)" in page
+    assert len(links(page)) == 1
+
+
+def test_the_limit_of_an_upload_is_that_of_all_files(serve):
+    client = serve(max_upload_bytes=2 * len(A))
+    assert post(client, ("a.txt", A), ("b.txt", A)).status_code == 303
+    assert post(client, ("a.txt", A), ("b.txt", A + b"x")).status_code == 413
+
+
+def test_all_papers_together_have_a_limit(serve):
+    client = serve(max_text_characters=200)
+    files = [(f"{n}.txt", ("雪" * 199).encode()) for n in range(21)]
+    assert "at most 4,000 characters" in overview(client, post(client, *files))
+
+
+def test_hostile_names_are_text(client):
+    name = "<script>window.broken=1<script>.txt"
+    page = overview(client, post(client, (name, A), ("b.txt", B), among="1"))
+    assert "<script>window" not in page
+    assert "&lt;script&gt;window.broken=1" in page
