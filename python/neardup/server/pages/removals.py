@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +20,7 @@ from neardup.papers.align import align_sides
 from neardup.server.pages.page import error_page, field, own_path, page, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.security import auth
+from neardup.writers.cells import spreadsheet_bytes
 
 if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
@@ -39,9 +38,6 @@ _COMPARED = 100_000_000
 _STATES = {"open": False, "confirmed": True, "all": None}
 _ORDERS = ("doubt", "newest", "cluster")
 _DECISIONS = ("keep", "confirm", "undo")
-
-#: A cell that begins with one of these is a formula for a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 router = APIRouter()
 
@@ -337,12 +333,5 @@ async def _file(
 
 
 def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    for number, row in enumerate(rows):
-        if not number:
-            writer.writerow(row)
-        cells = ("" if value is None else str(value) for value in row.values())
-        writer.writerow(f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells)
-    return text.getvalue().encode("utf-8-sig", "replace")
+    listed = list(rows)
+    return spreadsheet_bytes([*map(list, listed[:1]), *(row.values() for row in listed)])
