@@ -78,7 +78,11 @@ class Judge:
         if recipe.sketch.kind == "sample" and recipe.sketch.size:
             samples = [keys for _, keys in self.sketches]
             self.postings = postings.Postings(
-                samples, self.least(threshold), longest, takes_all=longest == LONGEST_OF_ALL
+                samples,
+                self.least(threshold),
+                longest,
+                takes_all=longest == LONGEST_OF_ALL,
+                first_of=self.first_of,
             )
 
     def least(self, threshold):
@@ -495,7 +499,7 @@ def test_forms_close_lists_and_have_common_keys():
     filed = postings.Postings(samples, 0.4, LONGEST)
     for document in range(len(many)):
         filed.insert(document)
-    assert max(filed.documents.values()) > postings.FEW
+    assert max(filed.texts.values()) > postings.FEW
     assert max(map(len, filed.lists.values())) == LONGEST
     unclosed = postings.Postings(samples, 0.4, LONGEST_OF_ALL)
     for document in range(len(many)):

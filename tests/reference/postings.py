@@ -8,7 +8,7 @@ enough for that document of the two which asks for less.
 import math
 from collections import Counter
 
-#: Documents that have a key, at most, for it to be rare.
+#: Texts that have a key, at most, for it to be rare.
 FEW = 32
 #: Rare keys that a document is filed under, at most, and others.
 RARE, COMMON = 16, 6
@@ -16,15 +16,15 @@ RARE, COMMON = 16, 6
 MOST = 31
 
 
-def choose(keys, documents, threshold, *, takes_all=False):
+def choose(keys, texts, threshold, *, takes_all=False):
     """Return the rare keys and the common ones that a sample is filed under.
 
-    `documents` says how many documents of the collection have each key. The
+    `texts` says how many texts of the collection have each key. The
     smallest of the rare keys are taken, all for a threshold of 0, and the
     rarest of the common ones. A search for every pair takes all.
     """
-    rare = sorted(key for key in keys if documents[key] <= FEW)
-    common = sorted((documents[key], key) for key in keys if documents[key] > FEW)
+    rare = sorted(key for key in keys if texts[key] <= FEW)
+    common = sorted((texts[key], key) for key in keys if texts[key] > FEW)
     common = [key for _, key in common]
     if takes_all and threshold:
         return rare, common
@@ -41,9 +41,9 @@ def enough(rare, common, threshold):
     return min(of_rare, MOST), min(of_any, MOST)
 
 
-def asks(keys, documents, threshold, *, takes_all=False):
+def asks(keys, texts, threshold, *, takes_all=False):
     """Return what a document asks for by itself: `enough` of what it is filed under."""
-    rare, common = choose(keys, documents, threshold, takes_all=takes_all)
+    rare, common = choose(keys, texts, threshold, takes_all=takes_all)
     return enough(len(rare), len(common), threshold)
 
 
@@ -51,17 +51,17 @@ class Postings:
     """Lists of filed documents by key; `longest` documents close a list.
 
     With `takes_all`, as in a search for every pair, documents are filed under all
-    of their keys.
+    of their keys. `first_of` has the first document with the text of each document;
+    without it, all texts differ.
     """
 
-    def __init__(self, samples, threshold, longest, *, takes_all=False):
-        """Count the keys of all samples of the collection, by document."""
+    def __init__(self, samples, threshold, longest, *, takes_all=False, first_of=None):
+        """Count the keys of all samples of the collection, once for each text."""
         self.takes_all = takes_all
         self.samples, self.threshold, self.longest = samples, threshold, longest
-        self.documents = Counter(key for keys in samples for key in set(keys))
-        self.asked = [
-            asks(keys, self.documents, threshold, takes_all=takes_all) for keys in samples
-        ]
+        firsts = range(len(samples)) if first_of is None else set(first_of)
+        self.texts = Counter(key for first in firsts for key in set(samples[first]))
+        self.asked = [asks(keys, self.texts, threshold, takes_all=takes_all) for keys in samples]
         self.lists = {}
         #: The keys in whose lists each filed document is, by document in the order of filing.
         self.filed = {}
@@ -69,7 +69,7 @@ class Postings:
     def insert(self, document):
         """File a document."""
         keys = self.samples[document]
-        rare, common = choose(keys, self.documents, self.threshold, takes_all=self.takes_all)
+        rare, common = choose(keys, self.texts, self.threshold, takes_all=self.takes_all)
         self.filed[document] = set()
         for key in (*rare, *common):
             filed = self.lists.setdefault(key, [])
@@ -84,7 +84,7 @@ class Postings:
     def is_near(self, document, filed):
         """Return whether a filed document is a candidate."""
         shared = self.filed[filed].intersection(self.samples[document])
-        rare = sum(self.documents[key] <= FEW for key in shared)
+        rare = sum(self.texts[key] <= FEW for key in shared)
         return self.is_enough(rare, len(shared) - rare, document, filed)
 
     def is_enough(self, rare, common, asking, filed):

@@ -125,7 +125,8 @@ class Job:
 
     def count_keys(self):
         settings = self.settings
-        keys = union((kernels.keys(row, settings) for row in rows_of(self.batches)), kernels.KEYS)
+        self.counts = kernels.COUNTS.empty_table()
+        keys = self.for_each_batch(kernels.keys, [skip(self.firsts)], kernels.KEYS)
         self.counts = union(
             (kernels.count(rows, settings=settings) for _, rows in grouped(keys, "bucket")),
             kernels.COUNTS,
@@ -147,10 +148,11 @@ class Job:
         return Broadcast(sketching.common_shingles(counted, less, self.settings.documents))
 
     def for_each_batch(self, kernel, told, schema):
-        told_of = dict(grouped(union([self.counts, *told], kernels.COUNTS), "batch"))
+        told = union([self.counts, *told], kernels.COUNTS)
+        told_of = dict(grouped(told, "batch"))
         return union(
             (
-                kernel(rows, told_of[batch], settings=self.settings)
+                kernel(rows, told_of.get(batch, told[:0]), settings=self.settings)
                 for batch, rows in grouped(self.batches, "batch")
             ),
             schema,
@@ -340,11 +342,11 @@ def test_documents_in_a_closed_list(recipe, longest):
         job = Job([text], recipe, {}, most=1, buckets=1, tasks=1)
         sketch = job.batches.column("sketches")[0].as_py()
         settings = replace(job.settings, documents=documents)
-        row = {"batch": pa.scalar(0), "sketches": pa.scalar(sketch * documents, pa.list_(BYTES))}
-        counts = kernels.count(kernels.keys(row, settings), settings=settings)
         batches = pa.table(
             {"batch": [0], "features": [[99] * documents], "sketches": [sketch * documents]}
         )
+        keys = kernels.keys(batches, skip([]), settings=settings)
+        counts = kernels.count(keys, settings=settings)
         told = union([counts, skip([])], kernels.COUNTS)
         filed = kernels.file(batches, told, settings=settings)
         listed = kernels.lists(filed, settings=settings)

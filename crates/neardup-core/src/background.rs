@@ -18,6 +18,7 @@ use crate::bytes::Bytes;
 use crate::candidates::{HeavyHitters, Sketches};
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::identity::DistinctTexts;
 use crate::verify::ShingleFrequencies;
 use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
 
@@ -42,7 +43,11 @@ impl Background {
     /// If there are 2^32 keys or more.
     pub fn of(corpus: &Corpus) -> Result<Self> {
         let heavy_hitters = match corpus.sketches() {
-            Sketches::Samples(samples) => Arc::new(HeavyHitters::of(samples)?),
+            Sketches::Samples(samples) => {
+                let are_equal = |a, b| corpus.sketches().are_equal(a, b);
+                let distinct = DistinctTexts::of(corpus.identities(), are_equal);
+                Arc::new(HeavyHitters::of(&samples.select(&distinct.firsts))?)
+            }
             _ => Arc::default(),
         };
         let frequencies = corpus.shingle_frequencies().map(|all| {

@@ -67,14 +67,19 @@ impl Shuffle {
     }
 
     /// The keys of a batch of documents as one blob per bucket. `highest` is the largest document
-    /// number.
+    /// number. Only the documents that are the first with their text are counted.
     fn keys<'py>(
         &self,
         py: Python<'py>,
         sketches: Vec<PyBackedBytes>,
         highest: u64,
+        is_first: PyReadonlyArray1<'py, bool>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let blobs = py.detach(|| self.inner.keys(&self.sketches(&sketches)?, highest));
+        let is_first = flags(is_first.as_slice()?, sketches.len())?;
+        let blobs = py.detach(|| {
+            let sketches = self.sketches(&sketches)?;
+            self.inner.keys(&sketches, highest, |at| is_first[at])
+        });
         to_python(py, blobs)
     }
 

@@ -79,7 +79,7 @@ class Summary(Costs):
         At most how many pairs of documents the same full list left out: they are compared only
         if they share other keys.
     largest_form : int
-        Documents with the most frequent key of a sample: how many share a template.
+        Texts with the most frequent key of a sample: how many share a template.
     """
 
     task: str

@@ -4,7 +4,7 @@ Keys are partitioned into *buckets* by hash, candidate pairs into *units*. In or
 
 | kernel | of a | input | output |
 |---|---|---|---|
-| `keys` | batch | sketches | per bucket: keys and their frequencies in the batch |
+| `keys` | batch | sketches, repeated texts | per bucket: keys, their frequencies in the batch |
 | `count` | bucket | keys | per batch: document frequencies of its keys |
 | `file` | batch | frequencies, dropped documents | per bucket: postings |
 | `lists` | bucket | postings | per batch: posting lists of its keys |
@@ -98,11 +98,16 @@ def core_shuffle(settings: Settings) -> _core.Shuffle:
     return _core.Shuffle(core_rule(settings), core_recipe(settings), buckets=settings.buckets)
 
 
-def keys(row: Mapping[str, Any], settings: Settings) -> pa.Table:
-    """Partition the keys of a batch into buckets."""
-    batch, sketches = row["batch"].as_py(), row["sketches"].values.to_pylist()
-    dealt = core_shuffle(settings).keys(sketches, (batch << PLACE_BITS) + len(sketches) - 1)
-    return _table(KEYS, bucket=range(len(dealt)), batch=[batch] * len(dealt), keys=dealt)
+def keys(batches: pa.Table, repeats: pa.Table, *, settings: Settings) -> pa.Table:
+    """Partition the keys of a batch into buckets; those of `repeats` of a text are not counted."""
+    if not batches.num_rows:
+        return KEYS.empty_table()
+    documents = _Batch(batches, repeats, settings)
+    dealt = core_shuffle(settings).keys(
+        documents.sketches, int(documents.numbers[-1]), ~documents.skipped
+    )
+    batch = [documents.number] * len(dealt)
+    return _table(KEYS, bucket=range(len(dealt)), batch=batch, keys=dealt)
 
 
 def count(asked: pa.Table, *, settings: Settings) -> pa.Table:
@@ -123,8 +128,9 @@ class _Batch:
         features = row["features"].values.to_numpy()
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
         skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
+        self.skipped = np.isin(self.numbers, skipped)
         has_sketch = features >= max(settings.rule.min_features, 1)
-        candidates = has_sketch & ~np.isin(self.numbers, skipped)
+        candidates = has_sketch & ~self.skipped
         # The documents of another collection are filed without a comparison.
         is_own, none = self.number >= settings.first, np.zeros_like(candidates)
         self.searched = candidates if is_own else none

@@ -87,7 +87,7 @@ class Search:
         begin = self._settings.first << PLACE_BITS
         repeats = every.filter(F.col("first") < begin) if self._settings.against_only else every
         try:
-            pairs, dropped = self._decide_pairs(repeats, background)
+            pairs, dropped = self._decide_pairs(every, repeats, background)
             best = _most_similar(pairs.join(dropped, pairs.earlier == dropped.number, "left_anti"))
             # The documents of another collection stay, also if they repeat each other.
             same = repeats.filter(F.col("number") >= begin)
@@ -143,26 +143,23 @@ class Search:
         )
 
     def _decide_pairs(
-        self, repeats: DataFrame, background: Future[Any]
+        self, every: DataFrame, repeats: DataFrame, background: Future[Any]
     ) -> tuple[DataFrame, DataFrame]:
         """Index, search and decide until nothing changes; return the similar pairs, and the
         dropped documents that are not exact copies.
 
+        `every` has all copies of a text: only the first counts where keys are counted.
         Copies of a dropped document are searched too: the most similar kept document of a copy may
         come after that of the first.
         """
-        from pyspark import StorageLevel
         from pyspark.sql import functions as F
 
         sketches = self._batches.select("batch", "features", "sketches")
-        work = partial(_keys, settings=self._settings)
-        keys = sketches.mapInArrow(work, _spark(kernels.KEYS))
-        counts = self._for_each_bucket(keys, kernels.count, kernels.COUNTS)
         # Partitioned by batch and cached once, because every round reads them.
-        sketches, counts = self._persisted = [
-            frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
-            for frame in (sketches, counts)
-        ]
+        sketches = self._persisted_by_batch(sketches)
+        keys = self._for_each_cogroup(sketches, _skip(every), kernels.keys, kernels.KEYS)
+        counts = self._for_each_bucket(keys, kernels.count, kernels.COUNTS)
+        counts = self._persisted_by_batch(counts)
         skipped, before = repeats, _NONE
         known: list[DataFrame] = []
         lists = self._lists(sketches, counts, _skip(repeats))
@@ -199,6 +196,13 @@ class Search:
                 lists = self._lists(sketches, counts, _union(_skip(repeats), _skip(dropped)))
             skipped = repeats.join(dropped, of_dropped, "left_anti")
             before = these
+
+    def _persisted_by_batch(self, frame: DataFrame) -> DataFrame:
+        from pyspark import StorageLevel
+
+        frame = frame.repartition(self._partitions, "batch").persist(StorageLevel.DISK_ONLY)
+        self._persisted.append(frame)
+        return frame
 
     def _count_left_out(self, candidates: DataFrame, dropped: DataFrame) -> None:
         """Count what full lists left out, among the kept documents."""
@@ -479,11 +483,6 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
     for batch in batches:
         for row in range(batch.num_rows):
             yield {name: batch.column(name)[row] for name in batch.schema.names}
-
-
-def _keys(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
-    for row in _rows(batches):
-        yield from kernels.keys(row, settings).to_batches()
 
 
 def _select(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:

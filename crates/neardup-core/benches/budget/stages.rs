@@ -6,7 +6,8 @@ use std::io::{Seek, Write};
 
 use neardup_core::candidates::{CandidateIndex, Sketches};
 use neardup_core::cluster::{CHUNK, Decision, Reason};
-use neardup_core::corpus::{Corpus, FirstByText};
+use neardup_core::corpus::Corpus;
+use neardup_core::identity::FirstByText;
 use neardup_core::recipe::Scratch;
 use neardup_core::sketch::{Sketch, shingle_hashes};
 use neardup_core::verify::{Sample, ShingleFrequencies, Verifier};
@@ -221,17 +222,13 @@ impl Stages<'_> {
         let sum = |documents: &[u32]| -> usize { documents.iter().map(keys_of).sum() };
         let all: Vec<u32> = (0..corpus.len() as u32).collect();
         let keys: usize = sum(&all);
-        let index = || {
-            CandidateIndex::new(corpus.sketches(), rule().search, all.len() as u64)
-                .expect("the search is for samples")
-        };
-        let times = self.rounds(|| timed(|| black_box(index())).1);
+        let times = self.rounds(|| timed(|| black_box(index_of(corpus))).1);
         let name = ("number keys", "key", keys);
         let build = (name, 4 * keys, [("sort_4096", keys)], times);
         let mut replayed = Replayed::default();
         let mut filing = Vec::new();
         let times = self.rounds(|| {
-            replayed = replay(index(), corpus, &run.decisions);
+            replayed = replay(index_of(corpus), corpus, &run.decisions);
             filing.push(replayed.file);
             replayed.look_up
         });
@@ -248,9 +245,7 @@ impl Stages<'_> {
     /// The profiles of all candidates, and their comparison.
     fn compare(&mut self) {
         let corpus = &self.run.corpus;
-        let index = CandidateIndex::new(corpus.sketches(), rule().search, corpus.len() as u64);
-        let index = index.expect("the search is for samples");
-        let chunks = replay(index, corpus, &self.run.decisions).pairs;
+        let chunks = replay(index_of(corpus), corpus, &self.run.decisions).pairs;
         let both = chunks.iter().flatten().flat_map(|&(a, b)| [a, b]);
         let shingles_of = |document: u32| self.distinct[document as usize].len();
         let bytes_compared = both.clone().map(|document| 8 * shingles_of(document)).sum();
@@ -325,6 +320,13 @@ struct Replayed {
     searched: Vec<u32>,
     /// The candidate pairs of each chunk.
     pairs: Vec<Vec<(u32, u32)>>,
+}
+
+/// An empty index for the documents of a corpus.
+fn index_of(corpus: &Corpus) -> CandidateIndex {
+    let (sketches, identities) = (corpus.sketches(), corpus.identities());
+    CandidateIndex::new(sketches, identities, rule().search, corpus.len() as u64)
+        .expect("the search is for samples")
 }
 
 /// Looks up and files documents as a run did that made these decisions.

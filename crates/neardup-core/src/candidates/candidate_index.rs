@@ -46,13 +46,19 @@ impl From<Kind> for CandidateIndex {
 }
 
 impl CandidateIndex {
-    /// An empty index for documents with these sketches. `expected` is the number of documents that
-    /// will be filed.
+    /// An empty index for documents with these sketches and
+    /// [identities](crate::corpus::Corpus::identity). `expected` is the number of documents that
+    /// will be filed, at most one with the same signature or sample and the same text.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or does not fit the sketches.
-    pub fn new(sketches: &Sketches, search: Search, expected: u64) -> Result<Self> {
+    pub fn new(
+        sketches: &Sketches,
+        identities: &[u128],
+        search: Search,
+        expected: u64,
+    ) -> Result<Self> {
         sketches.check_search(search)?;
         if let (Sketches::Fingerprints(fingerprints), Search::Near { max_distance }) =
             (sketches, search)
@@ -60,7 +66,7 @@ impl CandidateIndex {
             let index = HammingIndex::new(fingerprints.bits(), max_distance, expected)?;
             return Ok(Kind::Hamming(Box::new(index)).into());
         }
-        let index = InvertedIndex::in_memory(sketches, search)?;
+        let index = InvertedIndex::in_memory(sketches, identities, search)?;
         Ok(Kind::InMemory(Box::new(index)).into())
     }
 

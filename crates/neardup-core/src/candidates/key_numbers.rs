@@ -1,9 +1,9 @@
 /*! Numbers for keys, from the rarest key to the most frequent.
 
-Takes some 32-bit keys for each document, of its bands or of its sample. Numbers the keys from 0;
-the keys of the fewest documents come first. All keys of a single document get the same number,
-since they cannot lead to a candidate; in ordinary text these are three out of four. Later look-ups
-then use an array instead of a hash table.
+Takes some 32-bit keys for each text, of its bands or of its sample; documents with the same text
+have the same keys. Numbers the keys from 0; the keys of the fewest texts come first. All keys of a
+single text get the same number, since they cannot lead to a candidate; in ordinary text these are
+three out of four. Later look-ups then use an array instead of a hash table.
 
 Keys are sorted a stretch at a time: O(K log K) for K keys in all, 4 bytes per key and 16 per key of
 a stretch.
@@ -16,8 +16,9 @@ use crate::candidates::schemes::bands::Banding;
 use crate::candidates::schemes::prefix::prefix_length;
 use crate::candidates::sketches::{Samples, Signatures};
 use crate::error::{Error, Result};
+use crate::identity::DistinctTexts;
 
-/// The number of a key that only one document has.
+/// The number of a key that only one text has.
 pub(super) const SINGLE: u32 = u32::MAX;
 
 /// Keys that are sorted at once, about. Tests have several stretches too.
@@ -29,24 +30,26 @@ const BUCKET: usize = 1 << 12;
 /// More buckets would not be written into one after the other from a core's cache.
 const MOST_BUCKETS: usize = 1 << 10;
 
-/// A number for each key, the rarest first; [`SINGLE`] where only one document has it.
+/// A number for each key, the rarest first; [`SINGLE`] where only one text has it.
 #[derive(Clone, Debug, Default)]
 pub(in crate::candidates) struct Numbering {
     /// The number of each key, in input order.
     pub(in crate::candidates) numbers: Vec<u32>,
-    /// How many documents have each key, by its number; ascending.
+    /// How many texts have each key, by its number; ascending.
     pub(in crate::candidates) lengths: Vec<u32>,
 }
 
-/// The keys of some documents, numbered from the rarest.
+/// The keys of some documents, numbered from the rarest. Documents with the same text share them.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    /// Where each document's keys begin, followed by the end of the last ones.
+    /// The text of each document.
+    texts: Vec<u32>,
+    /// Where each text's keys begin, followed by the end of the last ones.
     offsets: Vec<u64>,
-    /// In the input order of a document's keys, or rarest first with single keys at the end: see
+    /// In the input order of a text's keys, or rarest first with single keys at the end: see
     /// [`by_rarity`](Self::by_rarity).
     numbers: Vec<u32>,
-    /// How many documents have each key, ascending.
+    /// How many texts have each key, ascending.
     lengths: Vec<u32>,
 }
 
@@ -55,37 +58,40 @@ impl Keys {
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of_bands(signatures: &Signatures, banding: Banding) -> Result<Self> {
+    pub fn of_bands(
+        signatures: &Signatures,
+        distinct: DistinctTexts,
+        banding: Banding,
+    ) -> Result<Self> {
         let bands = banding.bands() as usize;
-        let mut keys = vec![0; signatures.len() * bands];
+        let mut keys = vec![0; distinct.firsts.len() * bands];
         keys.par_chunks_mut(bands)
-            .enumerate()
-            .for_each_init(Vec::new, |wide, (document, keys)| {
-                banding.keys(signatures.of(document as u32), wide);
+            .zip(&distinct.firsts)
+            .for_each_init(Vec::new, |wide, (keys, &document)| {
+                banding.keys(signatures.of(document), wide);
                 for (key, wide) in keys.iter_mut().zip(wide) {
                     *key = *wide as u32;
                 }
             });
-        let offsets: Vec<u64> = (0..=signatures.len())
-            .map(|at| (at * bands) as u64)
-            .collect();
-        Keys::of(&offsets, &keys)
+        let offsets = (0..=distinct.firsts.len()).map(|at| (at * bands) as u64);
+        Keys::of(distinct.texts, offsets.collect(), &keys)
     }
 
     /// The keys of samples.
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of_samples(samples: &Samples) -> Result<Self> {
-        Keys::of(samples.offsets(), samples.keys())
+    pub fn of_samples(samples: &Samples, distinct: DistinctTexts) -> Result<Self> {
+        let samples = samples.select(&distinct.firsts);
+        Keys::of(distinct.texts, samples.offsets().to_vec(), samples.keys())
     }
 
-    /// How many documents have each key, by its number.
+    /// How many texts have each key, by its number.
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Sorts the keys of each document by number, the rarest first.
+    /// Sorts the keys of each text by number, the rarest first.
     pub fn by_rarity(mut self) -> Self {
         sort_each(&self.offsets, &mut self.numbers);
         self
@@ -104,7 +110,8 @@ impl Keys {
 
     /// The numbers of all keys of a document.
     pub fn all(&self, document: usize) -> &[u32] {
-        let bounds = &self.offsets[document..document + 2];
+        let text = self.texts[document] as usize;
+        let bounds = &self.offsets[text..text + 2];
         &self.numbers[bounds[0] as usize..bounds[1] as usize]
     }
 
@@ -115,14 +122,16 @@ impl Keys {
             *end += keys.len() as u64;
             Some(*end)
         });
-        let offsets: Vec<u64> = std::iter::once(0).chain(lengths).collect();
-        Keys::of(&offsets, &documents.concat()).unwrap()
+        let offsets = std::iter::once(0).chain(lengths);
+        let texts = (0..documents.len() as u32).collect();
+        Keys::of(texts, offsets.collect(), &documents.concat()).unwrap()
     }
 
-    fn of(offsets: &[u64], keys: &[u32]) -> Result<Self> {
+    fn of(texts: Vec<u32>, offsets: Vec<u64>, keys: &[u32]) -> Result<Self> {
         let Numbering { numbers, lengths } = Numbering::of(keys)?;
         Ok(Keys {
-            offsets: offsets.to_vec(),
+            texts,
+            offsets,
             numbers,
             lengths,
         })
@@ -206,7 +215,7 @@ fn grouped(keys: &[u32], stretch: usize, stretches: usize) -> Vec<Vec<u64>> {
     buckets
 }
 
-/// Sorts the keys of each document.
+/// Sorts the keys of each text.
 fn sort_each(offsets: &[u64], mut numbers: &mut [u32]) {
     let mut parts = Vec::with_capacity(offsets.len());
     for bounds in offsets.windows(2) {

@@ -91,7 +91,7 @@ pub trait PostingStore {
     /// Adds the newest document to the list of a key.
     fn push(&mut self, key: Self::Key, place: u32, min_overlap: MinOverlap);
 
-    /// The number of documents that have the most frequent key; `None` if documents share keys
+    /// The number of texts that have the most frequent key; `None` if documents share keys
     /// because they are similar and not because of a template.
     fn most_frequent(&self) -> Option<u32> {
         None

@@ -149,6 +149,6 @@ pub struct SearchStatistics {
     pub unlisted: u64,
     /// At most how many pairs of documents the same full list left out.
     pub unlisted_pairs: u64,
-    /// The number of documents that have the most frequent key.
+    /// The number of texts that have the most frequent key.
     pub most_frequent: u32,
 }

@@ -1,5 +1,7 @@
 /*! The sketches of many documents, in memory, one kind for all of them. */
 
+use std::borrow::Cow;
+
 use neardup_hamming::Fingerprints;
 
 use super::Search;
@@ -50,11 +52,7 @@ impl Sketches {
                 num_perm: *num_perm as usize,
                 values: Vec::new(),
             }),
-            sketch::Settings::Sample { .. } => Sketches::Samples(Samples {
-                offsets: vec![0],
-                keys: Vec::new(),
-                rates: Vec::new(),
-            }),
+            sketch::Settings::Sample { .. } => Sketches::Samples(Samples::default()),
         })
     }
 
@@ -97,11 +95,7 @@ impl Sketches {
                 // A document that could not be read has no signature.
                 signatures.values.resize(end, u32::MAX);
             }
-            Sketches::Samples(samples) => {
-                samples.keys.extend_from_slice(&sketch.values);
-                samples.offsets.push(samples.keys.len() as u64);
-                samples.rates.push(sketch.rate.max(1));
-            }
+            Sketches::Samples(samples) => samples.push(&sketch.values, sketch.rate),
         }
         Ok(())
     }
@@ -262,6 +256,16 @@ impl Signatures {
     }
 }
 
+impl Default for Samples {
+    fn default() -> Self {
+        Samples {
+            offsets: vec![0],
+            keys: Vec::new(),
+            rates: Vec::new(),
+        }
+    }
+}
+
 impl Samples {
     /// The number of documents.
     pub fn len(&self) -> usize {
@@ -281,6 +285,24 @@ impl Samples {
     pub fn of(&self, document: u32) -> &[u32] {
         let bounds = &self.offsets[document as usize..document as usize + 2];
         &self.keys[bounds[0] as usize..bounds[1] as usize]
+    }
+
+    /// The samples of some documents, ascending, in this order.
+    pub fn select(&self, documents: &[u32]) -> Cow<'_, Samples> {
+        if documents.len() == self.len() {
+            return Cow::Borrowed(self);
+        }
+        let mut selected = Samples::default();
+        for &document in documents {
+            selected.push(self.of(document), self.rate(document));
+        }
+        Cow::Owned(selected)
+    }
+
+    fn push(&mut self, keys: &[u32], rate: u32) {
+        self.keys.extend_from_slice(keys);
+        self.offsets.push(self.keys.len() as u64);
+        self.rates.push(rate.max(1));
     }
 
     /// Where each sample begins among all keys, followed by the end of the last one.

@@ -9,8 +9,9 @@ use crate::candidates::{
     CandidateIndex, ExternalJoin, FetchedIndex, JoinedKeys, NewEntry, Places, SearchStatistics,
     SketchStore,
 };
-use crate::corpus::{Corpus, FirstByText};
+use crate::corpus::Corpus;
 use crate::error::{Error, Result};
+use crate::identity::FirstByText;
 use crate::judge::{Judge, Rule};
 
 /// The number of documents that are decided together.
@@ -83,7 +84,12 @@ impl Clusterer {
     /// If the rule needs another kind of sketch than the corpus has.
     pub fn new(corpus: &Corpus, rule: Rule) -> Result<Self> {
         let expected = corpus.len() as u64;
-        let index = CandidateIndex::new(corpus.sketches(), rule.search, expected)?;
+        let index = CandidateIndex::new(
+            corpus.sketches(),
+            corpus.identities(),
+            rule.search,
+            expected,
+        )?;
         Ok(Clusterer::of(corpus, rule, index))
     }
 
@@ -106,18 +112,18 @@ impl Clusterer {
     /// cannot be made.
     pub fn join(corpus: &Corpus, rule: Rule, order: &[u32]) -> Result<ExternalJoin> {
         let mut first = FirstByText::default();
-        let is_filed = order.iter().map(|&document| {
-            let is_first = first.insert(corpus.identities(), document);
-            is_first && rule.bounds.has_sketch(corpus, document)
-        });
-        let is_filed = is_filed.collect();
+        let is_first = order
+            .iter()
+            .map(|&document| first.insert(corpus.identities(), document));
+        let has_sketch = |&document: &u32| rule.bounds.has_sketch(corpus, document);
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
         ExternalJoin::new(
             rule.search,
             stored_sketches(corpus)?,
             order,
-            is_filed,
+            is_first.collect(),
+            order.iter().map(has_sketch).collect(),
             memory.keys,
             folder,
         )

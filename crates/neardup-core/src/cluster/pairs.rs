@@ -111,7 +111,12 @@ impl PairSearch {
                 } else {
                     filed
                 };
-                let mut index = CandidateIndex::new(sketches, other.filing_all(), expected as u64)?;
+                let mut index = CandidateIndex::new(
+                    sketches,
+                    corpus.identities(),
+                    other.filing_all(),
+                    expected as u64,
+                )?;
                 for &document in &searched[..filed] {
                     index.insert(sketches, document)?;
                 }

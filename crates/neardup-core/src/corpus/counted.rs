@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::document::Sketched;
-use super::identity::FirstByText;
+use crate::identity::FirstByText;
 use crate::recipe::Scratch;
 use crate::segment::shingle_len;
 use crate::sketch::{Distinct, is_long};

@@ -11,7 +11,6 @@ from the stored texts.
 
 mod counted;
 mod document;
-mod identity;
 mod restored;
 
 use std::ops::Range;
@@ -33,7 +32,6 @@ use crate::weigh::DocumentFrequencies;
 use counted::{Buffers, Counted};
 pub use document::{Document, UNREADABLE};
 use document::{Sketched, number_of};
-pub use identity::FirstByText;
 pub use restored::Restored;
 
 /// Size of the write buffer once sketches go to a file.

@@ -5,6 +5,7 @@ use neardup_core::candidates::{
 };
 use neardup_core::cluster::{Clusterer, Decision};
 use neardup_core::corpus::{Corpus, Document, Memory};
+use neardup_core::identity::FirstByText;
 use neardup_core::judge::{Bounds, Rule};
 use neardup_core::recipe::{Recipe, Resources};
 use neardup_core::sketch::{Settings, Sketch};
@@ -83,6 +84,21 @@ fn signatures(count: usize) -> Sketches {
     all
 }
 
+/// Every third document repeats a text, if another has the same sketch.
+fn identities(sketches: &Sketches) -> Vec<u128> {
+    let same = |at: u32| (0..at).find(|&other| sketches.are_equal(at, other));
+    let all = 0..sketches.len() as u32;
+    let text = |at: u32| same(at).filter(|_| at.is_multiple_of(3)).unwrap_or(at);
+    all.map(|at| text(at).into()).collect()
+}
+
+/// Whether each document is the first with its text.
+fn first_of_each(identities: &[u128]) -> Vec<bool> {
+    let mut texts = FirstByText::default();
+    let all = 0..identities.len() as u32;
+    all.map(|at| texts.insert(identities, at)).collect()
+}
+
 /// Some of all, as another collection of sketches.
 fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketches {
     let mut some = Sketches::new(settings).unwrap();
@@ -95,7 +111,8 @@ fn part(of: &Sketches, settings: &Settings, begin: usize, end: usize) -> Sketche
 /// Later and earlier document of each candidate pair, by keys in memory.
 fn in_memory(sketches: &Sketches, search: Search, is_filed: &[bool]) -> Vec<(u32, u64)> {
     let count = sketches.len() as u64;
-    let mut index = CandidateIndex::new(sketches, search, count).unwrap();
+    let identities = identities(sketches);
+    let mut index = CandidateIndex::new(sketches, &identities, search, count).unwrap();
     let (mut filed, mut pairs) = (Vec::new(), Vec::new());
     for document in 0..sketches.len() as u32 {
         let places = index.near_since(sketches, document, 0).unwrap().places;
@@ -134,10 +151,13 @@ fn shuffled(
         let (begin, some) = &batches[at];
         (*begin..*begin + some.len() as u64).collect()
     };
+    let is_first = first_of_each(&identities(sketches));
     let keys: Vec<Vec<Vec<u8>>> = (0..batches.len())
         .map(|at| {
+            let (begin, some) = &batches[at];
+            let is_first = |document: usize| is_first[*begin as usize + document];
             let highest = *numbers(at).last().unwrap();
-            shuffle.keys(&batches[at].1, highest).unwrap()
+            shuffle.keys(some, highest, is_first).unwrap()
         })
         .collect();
     let buckets = 0..shuffle.buckets();
@@ -188,11 +208,11 @@ fn the_exchange_finds_what_keys_in_memory_find() {
             Search::Bands(banding, Reach::Kept),
         ),
     ];
-    let all = vec![true; count];
-    let some: Vec<bool> = (0..count)
-        .map(|at| !draw(at, 99).is_multiple_of(3))
-        .collect();
     for (settings, sketches, search) in &kinds {
+        let all = first_of_each(&identities(sketches));
+        let is_some = |at: usize| all[at] && !draw(at, 99).is_multiple_of(3);
+        let some: Vec<bool> = (0..count).map(is_some).collect();
+        assert!(all.contains(&false));
         for is_filed in [&all, &some] {
             let expected = in_memory(sketches, *search, is_filed);
             assert!(expected.len() > count, "{}", expected.len());

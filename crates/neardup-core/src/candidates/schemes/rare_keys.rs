@@ -6,10 +6,11 @@ two are candidates. This number depends only on the two samples and on the [`Hea
 when the first document was filed.
 
 **Filing keys.** A document is filed under its [`RARE_KEYS`] smallest keys that occur in at most
-[`FEW`] documents of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. The
-smallest keys are also in every sample with a larger rate. The other keys are needed because copies
-of a text that is posted a hundred times share few rare keys. A search for every pair files a
-document under all of its keys ([`Reach`]).
+[`FEW`] texts of the collection, and under the [`COMMON_KEYS`] rarest of its other keys. Documents
+with the same text count once, so exact copies do not make a key common. The smallest keys are also
+in every sample with a larger rate. The other keys are needed because copies of a text that is
+posted in a hundred versions share few rare keys. A search for every pair files a document under all
+of its keys ([`Reach`]).
 
 **Minimum overlap** ([`MinOverlap`]). A candidate shares a third of the rare keys that the threshold
 implies, and at least one; or three quarters of all the keys that it implies. The minimum of the two
@@ -35,7 +36,7 @@ use crate::candidates::search::Reach;
 use crate::candidates::sketches::Samples;
 use crate::error::Result;
 
-/// The maximum number of documents that have a rare key.
+/// The maximum number of texts that have a rare key.
 pub const FEW: u32 = 32;
 
 /// The maximum number of rare keys that a document is filed under.
@@ -48,14 +49,15 @@ pub const COMMON_KEYS: usize = 6;
 /// keys must share no more of them.
 const MAX_OVERLAP: f64 = 31.0;
 
-/// How many documents of a collection have a key, for keys that more than [`FEW`] documents have.
+/// How many texts of a collection have a key, for keys that more than [`FEW`] texts have. Documents
+/// with the same text count once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeavyHitters {
     counts: HashMap<u32, u32, FxBuildHasher>,
 }
 
 impl HeavyHitters {
-    /// Counts the keys of some samples.
+    /// Counts the keys of the samples of distinct texts.
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
@@ -90,7 +92,7 @@ impl HeavyHitters {
         all
     }
 
-    /// The number of documents that have a key; 0 for a rare one.
+    /// The number of texts that have a key; 0 for a rare one.
     pub fn count(&self, key: u32) -> u32 {
         self.counts.get(&key).copied().unwrap_or(0)
     }

@@ -13,13 +13,13 @@ const HEAD: usize = 8;
 const COUNTED: usize = 8;
 const ENTRY: usize = 14;
 
-/// A key, and the number of documents that have it.
+/// A key, and the number of texts that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The key.
     pub key: u32,
-    /// The number of documents that have it.
-    pub documents: u32,
+    /// The number of texts that have it.
+    pub texts: u32,
 }
 
 /// A document in the list of a key.
@@ -39,7 +39,7 @@ pub fn write_counted(highest: u64, counted: impl Iterator<Item = Counted>) -> Ve
     let mut bytes = highest.to_le_bytes().to_vec();
     for one in counted {
         bytes.extend(one.key.to_le_bytes());
-        bytes.extend(one.documents.to_le_bytes());
+        bytes.extend(one.texts.to_le_bytes());
     }
     match bytes.len() {
         HEAD => Vec::new(),
@@ -61,7 +61,7 @@ pub fn read_counted(bytes: &[u8]) -> Result<(u64, impl ExactSizeIterator<Item = 
     check(over, "counted keys")?;
     let counted = records.iter().map(|[a, b, c, d, e, f, g, h]| Counted {
         key: u32::from_le_bytes([*a, *b, *c, *d]),
-        documents: u32::from_le_bytes([*e, *f, *g, *h]),
+        texts: u32::from_le_bytes([*e, *f, *g, *h]),
     });
     Ok((highest, counted))
 }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let keys = [(1, 2), (u32::MAX, 7)].map(|(key, documents)| Counted { key, documents });
+        let keys = [(1, 2), (u32::MAX, 7)].map(|(key, texts)| Counted { key, texts });
         let bytes = write_counted(1 << 40, keys.into_iter());
         let (highest, counted) = read_counted(&bytes).unwrap();
         assert_eq!(highest, 1 << 40);

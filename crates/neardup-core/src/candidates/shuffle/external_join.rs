@@ -47,7 +47,9 @@ pub struct JoinedKeys {
 pub struct ExternalJoin {
     shuffle: Shuffle,
     order: Vec<u32>,
-    is_filed: Vec<bool>,
+    /// Whether each document of the order is the first with its text; these are counted.
+    is_first: Vec<bool>,
+    has_sketch: Vec<bool>,
     batch: usize,
     step: Step,
     /// The number of batches or buckets that this step has finished.
@@ -79,7 +81,8 @@ impl ExternalJoin {
         search: Search,
         store: &SketchStore,
         order: &[u32],
-        is_filed: Vec<bool>,
+        is_first: Vec<bool>,
+        has_sketch: Vec<bool>,
         room: usize,
         folder: Option<&Path>,
     ) -> Result<Self> {
@@ -92,7 +95,8 @@ impl ExternalJoin {
         Ok(ExternalJoin {
             shuffle: Shuffle::new(search, 0, buckets)?,
             order: order.to_vec(),
-            is_filed,
+            is_first,
+            has_sketch,
             batch,
             step: Step::Keys,
             done: 0,
@@ -176,14 +180,16 @@ impl ExternalJoin {
     fn keys_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
         let (begin, documents) = self.documents(batch);
         let highest = (begin + documents.len() - 1) as u64;
-        self.shuffle.keys(&store.read(documents)?, highest)
+        let is_first = |at: usize| self.is_first[begin + at];
+        self.shuffle
+            .keys(&store.read(documents)?, highest, is_first)
     }
 
     fn filed_of(&self, store: &SketchStore, batch: usize) -> Result<Vec<Vec<u8>>> {
         let (begin, documents) = self.documents(batch);
         let counts = self.shuffle.key_counts(&self.counts.column(batch)?)?;
         let numbers: Vec<u64> = (begin as u64..).take(documents.len()).collect();
-        let is_filed = |at: usize| self.is_filed[begin + at];
+        let is_filed = |at: usize| self.is_first[begin + at] && self.has_sketch[begin + at];
         let sketches = store.read(documents)?;
         self.shuffle.file(&sketches, &numbers, is_filed, &counts)
     }

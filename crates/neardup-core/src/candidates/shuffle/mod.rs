@@ -7,8 +7,8 @@ on a cluster.
 
 | step | of | takes | yields |
 |---|---|---|---|
-| [`keys`](Shuffle::keys) | a batch | sketches | for each bucket: keys, and how many of the batch have them |
-| [`count`](Shuffle::count) | a bucket | the keys of all batches | for each batch: how many documents have its keys, if several do |
+| [`keys`](Shuffle::keys) | a batch | sketches | for each bucket: keys, and how many texts of the batch have them |
+| [`count`](Shuffle::count) | a bucket | the keys of all batches | for each batch: how many texts have its keys, if several do |
 | [`file`](Shuffle::file) | a batch | sketches, counts | for each bucket: entries, a document under a key each |
 | [`lists`](Shuffle::lists) | a bucket | all entries, counts | for each batch: the entries under its keys |
 | [`candidates`](Shuffle::candidates) | a batch | sketches, counts, lists | earlier documents that share enough |
@@ -49,7 +49,7 @@ pub struct Shuffle {
     cap: ListCap,
 }
 
-/// The key counts of a batch: how many documents have each key that several documents have.
+/// The key counts of a batch: how many texts have each key that several texts have.
 #[derive(Debug, Default)]
 pub struct KeyCounts(FxHashMap<u32, u32>);
 
@@ -110,35 +110,41 @@ impl Shuffle {
     }
 
     /// The keys of a batch, one blob for each bucket. `highest` is the largest number of its
-    /// documents.
+    /// documents. Only those for which `is_first` is true are counted: the first of each text.
     ///
     /// # Errors
     ///
     /// If the sketches are of another kind than the search is for.
-    pub fn keys(&self, sketches: &Sketches, highest: u64) -> Result<Vec<Vec<u8>>> {
+    pub fn keys(
+        &self,
+        sketches: &Sketches,
+        highest: u64,
+        is_first: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Vec<u8>>> {
         let scheme = self.key_scheme(sketches, Arc::default())?;
         let mut dealt = vec![Vec::new(); self.buckets];
         let mut keys = Vec::new();
         for document in 0..sketches.len() as u32 {
             scheme.lookup_keys(sketches, document, &mut keys);
+            let counted = u32::from(is_first(document as usize));
             for &key in &keys {
-                dealt[self.bucket(key as u32)].push(key as u32);
+                dealt[self.bucket(key as u32)].push((key as u32, counted));
             }
         }
         let blobs = dealt.into_iter().map(|mut keys| {
             keys.sort_unstable();
-            let runs = keys.chunk_by(|a, b| a == b);
+            let runs = keys.chunk_by(|a, b| a.0 == b.0);
             let counted = runs.map(|run| Counted {
-                key: run[0],
-                documents: run.len() as u32,
+                key: run[0].0,
+                texts: run.iter().map(|&(_, counted)| counted).sum(),
             });
             blob::write_counted(highest, counted)
         });
         Ok(blobs.collect())
     }
 
-    /// For the keys of each batch in one bucket, the number of documents of all batches that have
-    /// them. Keys that only one document has are left out.
+    /// For the keys of each batch in one bucket, the number of texts of all batches that have
+    /// them. Keys that only one text has are left out.
     ///
     /// # Errors
     ///
@@ -151,7 +157,7 @@ impl Shuffle {
             let (number, counted) = blob::read_counted(blob.as_ref())?;
             highest.push(number);
             sizes.push(counted.len());
-            all.extend(counted.map(|one| (one.key, one.documents)));
+            all.extend(counted.map(|one| (one.key, one.texts)));
         }
         // The position of a record identifies its batch, so only keys and positions are sorted.
         let mut order: Vec<u64> = (0_u64..)
@@ -160,18 +166,18 @@ impl Shuffle {
             .collect();
         order.sort_unstable();
         for run in order.chunk_by(|a, b| a >> 32 == b >> 32) {
-            let documents = run.iter().map(|&at| all[at as u32 as usize].1);
-            let documents = documents.fold(0_u32, u32::saturating_add);
+            let texts = run.iter().map(|&at| all[at as u32 as usize].1);
+            let texts = texts.fold(0_u32, u32::saturating_add);
             for &at in run {
-                all[at as u32 as usize].1 = documents;
+                all[at as u32 as usize].1 = texts;
             }
         }
         let mut rest = all.as_slice();
         let blobs = highest.into_iter().zip(sizes).map(|(highest, size)| {
             let (own, others) = rest.split_at(size);
             rest = others;
-            let several = own.iter().filter(|&&(_, documents)| documents > 1);
-            let counted = several.map(|&(key, documents)| Counted { key, documents });
+            let several = own.iter().filter(|&&(_, texts)| texts > 1);
+            let counted = several.map(|&(key, texts)| Counted { key, texts });
             blob::write_counted(highest, counted)
         });
         Ok(blobs.collect())
@@ -186,7 +192,7 @@ impl Shuffle {
         let mut all = FxHashMap::default();
         for blob in counts {
             let (_, counted) = blob::read_counted(blob.as_ref())?;
-            all.extend(counted.map(|one| (one.key, one.documents)));
+            all.extend(counted.map(|one| (one.key, one.texts)));
         }
         Ok(KeyCounts(all))
     }
@@ -340,19 +346,19 @@ impl Shuffle {
 }
 
 impl KeyCounts {
-    /// The number of documents that have a key; `None` if at most one has it.
+    /// The number of texts that have a key; `None` if at most one has it.
     pub fn of(&self, key: u32) -> Option<u32> {
         self.0.get(&key).copied()
     }
 
-    /// The number of documents that have the most frequent key.
+    /// The number of texts that have the most frequent key.
     pub fn largest(&self) -> u32 {
         self.0.values().copied().max().unwrap_or(0)
     }
 
     /// The heavy hitters among the counted keys.
     pub fn heavy_hitters(&self) -> Arc<HeavyHitters> {
-        let counts = self.0.iter().map(|(&key, &documents)| (key, documents));
+        let counts = self.0.iter().map(|(&key, &texts)| (key, texts));
         Arc::new(HeavyHitters::from_counts(counts))
     }
 }

@@ -39,7 +39,7 @@ pub struct ExternalPostings {
     /// The lists that were not shuffled; they are filled as documents are kept.
     long: FxHashMap<u32, Vec<Posting>>,
     has_common: bool,
-    /// The number of documents so far that have the most frequent key.
+    /// The number of texts so far that have the most frequent key.
     most_frequent: u32,
 }
 

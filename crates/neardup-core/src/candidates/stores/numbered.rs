@@ -1,9 +1,9 @@
 /*! The in-memory store: keys are numbers, and lists are slices of one array.
 
-The number of documents with each key is known in advance, so each list has its space reserved from
+The number of texts with each key is known in advance, so each list has its space reserved from
 the start. Following linked entries took four times as long. A look-up computes no hash. Memory is 4
-bytes for each key of a document, 4 for each entry of a list, and 12 for each key that several
-documents have.
+bytes for each document and each key of a text, 4 for each entry of a list, and 12 for each key that
+several texts have.
 */
 
 use std::hint::black_box;
@@ -14,6 +14,7 @@ use crate::candidates::schemes::rare_keys::{FEW, MinOverlap, all, choose};
 use crate::candidates::search::{Reach, Search};
 use crate::candidates::sketches::Sketches;
 use crate::error::Result;
+use crate::identity::DistinctTexts;
 
 /// Bits for recently filed keys: 32 KiB, which stay in a core's cache. Documents are looked up and
 /// filed a thousand at a time, under a few dozen keys each.
@@ -48,19 +49,22 @@ struct List {
 }
 
 impl InvertedIndex<NumberedPostings> {
-    /// An empty index for the documents with these sketches.
+    /// An empty index for the documents with these sketches and identities.
     ///
     /// # Errors
     ///
     /// If the search is for another kind of sketch, or there are 2^32 keys or more.
-    pub fn in_memory(sketches: &Sketches, search: Search) -> Result<Self> {
+    pub fn in_memory(sketches: &Sketches, identities: &[u128], search: Search) -> Result<Self> {
+        let texts = DistinctTexts::of(identities, |a, b| sketches.are_equal(a, b));
         let keys = match (sketches, search) {
             (Sketches::Signatures(signatures), Search::Bands(banding, _)) => {
-                Keys::of_bands(signatures, banding)?
+                Keys::of_bands(signatures, texts, banding)?
             }
-            (Sketches::Samples(samples), Search::Postings { .. }) => Keys::of_samples(samples)?,
+            (Sketches::Samples(samples), Search::Postings { .. }) => {
+                Keys::of_samples(samples, texts)?
+            }
             (Sketches::Samples(samples), Search::Prefix { .. }) => {
-                Keys::of_samples(samples)?.by_rarity()
+                Keys::of_samples(samples, texts)?.by_rarity()
             }
             _ => return Err(search.mismatch()),
         };
@@ -73,10 +77,10 @@ impl InvertedIndex<NumberedPostings> {
 impl NumberedPostings {
     fn new(keys: Keys, search: Search, cap: ListCap) -> Self {
         let mut end = 0;
-        let lists = keys.lengths().iter().map(|&documents| {
+        let lists = keys.lengths().iter().map(|&texts| {
             // There are fewer than 2^32 keys.
             let begin = end as u32;
-            end += cap.held(documents as usize);
+            end += cap.held(texts as usize);
             List { begin, len: 0 }
         });
         let lists: Vec<List> = lists.collect();
@@ -176,7 +180,7 @@ impl PostingStore for NumberedPostings {
                     true => self.keys.lengths()[key as usize],
                     false => 0,
                 };
-                // The lists of rare keys never fill: all documents were counted.
+                // The lists of rare keys never fill: all texts were counted.
                 filed.extend(choose(keys, threshold, frequency, |_| false).filter(is_shared));
             }
             Reach::All | Reach::Exhaustive => {
@@ -352,8 +356,9 @@ mod tests {
             };
             sketches.push(&sketch).unwrap();
         }
+        let identities: Vec<u128> = (0..documents.len() as u128).collect();
         let search = Search::Postings { threshold, reach };
-        let mut index = InvertedIndex::in_memory(&sketches, search).unwrap();
+        let mut index = InvertedIndex::in_memory(&sketches, &identities, search).unwrap();
         let found = candidates(&mut index, documents.len() as u32);
         (found, index.statistics())
     }

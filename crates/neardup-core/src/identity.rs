@@ -1,4 +1,4 @@
-//! The first document of each text, found by a hash of the text.
+//! Documents with the same text, found by a hash of the text.
 
 use hashbrown::HashTable;
 
@@ -30,6 +30,35 @@ impl FirstByText {
 /// An identity is already a hash.
 fn hash(identity: u128) -> u64 {
     identity as u64
+}
+
+/// The distinct texts of a collection.
+#[derive(Clone, Debug, Default)]
+pub struct DistinctTexts {
+    /// The first document with each text, ascending.
+    pub firsts: Vec<u32>,
+    /// The text of each document, as its place in `firsts`.
+    pub texts: Vec<u32>,
+}
+
+impl DistinctTexts {
+    /// The distinct texts of the documents with these identities. A document counts as another
+    /// text if its sketch, which text decides, is not equal to that of the first.
+    pub fn of(identities: &[u128], are_equal: impl Fn(u32, u32) -> bool) -> Self {
+        let mut first = FirstByText::default();
+        let mut distinct = DistinctTexts::default();
+        for (document, &identity) in (0..).zip(identities) {
+            let DistinctTexts { firsts, texts } = &mut distinct;
+            let same = first.get(identities, identity);
+            let same = same.filter(|&first| are_equal(first, document));
+            texts.push(same.map_or(firsts.len() as u32, |first| texts[first as usize]));
+            if same.is_none() {
+                first.insert(identities, document);
+                firsts.push(document);
+            }
+        }
+        distinct
+    }
 }
 
 #[cfg(test)]
