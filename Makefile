@@ -117,7 +117,7 @@ clean:
 	@touch $@
 
 .venv/test: .venv/built
-	$(BIN)/pip install --quiet --editable '.[index,lab,papers,postgres,server,spark]' --group test
+	$(BIN)/pip install --quiet --editable '.[index,lab,mcp,papers,postgres,server,spark]' --group test
 	@touch $@
 
 .venv/lint: .venv/pip pyproject.toml

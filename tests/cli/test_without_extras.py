@@ -55,6 +55,7 @@ NEEDS = {
     "index recount": "n.db",
     "index remove": "n.db a",
     "index stats": "n.db",
+    "mcp": "",
     "serve": "--index n.db",
     "serve key create": "name --keys keys",
     "serve key list": "--keys keys",

@@ -25,7 +25,7 @@ LAYERS = (
     "run",
     "review",
     "tasks",
-    "spark lab server",
+    "spark lab server mcp",
     "cli",
     "__main__",
 )

@@ -60,6 +60,7 @@ COMMANDS = {
     "serve key create": "serve_keys:create",
     "serve key list": "serve_keys:list_keys",
     "serve key revoke": "serve_keys:revoke",
+    "mcp": "mcp:run",
     "evaluate pairs": "evaluate:pairs",
     "evaluate published": "evaluate:published",
 }

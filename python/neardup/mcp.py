@@ -1,0 +1,289 @@
+"""An MCP server: tools by which agents find and explain near-duplicate texts. They only read.
+
+The docstring of a tool is what a model reads: what it answers, when to use it, what it costs.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import uvicorn
+from anyio import from_thread
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from neardup import Index, __version__, check, compare, dedup, explain
+from neardup.base.messages import N_, Message
+from neardup.base.progress import Progress
+from neardup.base.validation import bad, check_path, check_whole, is_index
+from neardup.exceptions import NeardupError, ParameterError
+from neardup.options.signatures import completed
+from neardup.readers import open_sources, open_table
+from neardup.readers.files import read_bytes
+from neardup.readers.input_files import files_below
+from neardup.recipe.recipe import BuiltIn
+from neardup.recipe.text_inputs import checked_text
+from neardup.run.documents import described
+from neardup.run.pipeline import Pipeline
+from neardup.run.run_options import RunOptions
+
+#: How many items of one kind an answer lists.
+Limit = Annotated[int, Field(ge=1, le=1000)]
+#: Code points that an answer shows of a text, and that the texts of a call may have.
+_EXCERPT, _CHARACTERS = 300, 1_000_000
+
+
+class Cancellable(Progress):
+    """Ends a run in a worker thread once its request is cancelled."""
+
+    def advance(self, *_: Any) -> None:
+        from_thread.check_cancelled()
+
+
+class Tools:
+    """The tools, with the folders whose files they may read."""
+
+    def __init__(self, folders: list[str]) -> None:
+        self.folders = [Path(folder).resolve() for folder in folders]
+        for folder in self.folders:
+            if not folder.is_dir():
+                raise bad("folders", "an existing folder", str(folder))
+
+    def find_duplicates(
+        self,
+        paths: list[str] | None = None,
+        texts: list[str] | None = None,
+        threshold: float | None = None,
+        recipe: BuiltIn = "general",
+        text_field: str | None = None,
+        limit: Limit = 10,
+        offset: Annotated[int, Field(ge=0)] = 0,
+        members: Limit = 3,
+    ) -> dict[str, Any]:
+        """Find groups of near-duplicate documents in files or among texts.
+
+        Use it to see which of many documents repeat each other. Give `paths` (files or folders
+        with JSON lines, Parquet, CSV, text, Markdown, HTML, Word or PDF) or `texts`. Of each
+        group the first document is kept, and the others are its duplicates with their
+        similarity to it. The answer has `limit` groups from `offset` on, the largest first, with
+        `members` duplicates each; `groups_total` and `duplicates_total` are the full counts.
+        Leave `threshold` (above 0, at most 1) and `recipe` out unless the user asks for them.
+        `text_field` is the field of the text if it is not text, content or body.
+
+        Cost: each call reads everything again, some 10 MB a second. So ask for more with one
+        larger `limit` or `members` (up to 1000) rather than with many calls.
+        """
+        given = {"threshold": threshold, "recipe": recipe, "text_field": text_field}
+        options = RunOptions.of(completed(dedup, given))
+        if bool(paths) == bool(texts):
+            raise ParameterError(Message("Give either paths or texts, at least one."))
+        _check_texts("texts", *texts or ())
+        files = [self._readable("paths", path) for path in paths or ()]
+        fields = options.fields
+        source: Any = open_sources(files, **fields) if files else open_table(texts, **fields)
+        pipeline = Pipeline(options, Cancellable())
+        collected = pipeline.read(source, looks_up=True)
+        decided = pipeline.decide(collected)
+        dropped = np.flatnonzero(decided.kept_for >= 0)
+        kept_for, similarity = decided.kept_for[dropped], decided.similarity.round(4)
+        kept, sizes = np.unique(kept_for, return_counts=True)
+        page = np.lexsort((kept, -sizes))[offset : offset + limit]
+        shown = [(kept[at], dropped[kept_for == kept[at]][:members], int(sizes[at])) for at in page]
+        numbers = {int(number) for one, listed, _ in shown for number in (one, *listed)}
+        found, ids = described(source, sorted(numbers), _EXCERPT), collected.ids.column()
+
+        def document(number: Any, **more: Any) -> dict[str, Any]:
+            text, id = found[int(number)], ids[int(number)].as_py()
+            return {"id": id} | _excerpt(text["text"], text["length"]) | more
+
+        groups = [
+            {
+                "kept": document(one),
+                "duplicates_total": size,
+                "duplicates": [document(n, similarity=similarity.item(n)) for n in listed],
+            }
+            for one, listed, size in shown
+        ]
+        end = offset + len(groups)
+        return {
+            "documents": len(decided.kept_for),
+            "duplicates": len(dropped),
+            "groups_total": len(kept),
+            "groups": groups,
+            "next_offset": end if end < len(kept) else None,
+            "problems_total": pipeline.problem_count,
+            "problems": list(map(str, pipeline.problems[:5])),
+        }
+
+    def check_text(self, text: str, path: str, limit: Limit = 10) -> dict[str, Any]:
+        """Tell whether a text, or part of it, is already among stored documents.
+
+        Use it before a text is added or published, or to find its sources. `path` is an index made
+        by `neardup index`, or a folder or file. Of an index the answer has the documents that the
+        whole text repeats, or else those that come close (`near_misses`). Of a folder it has each
+        passage, from some 20 Chinese characters or 40 letters on, that is in a document, and the
+        `rate`: the share of the text that is copied. At most `limit` of each are listed.
+
+        Cost: an index answers in milliseconds, whatever its size. A folder is read whole by each
+        call, so many documents should be in an index.
+        """
+        _check_texts("text", text)
+        place = self._readable("path", path)
+        if is_index(place):
+            with Index(place, must_exist=True) as index:
+                found = index.query(text, k=1 << 31)
+                near = [] if found else index.near_misses(text)
+                stored = index.get_many([match.id for match in (*found[:limit], *near)])
+            listed = [
+                _fields(match, "id similarity measure identical")
+                | _excerpt(stored[match.id].text or "")
+                for match in (*found[:limit], *near)
+                if match.id in stored
+            ]
+            total = {"found": bool(found), "documents_total": len(found)}
+            return total | {"documents" if found else "near_misses": listed}
+        report = check(read_bytes(text.encode(), "text.txt"), place, progress=Cancellable())
+        return {
+            "found": bool(report.sources),
+            "rate": round(report.rates.total, 4),
+            "documents_total": len(report.sources),
+            "documents": [_fields(one, "id title rate passages") for one in report.sources[:limit]],
+            "passages_total": sum(source.passages for source in report.sources),
+            "passages": [
+                {"id": report.sources[one.source].id}
+                | _fields(one, "begin end similarity")
+                | _excerpt(report.text[one.begin : one.end])
+                | {"in_document": _excerpt(one.source_text)}
+                for one in report.passages[:limit]
+            ],
+            "notes": list(map(str, report.notes)),
+        }
+
+    def compare_texts(self, a: str, b: str, limit: Limit = 10) -> dict[str, Any]:
+        """Compare two texts: are they near-duplicates, how similar, and where do they differ?
+
+        Use it for two texts that you have. `verdict` is a sentence with the reason;
+        `containment_a` is the share of `a` that is in `b`. At most `limit` (up to 1000) of the
+        differences by words and of the common passages are listed, in the order of `a`.
+
+        Cost: milliseconds for articles, seconds for books.
+        """
+        _check_texts("a", a, b)
+        result = compare(a, b, passages=True)
+        passages, differences = result.passages or (), result.differences or ()
+        names = "duplicate similarity measure edit_similarity containment_a containment_b"
+        return _fields(result, names) | {
+            "verdict": str(result.verdict),
+            "differences_total": len(differences),
+            "differences": [
+                {"a": _excerpt(one.text), "b": _excerpt(one.source_text), "moved": one.moved}
+                for one in differences[:limit]
+            ],
+            "passages_total": len(passages),
+            "passages": [
+                {"begin_a": one.begin, "begin_b": one.source_begin} | _excerpt(one.text)
+                for one in passages[:limit]
+            ],
+        }
+
+    def explain_fingerprint(
+        self, text: str, recipe: BuiltIn = "improved", limit: Limit = 20
+    ) -> dict[str, Any]:
+        """Explain the fingerprint of a text: its words with their tags and weights.
+
+        Use it to see which words decide. The `limit` (up to 1000) heaviest features are listed.
+
+        Cost: milliseconds for articles, seconds for books.
+        """
+        _check_texts("text", text)
+        explained = explain(text, recipe=recipe).a
+        shown = explained.features[:limit]
+        return {
+            "fingerprint": explained.fingerprint and explained.fingerprint.written("hex"),
+            "words_total": len(explained.words),
+            "features_total": len(explained.features),
+            "features": [_fields(one, "word tag occurrences score weight") for one in shown],
+        }
+
+    def _readable(self, name: str, path: str) -> str:
+        """Return the path of a file or folder below the folders, with links resolved."""
+
+        def is_inside(place: str | Path) -> bool:
+            return any(Path(os.path.realpath(place)).is_relative_to(f) for f in self.folders)
+
+        for place in (folder / check_path(path, name) for folder in self.folders):
+            if is_inside(place) and place.exists():
+                texts, others = files_below(str(place)) if place.is_dir() else ([], [])
+                # Readers follow links to files, but not those to folders.
+                if all(is_inside(place / file) for file in (*texts, *others)):
+                    return os.path.realpath(place)
+        folders = ", ".join(map(str, self.folders)) or Message("a folder that the server is given")
+        expected = N_("a file or folder below {folders}, without links out of there")
+        raise bad(name, expected, path, folders=folders)
+
+
+def create_server(tools: Tools) -> MCPServer[Any]:
+    """Return the server of the tools."""
+    folders = ", ".join(map(str, tools.folders)) or "none, so give texts"
+    server: MCPServer[Any] = MCPServer(
+        "neardup",
+        version=__version__,
+        instructions="Finds near-duplicate texts and explains each decision, in Chinese and any "
+        f"other language. Only reads. Folders that paths may be in: {folders}.",
+        log_level="WARNING",
+    )
+    hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    for name in ("find_duplicates", "check_text", "compare_texts", "explain_fingerprint"):
+        server.add_tool(_tool_errors()(getattr(tools, name)), annotations=hints)
+    return server
+
+
+def serve_http(server: MCPServer[Any], port: int, started: Callable[[str], None]) -> None:
+    """Serve streamable HTTP at a port of this machine only, until a signal."""
+    try:
+        listener = socket.create_server(("127.0.0.1", check_whole(port, "http", 0, 65535)))
+    except OSError as error:
+        raise bad("http", "a port that is free", port) from error
+    # Uvicorn raises its signals again after it has stopped.
+    with listener, suppress(KeyboardInterrupt):
+        started(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp")
+        # JSON may write a code point in twelve bytes.
+        app = server.streamable_http_app(max_request_body_size=12 * _CHARACTERS)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+@contextmanager
+def _tool_errors() -> Iterator[None]:
+    """Raise neardup's errors as errors that a model reads, with their own sentences."""
+    try:
+        yield
+    except NeardupError as error:
+        raise ToolError(str(error)) from error
+
+
+def _check_texts(name: str, *texts: str) -> None:
+    """Raise if the texts of a call are too long, or no text."""
+    count = sum(len(checked_text(text, name)) for text in texts)
+    if count > _CHARACTERS:
+        raise bad(name, "at most {most:,} characters in one call", count, most=_CHARACTERS)
+
+
+def _fields(item: object, names: str) -> dict[str, Any]:
+    """Return some fields of a result for JSON."""
+    values = {name: getattr(item, name) for name in names.split()}
+    return {k: round(v, 4) if isinstance(v, float) else v for k, v in values.items()}
+
+
+def _excerpt(text: str, length: int | None = None) -> dict[str, Any]:
+    """Return the beginning of a text on one line, its length, and whether it is cut."""
+    length = len(text) if length is None else length
+    line = " ".join(text[:_EXCERPT].split())
+    return {"text": line, "characters": length, "cut": length > _EXCERPT}

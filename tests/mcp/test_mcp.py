@@ -1,0 +1,304 @@
+"""The tools of an agent, asked by the SDK's own client."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio import from_thread, to_thread
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from tests.cli.conftest import environment
+
+from neardup import Index
+from neardup.mcp import Tools, create_server
+
+FERRY = "The new ferry leaves the old harbour at nine, and tickets are sold on board until noon."
+LONG = "渡轮公司说新船下个月试航，票价不变，末班时间推迟到夜里十一点，老人与孩子免费乘坐。" * 10
+RECORDS = [
+    {"id": "ferry", "text": FERRY},
+    {"id": "rain", "text": "Rain is expected along the whole coast until Thursday evening."},
+    {"id": "ferry-again", "text": f"{FERRY} It rains."},
+    {"id": "rain-again", "text": "Rain is expected along the whole coast until Thursday evening!"},
+    {"id": "ferry-once-more", "text": f"(Agency) {FERRY}"},
+    {"id": "long", "text": LONG},
+]
+#: The calls of all tests, put to one server.
+CALLS = {
+    "file": ("find_duplicates", {"paths": ["articles.jsonl"]}),
+    "second page": ("find_duplicates", {"paths": ["articles.jsonl"], "limit": 1, "offset": 1}),
+    "one member": ("find_duplicates", {"paths": ["articles.jsonl"], "members": 1, "limit": 1}),
+    "folder": ("find_duplicates", {"paths": ["library", "articles.jsonl"], "limit": 1}),
+    "texts": ("find_duplicates", {"texts": [LONG, FERRY, LONG]}),
+    "strict": ("find_duplicates", {"texts": [FERRY, FERRY + " It rains."], "threshold": 1}),
+    "both": ("find_duplicates", {"texts": [FERRY], "paths": ["articles.jsonl"]}),
+    "threshold": ("find_duplicates", {"texts": [FERRY], "threshold": 80}),
+    "damaged": ("find_duplicates", {"paths": ["damaged.jsonl"]}),
+    "limit": ("check_text", {"text": FERRY, "path": "news.db", "limit": 0}),
+    "in index": ("check_text", {"text": FERRY + " Again.", "path": "news.db"}),
+    "near index": (
+        "check_text",
+        {"text": FERRY[:45] + " Cats sleep in the sun by the window all day.", "path": "news.db"},
+    ),
+    "in folder": ("check_text", {"text": "A begin. " + FERRY + " Its end.", "path": "library"}),
+    "not in folder": ("check_text", {"text": "Nothing of it is there.", "path": "library"}),
+    "compare": ("compare_texts", {"a": FERRY, "b": FERRY.replace("nine", "ten")}),
+    "explain": ("explain_fingerprint", {"text": "渡轮停靠码头，渡轮离开。", "limit": 2}),
+    "recipe": ("explain_fingerprint", {"text": FERRY, "recipe": "/etc/hosts.toml"}),
+    "outside": ("find_duplicates", {"paths": ["../secret.txt"]}),
+    "absolute": ("check_text", {"text": FERRY, "path": "/etc/passwd"}),
+    "link": ("find_duplicates", {"paths": ["linked/secret.txt"]}),
+    "folder with link": ("check_text", {"text": FERRY, "path": "linked"}),
+    "address": ("find_duplicates", {"paths": ["https://localhost/a.jsonl"]}),
+    "server": ("check_text", {"text": FERRY, "path": "postgresql://localhost/x"}),
+    "standard input": ("find_duplicates", {"paths": ["-"]}),
+    "missing": ("find_duplicates", {"paths": ["none.jsonl"]}),
+    "zero": ("find_duplicates", {"paths": ["a\0b"]}),
+    "too long": ("explain_fingerprint", {"text": "a" * 1_000_001}),
+}
+
+
+async def put(server, calls):
+    """Return the tools of a server, and its answer or error for each call."""
+    async with Client(server) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        answers = {}
+        for name, (tool, given) in calls.items():
+            result = await client.call_tool(tool, given)
+            content = result.structured_content
+            answers[name] = result.content[0].text if result.is_error else content
+        return tools, answers
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    outside = tmp_path_factory.mktemp("mcp")
+    folder = outside / "named"
+    for name in ("library", "linked"):
+        (folder / name).mkdir(parents=True)
+    (outside / "secret.txt").write_text(FERRY, "utf-8")
+    (folder / "linked" / "secret.txt").symlink_to(outside / "secret.txt")
+    lines = "".join(json.dumps(record) + "\n" for record in RECORDS)
+    (folder / "articles.jsonl").write_text(lines, "utf-8")
+    (folder / "damaged.jsonl").write_text(lines + "{\n", "utf-8")
+    (folder / "library" / "ferries.txt").write_text(f"Of ferries. {FERRY} So far.", "utf-8")
+    with Index(folder / "news.db") as index:
+        index.add_many(RECORDS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asked(folder):
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    asked = anyio.run(put, create_server(Tools([str(folder)])), CALLS)
+    after = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    assert after == before
+    return asked
+
+
+@pytest.fixture(scope="module")
+def tools(asked):
+    return asked[0]
+
+
+@pytest.fixture(scope="module")
+def answers(asked):
+    return asked[1]
+
+
+def test_each_tool_says_what_it_answers_and_only_reads(tools):
+    assert {tool for tool, _ in CALLS.values()} == set(tools)
+    for tool in tools.values():
+        assert "Use it" in tool.description
+        assert "Cost:" in tool.description
+        assert tool.annotations.read_only_hint
+
+
+def test_groups_come_with_full_counts_the_largest_first(answers):
+    answer = answers["file"]
+    assert (answer["documents"], answer["duplicates"], answer["groups_total"]) == (6, 3, 2)
+    assert [group["kept"]["id"] for group in answer["groups"]] == ["ferry", "rain"]
+    first = answer["groups"][0]
+    assert first["kept"]["text"] == FERRY
+    assert [one["id"] for one in first["duplicates"]] == ["ferry-again", "ferry-once-more"]
+    assert all(0.4 < one["similarity"] < 1 for one in first["duplicates"])
+    assert answer["next_offset"] is None
+
+
+def test_the_rest_is_on_the_next_page(answers):
+    first, second = answers["one member"], answers["second page"]
+    assert first["next_offset"] == 1
+    assert first["groups"][0]["duplicates_total"] == 2
+    assert [one["id"] for one in first["groups"][0]["duplicates"]] == ["ferry-again"]
+    assert [group["kept"]["id"] for group in second["groups"]] == ["rain"]
+    assert (second["groups_total"], second["next_offset"]) == (2, None)
+
+
+def test_a_folder_is_read_with_a_file(answers):
+    answer = answers["folder"]
+    assert answer["documents"] == 7
+    assert answer["groups"][0]["duplicates_total"] == 3
+    assert Path(answer["groups"][0]["kept"]["id"]).name == "ferries.txt"
+
+
+def test_a_long_text_is_cut_and_says_so(answers):
+    kept = answers["texts"]["groups"][0]["kept"]
+    assert (kept["cut"], kept["characters"], kept["text"]) == (True, len(LONG), LONG[:300])
+    assert not answers["file"]["groups"][0]["kept"]["cut"]
+
+
+def test_the_threshold_decides(answers):
+    assert answers["strict"]["duplicates"] == 0
+
+
+def test_a_bad_record_is_a_problem(answers):
+    answer = answers["damaged"]
+    assert answer["groups_total"] == 2
+    assert answer["problems_total"] == 1
+    assert "record 7" in answer["problems"][0]
+
+
+def test_an_index_tells_what_a_text_repeats(answers):
+    answer = answers["in index"]
+    assert answer["found"]
+    assert answer["documents_total"] == len(answer["documents"]) == 1
+    assert answer["documents"][0]["id"] == "ferry"
+    assert answer["documents"][0]["text"] == FERRY
+
+
+def test_an_index_tells_what_comes_close(answers):
+    answer = answers["near index"]
+    assert not answer["found"]
+    assert [one["id"] for one in answer["near_misses"]] == ["ferry"]
+    assert 0 < answer["near_misses"][0]["similarity"] < 0.45
+
+
+def test_a_folder_tells_which_part_is_copied(answers):
+    answer = answers["in folder"]
+    assert answer["found"]
+    assert 0.7 < answer["rate"] < 1
+    assert answer["documents"][0]["id"] == "ferries.txt"
+    passage = answer["passages"][0]
+    assert passage["id"] == "ferries.txt"
+    assert passage["text"].startswith("The new ferry")
+    assert "The new ferry" in passage["in_document"]["text"]
+
+
+def test_a_folder_tells_that_nothing_is_copied(answers):
+    answer = answers["not in folder"]
+    assert not answer["found"]
+    assert (answer["rate"], answer["documents"], answer["passages"]) == (0, [], [])
+
+
+def test_two_texts_are_compared_with_their_differences(answers):
+    answer = answers["compare"]
+    assert answer["duplicate"] == answer["verdict"].startswith("Duplicates: ")
+    assert 0.9 < answer["edit_similarity"] < 1
+    assert answer["differences_total"] == 1
+    difference = answer["differences"][0]
+    assert (difference["a"]["text"], difference["b"]["text"]) == ("nine", "ten")
+    assert answer["passages"][0]["text"].startswith("The new ferry")
+
+
+def test_a_fingerprint_is_explained_by_its_words(answers):
+    answer = answers["explain"]
+    assert len(answer["fingerprint"]) == 16
+    assert answer["features_total"] > len(answer["features"]) == 2
+    assert answer["features"][0]["weight"] >= answer["features"][1]["weight"] > 0
+    assert "渡轮" in [one["word"] for one in answer["features"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("both", "either paths or texts"),
+        ("threshold", "did you mean 0.8?"),
+        ("too long", "at most 1,000,000 characters"),
+        # Of the schema.
+        ("limit", "greater than or equal to 1"),
+        ("recipe", "recipe"),
+    ],
+)
+def test_an_error_is_a_sentence_for_the_model(answers, name, words):
+    assert words in answers[name]
+    assert "Traceback" not in answers[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["outside", "absolute", "link", "folder with link", "address", "server", "standard input"],
+)
+def test_what_is_not_below_a_named_folder_is_refused(answers, folder, name):
+    assert f"must be a file or folder below {folder}" in answers[name]
+
+
+@pytest.mark.parametrize("name", ["missing", "zero"])
+def test_no_such_path_is_refused(answers, name):
+    assert "paths" in answers[name]
+
+
+def test_without_folders_no_file_is_read():
+    with pytest.raises(Exception, match="a folder that the server is given"):
+        Tools([]).check_text(FERRY, __file__)
+
+
+def test_a_folder_must_exist(tmp_path):
+    with pytest.raises(ValueError, match="existing folder"):
+        Tools([str(tmp_path / "none")])
+
+
+@pytest.mark.parametrize("tool", ["find_duplicates", "check_text"])
+def test_a_cancelled_request_ends_its_run(folder, tool):
+    tools, finished = Tools([str(folder)]), []
+
+    def work(scope):
+        from_thread.run_sync(scope.cancel)
+        given = {"text": FERRY, "path": "library"}
+        if tool == "find_duplicates":
+            given = {"paths": ["articles.jsonl"]}
+        finished.append(getattr(tools, tool)(**given))
+
+    async def cancelled():
+        with anyio.CancelScope() as scope:
+            await to_thread.run_sync(work, scope)
+        assert scope.cancelled_caught
+        # The next request is answered.
+        return await to_thread.run_sync(lambda: tools.find_duplicates(texts=[FERRY, FERRY]))
+
+    assert anyio.run(cancelled)["duplicates"] == 1
+    assert not finished
+
+
+@pytest.mark.slow
+def test_the_command_gives_the_same_answers_over_standard_input(folder, answers):
+    words = ["-m", "neardup", "mcp", str(folder)]
+    server = StdioServerParameters(command=sys.executable, args=words, env=environment())
+    assert anyio.run(put, stdio_client(server), CALLS)[1] == answers
+
+
+@pytest.mark.slow
+def test_http_is_served_at_this_machine_until_a_signal(folder):
+    command = [sys.executable, "-m", "neardup", "mcp", str(folder), "--http", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment()) as process:
+        address = process.stderr.readline().decode().split()[-1]
+        assert address.startswith("http://127.0.0.1:")
+        tools, answers = anyio.run(put, address, {"file": CALLS["file"]})
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read().decode()
+        assert (process.wait(60), rest) == (0, "")
+    assert len(tools) == 4
+    assert answers["file"]["groups_total"] == 2
+
+
+@pytest.mark.slow
+def test_a_port_in_use_is_an_error():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        command = [sys.executable, "-m", "neardup", "mcp", "--http", port]
+        done = subprocess.run(command, capture_output=True, env=environment(), timeout=120)
+    assert done.returncode == 2
+    assert b"--http must be a port that is free" in done.stderr
