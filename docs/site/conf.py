@@ -49,6 +49,7 @@ guide/databases
 guide/check
 guide/index
 guide/serve
+guide/mcp
 guide/recipes
 guide/evaluate
 guide/segmenters

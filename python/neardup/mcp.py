@@ -177,11 +177,10 @@ class Tools:
         Cost: milliseconds for articles, seconds for books.
         """
         _check_texts("a", a, b)
-        result = compare(a, b, passages=True)
-        passages, differences = result.passages or (), result.differences or ()
-        names = "duplicate similarity measure edit_similarity containment_a containment_b"
-        return _fields(result, names) | {
-            "verdict": str(result.verdict),
+        pair = compare(a, b, passages=True)
+        passages, differences = pair.passages or (), pair.differences or ()
+        return _fields(pair, "duplicate similarity edit_similarity containment_a containment_b") | {
+            "verdict": str(pair.verdict),
             "differences_total": len(differences),
             "differences": [
                 {"a": _excerpt(one.text), "b": _excerpt(one.source_text), "moved": one.moved}
