@@ -76,7 +76,17 @@ METHODS = {
     "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
     "check": ({}, {"full": (1, "yes", None), "progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
-    "keep": ({"id": "a"}, {"id": _ID}),
+    "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
+    "confirm": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
+    "undo": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
+    "removals": ({}, {"wanted": (7, "x", {}), "after": (7, None, "x", ":", "1:x")}),
+    "count_removals": ({}, {"wanted": (7, "x", {})}),
+    "count_arrivals": ({"since": "2026-01-01"}, {"since": (*_TIME, None)}),
+    "decisions": ({}, {"before": (0, -1, 1.5, "1", True)}),
+    "near_misses": (
+        {"text": FERRY},
+        {"text": _TEXT, "k": (0, -1, 1.5, "1", None, True), "title": _TITLE},
+    ),
     "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
     "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }

@@ -15,9 +15,9 @@ TEMPLATES = ROOT / "pages" / "templates"
 #: What each page's words are used in, and the first parts of keys that are put together there.
 USES = {
     "report": (
-        [TEMPLATES / f"{name}.html" for name in ("report", "summary", "marks")],
+        [TEMPLATES / f"{name}.html" for name in ("report", "summary", "overview", "marks")],
         [ROOT / "papers" / f"{name}.py" for name in ("report", "report_files", "word")],
-        {"aside", "setting", "cover", "verdict", "hiding"},
+        {"aside", "setting", "cover", "verdict", "hiding", "shared"},
     ),
     "review": ([TEMPLATES / "review.html"], [], {"kind"}),
     "errors": ([TEMPLATES / "errors.html"], [], {"setting", "wrong", "missed"}),
@@ -25,7 +25,8 @@ USES = {
         (TEMPLATES / "service").glob("*.html"),
         (ROOT / "server" / "pages").glob("*.py"),
         {"nav", "within", "text", "verdict", "figure", "stage", "state", "stored"}
-        | {"background", "event", "said", "rate", "status", "job", "error"},
+        | {"background", "event", "said", "rate", "status", "job", "error", "order", "decide"}
+        | {"decided", "reason"},
     ),
 }
 
@@ -52,7 +53,7 @@ def test_every_word_is_used_and_every_used_word_exists(page):
     source = "\n".join(file.read_text("utf-8") for file in files)
     table = load_words("zh", page).table
     shared = {"tag", "colon", "characters", "legend_same", "legend_differs"}
-    shared |= {"sides_says", "sides_none"}
+    shared |= {"sides_says", "sides_none", "comma"}
     for key in set(table) - shared:
         is_built = key.split("_")[0] in families
         assert is_built or re.search(rf'"{key}"', source), key

@@ -19,7 +19,7 @@ from neardup.base.validation import (
     check_whole,
 )
 from neardup.exceptions import OutputError, ParameterError
-from neardup.index.results import NewDocument, RemovalFilter
+from neardup.index.results import NewDocument
 from neardup.index.values import STATES, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Explanation,
         Match,
         Removal,
+        RemovalFilter,
         Removed,
         Stats,
     )
@@ -509,7 +510,7 @@ class Index:
         """
         from neardup.index.removals import removals
 
-        return removals(self._engine, wanted or RemovalFilter(), check_string(after, "after"))
+        return removals(self._engine, wanted, check_string(after, "after"))
 
     def count_removals(self, wanted: RemovalFilter | None = None) -> int:
         """Return how many removals a filter has, whatever its `search` is.
@@ -524,7 +525,7 @@ class Index:
         """
         from neardup.index.removals import count_removals
 
-        return count_removals(self._engine, wanted or RemovalFilter())
+        return count_removals(self._engine, wanted)
 
     def count_arrivals(self, since: datetime | str) -> tuple[int, int]:
         """Return how many documents arrived since a moment, and how many of them are not kept.
@@ -556,6 +557,8 @@ class Index:
         """
         from neardup.index.removals import decisions
 
+        if before is not None:
+            check_whole(before, "before", 1)
         return decisions(self._engine, before)
 
     def documents(self, state: str | None = None) -> Iterator[Document]:

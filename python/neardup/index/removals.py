@@ -27,11 +27,25 @@ ORDERS = ("doubt", "newest", "cluster")
 BY_HAND = ("kept", "confirmed", "undone")
 
 
-def removals(engine: Engine, wanted: RemovalFilter, after: str) -> Iterator[Removal]:
-    """Yield the removals of a filter; each page of rows is a snapshot of its own."""
+def removals(engine: Engine, wanted: RemovalFilter | None, after: str) -> Iterator[Removal]:
+    """Return the removals of a filter; each page of rows is a snapshot of its own."""
+    return _pages(engine, _checked(wanted), _place(after))
+
+
+def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
+    """Return a filter, by default one that lets everything pass."""
+    if wanted is None:
+        return RemovalFilter()
+    if not isinstance(wanted, RemovalFilter):
+        raise bad("wanted", "a RemovalFilter or None", wanted)
     check_choice(wanted.order, "order", ORDERS)
+    return wanted
+
+
+def _pages(
+    engine: Engine, wanted: RemovalFilter, place: tuple[float, int] | None
+) -> Iterator[Removal]:
     words = wanted.search.casefold().split()
-    place = _place(after)
     while True:
         with engine.reading() as session:
             rows = session.removals(place, **_bounds(wanted))
@@ -42,10 +56,10 @@ def removals(engine: Engine, wanted: RemovalFilter, after: str) -> Iterator[Remo
         yield from (removal for removal in page if not words or _has_words(removal, words))
 
 
-def count_removals(engine: Engine, wanted: RemovalFilter) -> int:
+def count_removals(engine: Engine, wanted: RemovalFilter | None) -> int:
     """Return the number of removals of a filter, whatever its `search` is."""
     with engine.reading() as session:
-        return session.count_removals(**_bounds(wanted))
+        return session.count_removals(**_bounds(_checked(wanted)))
 
 
 def count_arrivals(engine: Engine, since: datetime) -> tuple[int, int]:
