@@ -14,7 +14,7 @@ from neardup.readers.batch import Problem, refusal
 from neardup.readers.encodings import Certainty
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
-#: Letters of at most so many points are unreadable.
+#: Letters of at most this size, in points, are unreadable.
 TINY = 2
 #: Colours whose parts differ by at most this are hard to tell apart.
 _ALIKE = 0x10

@@ -11,7 +11,7 @@ import pypdfium2.raw as pdfium
 
 from neardup.readers.extracted import TINY, is_like
 
-#: Beyond so many drawings, a page is left alone.
+#: A page with more drawings is left alone.
 _MOST_DRAWINGS = 10_000
 _PAPER = (255, 255, 255)
 
