@@ -44,6 +44,7 @@ guide/dedup
 guide/repeats
 guide/contamination
 guide/pipelines
+guide/limits
 guide/pairs-and-compare
 guide/databases
 guide/check

@@ -173,6 +173,25 @@ def test_recipes_of_the_examples(recipe, tmp_path, monkeypatch):
     assert len(prints.read_text("utf-8").splitlines()) == 31
 
 
+def test_with_vectors(tmp_path):
+    printed = run(EXAMPLES / "with_vectors.py", cwd=tmp_path)
+    assert printed in (EXAMPLES.parent / "docs" / "guide" / "limits.md").read_text("utf-8")
+
+
+def test_notebook(monkeypatch, capsys):
+    """From top to bottom, as in a fresh kernel."""
+    monkeypatch.chdir(EXAMPLES)
+    cells = orjson.loads(Path("notebook.ipynb").read_text("utf-8"))["cells"]
+    assert not any(cell.get("outputs") for cell in cells)
+    names = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)  # noqa: S102
+    printed = capsys.readouterr().out
+    assert "precision 1.00" in printed
+    assert printed.endswith("[('undone', 'editor'), ('kept', 'editor')]\n")
+
+
 def test_every_example_is_run_here():
     programs = {path.name for path in EXAMPLES.glob("*.py")}
     # The clients need a service: they are run by tests/server/test_serve_command.py.
@@ -181,6 +200,7 @@ def test_every_example_is_run_here():
         "in_a_pipeline.py",
         "segmenter_of_your_own.py",
         "show_removed.py",
+        "with_vectors.py",
     }
 
 

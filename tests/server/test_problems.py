@@ -257,7 +257,9 @@ def test_a_form_without_a_paper(shared, kind, body):
     check_problem(answer, 422, "no_paper", "file")
 
 
-@pytest.mark.parametrize("path", ["/v1/stats", "/v1/documents/a/1", "/healthz", "/metrics", "/compare"])
+@pytest.mark.parametrize(
+    "path", ["/v1/stats", "/v1/documents/a/1", "/healthz", "/metrics", "/compare"]
+)
 def test_head_is_get_without_the_body(client, path):
     answer = client.head(path)
     assert (answer.status_code, answer.content) == (200, b"")

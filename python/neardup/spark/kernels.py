@@ -465,5 +465,6 @@ def _valid(inputs: pa.Table, column: str) -> pa.Table:
 
 
 def _bodies(inputs: pa.Table, column: str) -> list[Any]:
-    """Return the values of a column, one per bucket."""
-    return _valid(inputs, column).sort_by("bucket").column(column).to_pylist()
+    """Return the values of a column, one per bucket; none if the column is missing."""
+    rows = _valid(inputs, column)
+    return rows.sort_by("bucket").column(column).to_pylist() if rows.num_rows else []
