@@ -13,17 +13,12 @@ import numpy as np
 
 import neardup
 
+_NOTICE = "市图书馆将于周六上午九点重新开放，新增三百个座位，读者凭身份证入馆。"
 ARTICLES = [
-    {"id": "wire", "text": "市图书馆将于周六上午九点重新开放，新增三百个座位，读者凭身份证入馆。"},
-    {
-        "id": "copy",
-        "text": "（本报讯）市图书馆将于周六上午九点重新开放，新增三百个座位，读者凭身份证入馆。",
-    },
-    {
-        "id": "own",
-        "text": "本周六早上九点起，市民可凭身份证进入重新开放的市图书馆，馆内座位多了三百个。",
-    },
-    {"id": "rain", "text": "气象台预计周末有中到大雨，局部有雷电，请市民减少外出，注意防范山洪。"},
+    {"id": "wire", "text": _NOTICE},
+    {"id": "copy", "text": "（本报讯）" + _NOTICE},
+    {"id": "own", "text": "周六早上九点起，市民可凭身份证进入重新开放的市图书馆，座位多了三百个。"},
+    {"id": "rain", "text": "气象台预计周末有中到大雨，局部有雷电，请市民减少外出。"},
 ]
 #: The lowest cosine of two reports of one event, by these vectors.
 LEAST = 0.6

@@ -186,7 +186,7 @@ def test_notebook(monkeypatch, capsys):
     names = {}
     for cell in cells:
         if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)  # noqa: S102
+            exec("".join(cell["source"]), names)
     printed = capsys.readouterr().out
     assert "precision 1.00" in printed
     assert printed.endswith("[('undone', 'editor'), ('kept', 'editor')]\n")
