@@ -93,14 +93,14 @@ def _confirm(engine: Engine, session: Session, id: str, details: dict[str, str])
     session.log("confirmed", [(None, id, details)])
 
 
-def undo(engine: Engine, id: str, by: str | None) -> None:
+def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
     """Undo what a person decided last about a document; an undone decision is made again."""
     freed: list[str] = []
     # One transaction: between two, another editor may decide.
     with engine.writing() as session:
         events = as_events(session, session.events_of(id))
         last = events[-1] if events else None
-        if last is None or last.action not in BY_HAND:
+        if last is None or last.action not in BY_HAND or event not in (None, last.number):
             raise InputError(
                 Message(
                     "{location}: there is no decision about the document '{id}' that can be "
