@@ -124,8 +124,14 @@ class TestDecisions:
         assert ids(reviewed, confirmed=True) == []
         reviewed.confirm("near")
         reviewed.remove("near")
-        reviewed.add("near", COPIES["near"])
+        reviewed.add("near", COPIES["near"], at="2026-03-11")
         assert ids(reviewed, confirmed=True) == []
+        reviewed.confirm("near")
+        reviewed.expire(before="2026-04-01")
+        reviewed.add("numbers", NOTICE)
+        reviewed.add("near", COPIES["near"])
+        assert ids(reviewed) == ids(reviewed, confirmed=False) == ["near"]
+        assert not any(event.is_last for event in reviewed.decisions())
 
     def test_keeping_is_undone_with_what_it_led_to(self, reviewed):
         reviewed.keep("far", by="Li")

@@ -156,6 +156,8 @@ def _take_out(
         session.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
         session.log(action, [(None, None, {"documents": len(rows)})])
+        # What was decided about an id is not about a later document with this id.
+        session.log(action, [(None, id, {}) for id in session.with_events(list(ids.values()))])
     because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
     session.log("freed", because)
     changes = {

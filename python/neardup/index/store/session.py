@@ -292,6 +292,11 @@ class Session:
         query = _EVENTS.where(events.c.id == id).order_by(events.c.event)
         return list(self.connection.execute(query).mappings())
 
+    def with_events(self, ids: Sequence[str]) -> list[str]:
+        """Return those of some ids that have events."""
+        query = sa.select(events.c.id).where(self.is_one_of(events.c.id, "text")).distinct()
+        return list(self.run(query.order_by(events.c.id), ids).scalars())
+
     def latest_events(self, actions: Sequence[str], before: int | None) -> list[sa.RowMapping]:
         """Return the latest events of some actions, before the one with a number."""
         query = _EVENTS.where(events.c.action.in_(actions))
