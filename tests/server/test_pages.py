@@ -371,14 +371,6 @@ class TestNearMisses:
         assert "Closest kept documents" in page
         assert 'href="/documents/a/1"' in page
 
-    def test_they_are_named_where_texts_are_not_stored(self, serve, tmp_path):
-        location = str(tmp_path / "sketches.db")
-        with neardup.Index(location, must_exist=False, store="sketch") as index:
-            index.add("a/1", FERRY)
-        page = ask(serve(index=location), "/ask", text=FERRY[: len(FERRY) // 2] + BULLETIN * 2).text
-        assert "Closest kept documents" in page
-        assert 'href="/documents/a/1"' in page
-
 
 class TestCheck:
     def test_a_paper(self, client):

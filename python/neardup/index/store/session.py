@@ -503,7 +503,7 @@ class Session:
         """Return how many documents arrived since a stamp, and how many of them are not kept."""
         query = sa.select(documents.c.state, sa.func.count())
         query = query.where(documents.c.at >= since).group_by(documents.c.state)
-        counts: dict[int, int] = {state: count for state, count in self.connection.execute(query)}
+        counts: dict[int, int] = {row[0]: row[1] for row in self.connection.execute(query)}
         return sum(counts.values()), sum(counts.values()) - counts.get(KEPT, 0)
 
     def newest_texts(self, limit: int) -> Iterator[pa.LargeStringArray]:

@@ -111,11 +111,9 @@ def _ask(index: Index, given: dict[str, str]) -> dict[str, Any]:
         misses = index.near_misses(given["text"], _CLOSEST - len(matches), title=title)
         for match in misses:
             document = index.get(match.id)
-            if document is not None:
+            if document is not None and document.text is not None:
                 row = {"match": match, "title": document.title, "at": document.at}
-                text = document.text
-                both = None if text is None else align_sides(given["text"], text)
-                near.append({**row, "sides": both})
+                near.append({**row, "sides": align_sides(given["text"], document.text)})
     return {"matches": matches, "sides": sides, "near": near}
 
 

@@ -56,7 +56,17 @@ class View:
         query = request.query_params
         given = {
             name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
-            for name in ("search", "source", "since", "until", "zone", "from", "to", "state", "order")
+            for name in (
+                "search",
+                "source",
+                "since",
+                "until",
+                "zone",
+                "from",
+                "to",
+                "state",
+                "order",
+            )
         }
         for name in ("since", "until"):
             given[name] = given[name] if _day(given[name], UTC) else ""
@@ -93,7 +103,9 @@ class View:
     @property
     def filtered(self) -> bool:
         """Whether anything but the order is asked for."""
-        return any(self.given[name] for name in self.given if name not in ("state", "order", "zone"))
+        return any(
+            self.given[name] for name in self.given if name not in ("state", "order", "zone")
+        )
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
