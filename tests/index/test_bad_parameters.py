@@ -78,7 +78,7 @@ METHODS = {
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
     "confirm": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
-    "undo": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
+    "undo": ({"id": "a"}, {"id": _ID, "by": _TITLE, "event": (0, -1, 1.5, "1", True)}),
     "removals": ({}, {"wanted": (7, "x", {}), "after": (7, None, "x", ":", "1:x")}),
     "count_removals": ({}, {"wanted": (7, "x", {})}),
     "count_arrivals": ({"since": "2026-01-01"}, {"since": (*_TIME, None)}),

@@ -1,12 +1,17 @@
 """Removals as an editor reviews them: listed, confirmed, kept, and undone."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
+from random import Random
+from threading import Barrier
 
 import pytest
+from tests.index.consistency import check_consistent
 from tests.index.written import PEARS
 
 from neardup.exceptions import InputError, ParameterError
-from neardup.index import RemovalFilter
+from neardup.index import Index, RemovalFilter
 
 NOTICE = (
     "The library by the harbour opens again on Saturday. The new reading room has oak tables, a "
@@ -119,8 +124,14 @@ class TestDecisions:
         assert ids(reviewed, confirmed=True) == []
         reviewed.confirm("near")
         reviewed.remove("near")
-        reviewed.add("near", COPIES["near"])
+        reviewed.add("near", COPIES["near"], at="2026-03-11")
         assert ids(reviewed, confirmed=True) == []
+        reviewed.confirm("near")
+        reviewed.expire(before="2026-04-01")
+        reviewed.add("numbers", NOTICE)
+        reviewed.add("near", COPIES["near"])
+        assert ids(reviewed) == ids(reviewed, confirmed=False) == ["near"]
+        assert not any(event.is_last for event in reviewed.decisions())
 
     def test_keeping_is_undone_with_what_it_led_to(self, reviewed):
         reviewed.keep("far", by="Li")
@@ -134,6 +145,27 @@ class TestDecisions:
         reviewed.undo("far")
         assert states(reviewed, "far") == ["kept"]
         assert [event.action for event in reviewed.decisions()] == ["kept", "undone", "kept"]
+
+    def test_several_editors_at_once(self, location):
+        with Index(location) as index:
+            index.add("numbers", NOTICE)
+            for id, text in COPIES.items():
+                index.add(id, text)
+            index.keep("far")
+        begin = Barrier(4)
+
+        def work(seed):
+            random = Random(seed)
+            with Index(location) as index:
+                begin.wait()
+                for _ in range(12):
+                    action = random.choice([index.keep, index.confirm, index.undo, index.undo])
+                    with suppress(InputError):
+                        action(random.choice(["far", "near"]))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+        check_consistent(location)
 
     def test_what_cannot_be_decided(self, reviewed):
         with pytest.raises(InputError, match="no document"):

@@ -412,13 +412,22 @@ def test_removals_are_reviewed_with_the_keyboard(visit, serve_process, tmp_path)
     with neardup.Index(location) as index:
         assert [index.get(id).state for id in ("web/7", "web/8")] == ["dropped", "dropped"]
         assert index.count_removals(RemovalFilter(confirmed=False)) == 2
-    # Letters that are typed into a field decide nothing.
+    # Letters that are typed into a field, or held down, decide nothing.
     page.goto(service.url + "/removals/review")
+    page.evaluate(
+        """() => document.body.dispatchEvent(new KeyboardEvent(
+            "keydown", {key: "k", repeat: true, bubbles: true}))"""
+    )
+    assert page.locator(".done").count() == 0
     page.keyboard.press("s")
     page.wait_for_url("**after=*")
     page.goto(service.url + "/removals")
     page.locator("#search").press_sequentially("kcs")
     assert page.url.endswith("/removals")
+    # Two clicks are one decision.
+    page.goto(service.url + "/decisions")
+    page.locator("td").get_by_role("button", name="Undo").first.dblclick()
+    page.wait_for_selector("text=Undone: 1")
 
 
 def test_many_removals_are_decided_together(visit):

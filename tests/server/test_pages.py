@@ -258,9 +258,9 @@ class TestAsk:
         assert not re.search(r"\b(must|field|form)\b", forms.texts(page.text))
 
 
-def decide(client, decision, *ids, back="/removals"):
+def decide(client, decision, *ids, back="/removals", **more):
     """Decide about documents from an English page, and return the page that follows."""
-    fields = {"decision": decision, "id": list(ids), "back": back}
+    fields = {"decision": decision, "id": list(ids), "back": back, **more}
     answer = forms.send(client, "/removals/decide", headers=ENGLISH, **fields)
     assert answer.status_code == 303
     return client.get(answer.headers["location"], headers=ENGLISH).text
@@ -286,6 +286,15 @@ class TestRemovals:
         rows = client.get("/decisions.json").json()
         assert [row["action"] for row in rows] == ["kept", "undone", "kept"]
         assert rows[0]["title"] == "Bridge opens"
+
+    def test_an_old_page_does_not_undo_what_was_done_since(self, client):
+        decide(client, "confirm", "a/2")
+        (event,) = re.findall(r'name="event" value="(\d+)"', client.get("/decisions").text)
+        assert f'name="event" value="{event}"' in client.get("/documents/a/2").text
+        assert "Undone: 1." in decide(client, "undo", "a/2", event=event)
+        assert "Nothing was changed" in decide(client, "undo", "a/2", event=event)
+        rows = client.get("/decisions.json").json()
+        assert [row["action"] for row in rows] == ["undone", "confirmed"]
 
     @pytest.mark.parametrize("decision", ["", "remove", "__class__", "expire"])
     def test_what_is_no_decision(self, client, decision):
@@ -322,6 +331,12 @@ class TestRemovals:
         assert listed("/removals?search=转载 07") == [7]
         assert sorted(listed("/removals?search=互相转告")) == [*range(0, 90, 2)]
         assert listed("/removals?source=站1&since=2026-03-02&until=2026-03-02") == [1, 31, 61]
+        # In Shanghai the night before is the same day already.
+        east = "since=2026-03-01&until=2026-03-01&zone=Asia/Shanghai"
+        assert listed(f"/removals?order=cluster&{east}") == [0, 30, 60]
+        west = "until=2026-02-28&zone=America/New_York"
+        assert listed(f"/removals?order=cluster&{west}") == [0, 30, 60]
+        assert listed("/removals?until=2026-02-28&zone=/etc/passwd") == []
         assert listed("/removals?state=confirmed") == []
         decide(client, "confirm", "n/4/copy", "n/5/copy", "n/6/copy")
         assert sorted(listed("/removals?state=confirmed")) == [4, 5, 6]
@@ -341,6 +356,9 @@ class TestRemovals:
         for after in ("9", "1e999:1", "nan:1", "0.5:99999999999999999999999"):
             assert client.get(f"/removals/review?after={after}").status_code == 200
             assert client.get(f"/decisions?before={after}").status_code == 200
+        for day in ("0001-01-01", "9999-12-31"):
+            path = f"/removals?since={day}&until={day}&zone=Asia/Shanghai"
+            assert client.get(path).status_code == 200
 
 
 class TestNearMisses:

@@ -659,7 +659,7 @@ class Index:
 
         confirm(self._engine, check_string(id, "id"), _check_by(by))
 
-    def undo(self, id: str, *, by: str | None = None) -> None:
+    def undo(self, id: str, *, by: str | None = None, event: int | None = None) -> None:
         """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
 
         A document that was kept is decided as if it were added now, and then those that were
@@ -670,6 +670,9 @@ class Index:
         id : str
         by : str or None, default=None
             Who decided it.
+        event : int or None, default=None
+            The `number` of the decision, such as one of :meth:`decisions`; None means the last
+            one.
 
         Raises
         ------
@@ -678,7 +681,7 @@ class Index:
         """
         from neardup.index.removals import undo
 
-        undo(self._engine, check_string(id, "id"), _check_by(by))
+        undo(self._engine, check_string(id, "id"), _check_by(by), event)
 
     def reconsider(
         self, ids: Sequence[str] | None = None, *, dropped: bool = False

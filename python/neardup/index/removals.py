@@ -14,7 +14,7 @@ from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.query import as_documents, as_events
 from neardup.index.results import Event, Removal, RemovalFilter
-from neardup.index.retention import decide_again, keep
+from neardup.index.retention import decide_again, keep_in, reconsider
 from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, stamp
@@ -26,9 +26,12 @@ ORDERS = ("doubt", "newest", "cluster")
 #: Actions of a person, each of which can be undone.
 BY_HAND = ("kept", "confirmed", "undone")
 
+#: Removals that are read together, and the most places that a query returns.
+_TOGETHER, _MOST_PLACES = 50, 50_000
+
 
 def removals(engine: Engine, wanted: RemovalFilter | None, after: str) -> Iterator[Removal]:
-    """Return the removals of a filter; each page of rows is a snapshot of its own."""
+    """Return the removals of a filter; each part of them is a snapshot of its own."""
     return _pages(engine, _checked(wanted), _place(after))
 
 
@@ -46,14 +49,18 @@ def _pages(
     engine: Engine, wanted: RemovalFilter, place: tuple[float, int] | None
 ) -> Iterator[Removal]:
     words = wanted.search.casefold().split()
+    limit = _TOGETHER
     while True:
         with engine.reading() as session:
-            rows = session.removals(place, **_bounds(wanted))
-            page = list(_read(engine, session, rows))
-        if not rows:
+            places = session.removal_places(place, limit, **_bounds(wanted))
+        for begin in range(0, len(places), _TOGETHER):
+            with engine.reading() as session:
+                part = list(_read(engine, session, places[begin : begin + _TOGETHER], words))
+            yield from part
+        if len(places) < limit:
             return
-        place = (rows[-1]["place"], rows[-1]["number"])
-        yield from (removal for removal in page if not words or _has_words(removal, words))
+        # Each query for places sorts all of them, so a reader of many needs few queries.
+        place, limit = places[-1], min(4 * limit, _MOST_PLACES)
 
 
 def count_removals(engine: Engine, wanted: RemovalFilter | None) -> int:
@@ -82,45 +89,51 @@ def decisions(engine: Engine, before: int | None) -> Iterator[Event]:
 def confirm(engine: Engine, id: str, by: str | None) -> None:
     """Log that a removal is right."""
     with engine.writing() as session:
-        row = session.by_ids([id]).get(id)
-        if row is None:
-            raise unknown_document(engine.location, id)
-        if row["state"] != DROPPED:
-            raise InputError(
-                Message(
-                    "{location}: the document '{id}' is not dropped, so there is nothing to "
-                    "confirm.",
-                    location=engine.location,
-                    id=show(id),
-                )
-            )
-        session.log("confirmed", [(None, id, _by(by))])
+        _confirm(engine, session, id, _by(by))
 
 
-def undo(engine: Engine, id: str, by: str | None) -> None:
-    """Undo what a person decided last about a document; an undone decision is made again."""
-    with engine.reading() as session:
-        events = as_events(session, session.events_of(id))
-    last = events[-1] if events else None
-    if last is None or last.action not in BY_HAND:
+def _confirm(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
+    row = session.by_ids([id]).get(id)
+    if row is None:
+        raise unknown_document(engine.location, id)
+    if row["state"] != DROPPED:
         raise InputError(
             Message(
-                "{location}: there is no decision about the document '{id}' that can be undone.",
+                "{location}: the document '{id}' is not dropped, so there is nothing to confirm.",
                 location=engine.location,
                 id=show(id),
             )
         )
-    again = last.details.get("what") if last.action == "undone" else None
-    details = {"what": last.action, **_by(by)}
-    if again == "kept":
-        keep(engine, id, by)
-    elif again == "confirmed":
-        confirm(engine, id, by)
-    elif last.action == "kept":
-        decide_again(engine, id, details)
-    else:
-        with engine.writing() as session:
+    session.log("confirmed", [(None, id, details)])
+
+
+def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
+    """Undo what a person decided last about a document; an undone decision is made again."""
+    freed: list[str] = []
+    # One transaction: between two, another editor may decide.
+    with engine.writing() as session:
+        events = as_events(session, session.events_of(id))
+        last = events[-1] if events else None
+        if last is None or last.action not in BY_HAND or event not in (None, last.number):
+            raise InputError(
+                Message(
+                    "{location}: there is no decision about the document '{id}' that can be "
+                    "undone.",
+                    location=engine.location,
+                    id=show(id),
+                )
+            )
+        again = last.details.get("what") if last.action == "undone" else None
+        details = {"what": last.action, **_by(by)}
+        if again == "kept":
+            keep_in(engine, session, id, _by(by))
+        elif again == "confirmed":
+            _confirm(engine, session, id, _by(by))
+        elif last.action == "kept":
+            freed = decide_again(engine, session, id, details)
+        else:
             session.log("undone", [(None, id, details)])
+    reconsider(engine, freed, dropped=False)
 
 
 def _by(by: str | None) -> dict[str, str]:
@@ -149,22 +162,32 @@ def _place(after: str) -> tuple[float, int] | None:
         raise bad("after", "the 'position' of a removal", after) from None
 
 
-def _read(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Iterator[Removal]:
-    documents = as_documents(engine, session, rows, texts=True)
-    ids = {document.repeats.id for document in documents if document.repeats is not None}
-    kept_rows = list(session.by_ids(sorted(ids)).values())
+def _read(
+    engine: Engine, session: Session, places: Sequence[tuple[float, int]], words: Sequence[str]
+) -> Iterator[Removal]:
+    """Yield the removals with some places that have all words."""
+    found = session.by_numbers([number for _, number in places])
+    rows = [found[number] for _, number in places if number in found]
+    rows = [
+        row
+        for row in rows
+        # Another process may have decided it meanwhile.
+        if row["state"] == DROPPED and (not words or _has_words(session, row, words))
+    ]
+    kept_rows = session.by_numbers({row["kept_number"] for row in rows}).values()
     kept = {
-        document.id: document for document in as_documents(engine, session, kept_rows, texts=True)
+        document.id: document
+        for document in as_documents(engine, session, list(kept_rows), texts=True)
     }
-    for row, document in zip(rows, documents, strict=True):
+    values = {number: value for value, number in places}
+    for row, document in zip(rows, as_documents(engine, session, rows, texts=True), strict=True):
         assert document.repeats is not None, "a dropped document repeats another"
-        position = f"{row['place']!r}:{row['number']}"
-        confirmed = row["last_action"] == "confirmed"
+        number, confirmed = row["number"], row["last_action"] == "confirmed"
+        position = f"{values[number]!r}:{number}"
         yield Removal(document, kept[document.repeats.id], confirmed, position)
 
 
-def _has_words(removal: Removal, words: Sequence[str]) -> bool:
-    document = removal.document
-    parts = (document.id, document.title, document.source, document.text)
+def _has_words(session: Session, row: RowMapping, words: Sequence[str]) -> bool:
+    parts = (row["id"], row["title"], row["source"], session.text(row))
     text = "\n".join(part for part in parts if part).casefold()
     return all(word in text for word in words)

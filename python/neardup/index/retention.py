@@ -39,46 +39,46 @@ def remove(engine: Engine, id: str) -> Removed:
 def keep(engine: Engine, id: str, by: str | None = None) -> None:
     """Keep a dropped document, whatever it repeats."""
     with engine.writing() as session:
-        row = session.by_ids([id]).get(id)
-        if row is None:
-            raise unknown_document(engine.location, id)
-        if row["state"] == KEPT:
-            raise InputError(
-                Message(
-                    "{location}: the document '{id}' is kept already.",
-                    location=engine.location,
-                    id=show(id),
-                )
+        keep_in(engine, session, id, {} if by is None else {"by": by})
+
+
+def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
+    """Keep a document that is not kept, in an open transaction."""
+    row = session.by_ids([id]).get(id)
+    if row is None:
+        raise unknown_document(engine.location, id)
+    if row["state"] == KEPT:
+        raise InputError(
+            Message(
+                "{location}: the document '{id}' is kept already.",
+                location=engine.location,
+                id=show(id),
             )
-        repeats = session.matches([row], engine.rule.measure)[row["number"]]
-        batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
-        counters = session.counters()
-        verdicts = engine.decider(session, counters["background"]).keep(
-            batch.corpus, counters["next"]
         )
-        session.delete([row["number"]])
-        write(session, batch, [0], counters["next"], verdicts)
-        was_freed = row["state"] == FREED
-        session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
-        details = {} if repeats is None else {"repeats": repeats.id}
-        session.log("kept", [(None, id, details if by is None else {**details, "by": by})])
+    repeats = session.matches([row], engine.rule.measure)[row["number"]]
+    batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
+    counters = session.counters()
+    verdicts = engine.decider(session, counters["background"]).keep(batch.corpus, counters["next"])
+    session.delete([row["number"]])
+    write(session, batch, [0], counters["next"], verdicts)
+    was_freed = row["state"] == FREED
+    session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
+    about = {} if repeats is None else {"repeats": repeats.id}
+    session.log("kept", [(None, id, {**about, **details})])
 
 
-def decide_again(engine: Engine, id: str, details: dict[str, str]) -> None:
-    """Decide a document that a person kept as if it were added now, and what it was kept for."""
-    with engine.writing() as session:
-        row = session.by_ids([id]).get(id)
-        if row is None:
-            raise unknown_document(engine.location, id)
-        freed = _unfile(engine, session, [row])
-        session.set_freed(row["number"])
-        session.add_to_counters({"kept": -1, "freed": 1 + len(freed), "dropped": -len(freed)})
-        _decide(engine, session, session.not_kept([row["number"]]))
-        session.log("undone", [(None, id, details)])
-        session.log(
-            "freed", [(number, freed_id, {"repeated": id}) for number, freed_id, _ in freed]
-        )
-    reconsider(engine, [freed_id for _, freed_id, _ in freed], dropped=False)
+def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> list[str]:
+    """Decide a document that a person kept as if it were added now; return what this frees."""
+    row = session.by_ids([id]).get(id)
+    if row is None:
+        raise unknown_document(engine.location, id)
+    freed = _unfile(engine, session, [row])
+    session.set_freed(row["number"])
+    session.add_to_counters({"kept": -1, "freed": 1 + len(freed), "dropped": -len(freed)})
+    _decide(engine, session, session.not_kept([row["number"]]))
+    session.log("undone", [(None, id, details)])
+    session.log("freed", [(number, freed_id, {"repeated": id}) for number, freed_id, _ in freed])
+    return [freed_id for _, freed_id, _ in freed]
 
 
 def reconsider(
@@ -156,6 +156,8 @@ def _take_out(
         session.log(action, [(number, id, {}) for number, id in ids.items()])
     else:
         session.log(action, [(None, None, {"documents": len(rows)})])
+        # What was decided about an id is not about a later document with this id.
+        session.log(action, [(None, id, {}) for id in session.with_events(list(ids.values()))])
     because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
     session.log("freed", because)
     changes = {

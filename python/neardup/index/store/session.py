@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -292,6 +292,11 @@ class Session:
         query = _EVENTS.where(events.c.id == id).order_by(events.c.event)
         return list(self.connection.execute(query).mappings())
 
+    def with_events(self, ids: Sequence[str]) -> list[str]:
+        """Return those of some ids that have events."""
+        query = sa.select(events.c.id).where(self.is_one_of(events.c.id, "text")).distinct()
+        return list(self.run(query.order_by(events.c.id), ids).scalars())
+
     def latest_events(self, actions: Sequence[str], before: int | None) -> list[sa.RowMapping]:
         """Return the latest events of some actions, before the one with a number."""
         query = _EVENTS.where(events.c.action.in_(actions))
@@ -461,27 +466,33 @@ class Session:
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
         return self.sound(self.connection.execute(query).mappings())
 
-    def removals(
-        self, after: tuple[float, int] | None, *, order: str, **bounds: Any
-    ) -> list[sa.RowMapping]:
-        """Return the next dropped documents, each with its `place` in the order, and last action.
+    def removal_places(
+        self, after: tuple[float, int] | None, limit: int, *, order: str, **bounds: Any
+    ) -> list[tuple[float, int]]:
+        """Return the places of the next dropped documents: the value ordered by, and the number.
 
-        `after` is a place with the number of its document.
+        `after` is such a place.
         """
         number = documents.c.number
-        place = {
+        value = {
             "doubt": documents.c.similarity,
             "newest": -documents.c.at,
             "cluster": documents.c.kept_number,
         }[order]
-        query = sa.select(documents, place.label("place"), _LAST_ACTION.label("last_action"))
-        query = query.where(*_removal_bounds(**bounds))
+        query = sa.select(value, number).where(*_removal_bounds(**bounds))
         if after is not None:
             query = query.where(
-                sa.or_(place > after[0], sa.and_(place == after[0], number > after[1]))
+                sa.or_(value > after[0], sa.and_(value == after[0], number > after[1]))
             )
-        query = query.order_by(place, number).limit(_TEXTS)
-        return self.sound(self.connection.execute(query).mappings())
+        query = query.order_by(value, number).limit(limit)
+        return [(row[0], row[1]) for row in self.connection.execute(query)]
+
+    def by_numbers(self, numbers: Collection[int]) -> dict[int, sa.RowMapping]:
+        """Return the existing documents with these numbers, with texts and their last action."""
+        query = documents_with_texts.add_columns(_LAST_ACTION.label("last_action"))
+        query = query.where(self.is_one_of(documents.c.number))
+        rows = self.sound(self.run(query, list(numbers)).mappings())
+        return {row["number"]: row for row in rows}
 
     def count_removals(self, *, order: str, **bounds: Any) -> int:  # noqa: ARG002
         """Return how many documents `removals` has in all."""

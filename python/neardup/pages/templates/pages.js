@@ -13,6 +13,10 @@
     time.title = time.textContent;
     time.textContent = local.format(new Date(time.dateTime));
   }
+  // So do the days of a filter.
+  for (const zone of document.querySelectorAll('input[name="zone"]')) {
+    zone.value = local.resolvedOptions().timeZone;
+  }
 
   // Passages: the other side comes to the height of the one that was followed.
   const runs = [...document.querySelectorAll("a.copy")];
@@ -42,12 +46,21 @@
     if (event.key === "Escape") for (const run of runs) run.classList.remove("now");
   });
 
-  // One letter decides, where nothing is being typed.
+  // One letter decides, where nothing is being typed; held down, it must not decide the next one.
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
     const button = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
     if (button) button.click();
   });
+  // The second click of two would undo the undoing.
+  for (const form of document.querySelectorAll('form[action="/removals/decide"]')) {
+    let isSent = false;
+    form.addEventListener("submit", (event) => {
+      if (isSent) event.preventDefault();
+      isSent = true;
+    });
+    window.addEventListener("pageshow", () => { isSent = false; });
+  }
   const all = document.getElementById("choose-all");
   if (all) {
     const boxes = [...document.querySelectorAll('input[form="chosen"][type="checkbox"]')];

@@ -74,6 +74,7 @@ async def _show(request: Request, id: str) -> Response:
         said=flash(request),
         back=document_link(id),
         last_action=explanation.events[-1].action if explanation.events else "",
+        last_event=explanation.events[-1].number if explanation.events else "",
         dropped=explanation.dropped[:MOST_DROPPED],
         dropped_count=len(explanation.dropped),
         events=[_happened(words, event) for event in explanation.events],

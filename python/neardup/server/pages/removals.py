@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from neardup.base.validation import check_zone
 from neardup.compare import compare
-from neardup.exceptions import InputError
+from neardup.exceptions import InputError, ParameterError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
@@ -55,10 +56,20 @@ class View:
         query = request.query_params
         given = {
             name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
-            for name in ("search", "source", "since", "until", "from", "to", "state", "order")
+            for name in (
+                "search",
+                "source",
+                "since",
+                "until",
+                "zone",
+                "from",
+                "to",
+                "state",
+                "order",
+            )
         }
         for name in ("since", "until"):
-            given[name] = given[name] if _day(given[name]) else ""
+            given[name] = given[name] if _day(given[name], UTC) else ""
         for name in ("from", "to"):
             given[name] = given[name] if _share(given[name]) is not None else ""
         given["state"] = given["state"] if given["state"] in _STATES else "open"
@@ -70,13 +81,18 @@ class View:
 
     @property
     def filter(self) -> RemovalFilter:
-        """The filter; days are those of UTC, and the last one is included."""
-        given, until = self.given, _day(self.given["until"])
+        """The filter; days are those of the reader's time zone, and the last one is included."""
+        given = self.given
+        try:
+            zone = check_zone(given["zone"] or None, "zone")
+        except ParameterError:
+            zone = UTC
+        until = _day(given["until"], zone)
         lowest, highest = _share(given["from"]), _share(given["to"])
         return RemovalFilter(
             search=given["search"],
             source=given["source"],
-            since=_day(given["since"]),
+            since=_day(given["since"], zone),
             until=None if until is None else until + timedelta(days=1),
             min_similarity=0.0 if lowest is None else lowest / 100,
             max_similarity=1.0 if highest is None else highest / 100,
@@ -87,7 +103,9 @@ class View:
     @property
     def filtered(self) -> bool:
         """Whether anything but the order is asked for."""
-        return any(self.given[name] for name in self.given if name not in ("state", "order"))
+        return any(
+            self.given[name] for name in self.given if name not in ("state", "order", "zone")
+        )
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
@@ -98,11 +116,13 @@ class View:
         return path + (f"?{urlencode(values, errors='replace')}" if values else "")
 
 
-def _day(value: str) -> datetime | None:
+def _day(value: str, zone: tzinfo) -> datetime | None:
     try:
-        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC)
+        day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=zone)
     except ValueError:
         return None
+    # The day after the last one, and the first one in other zones, are no dates.
+    return day if 1 < day.year < 9999 else None
 
 
 def _share(value: str) -> float | None:
@@ -202,11 +222,15 @@ async def decide(request: Request) -> Response:
     store, form = request.app.state.store, await request.form()
     decision, back = field(form, "decision"), own_path(field(form, "back"))
     ids = [id for id in form.getlist("id") if isinstance(id, str)]
+    event = field(form, "event")
+    options: dict[str, Any] = {}
+    if decision == "undo" and event.isdecimal() and len(event) <= _DIGITS:
+        options["event"] = int(event)
     key = auth.identify(request)
     done = 0
     if decision in _DECISIONS:
-        by = None if key is None else key.name
-        done = await store.run(lambda: _decide(store.index, decision, ids, by))
+        options["by"] = None if key is None else key.name
+        done = await store.run(lambda: _decide(getattr(store.index, decision), ids, options))
     said = {"said": decision if done else "nothing", "count": str(done)}
     if done == 1:
         said["id"] = ids[0]
@@ -214,12 +238,11 @@ async def decide(request: Request) -> Response:
     return see(f"{back}{joint}{urlencode(said, errors='replace')}")
 
 
-def _decide(index: Index, decision: str, ids: Sequence[str], by: str | None) -> int:
-    decide: Callable[..., None] = getattr(index, decision)
+def _decide(decide: Callable[..., None], ids: Sequence[str], options: dict[str, Any]) -> int:
     done = 0
     for id in ids:
         try:
-            decide(id, by=by)
+            decide(id, **options)
         except InputError:
             # Somebody else was faster; the page shows the state.
             continue
