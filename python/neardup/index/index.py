@@ -681,6 +681,8 @@ class Index:
         """
         from neardup.index.removals import undo
 
+        if event is not None:
+            check_whole(event, "event", 1)
         undo(self._engine, check_string(id, "id"), _check_by(by), event)
 
     def reconsider(
