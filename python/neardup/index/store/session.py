@@ -269,8 +269,14 @@ class Session:
     def log(
         self,
         action: Literal[
-            *("removed", "expired", "freed", "reconsidered"),
-            *("kept", "confirmed", "undone", "recounted"),
+            "removed",
+            "expired",
+            "freed",
+            "reconsidered",
+            "kept",
+            "confirmed",
+            "undone",
+            "recounted",
         ],
         happened: Sequence[tuple[int | None, str | None, dict[str, Any]]],
     ) -> None:

@@ -95,7 +95,9 @@ async def _found(
 
 def _ask(index: Index, given: dict[str, str]) -> dict[str, Any]:
     """Return the matches, the first one beside the text, and near misses up to three in all."""
-    matches, near, sides = [], [], None
+    matches: list[dict[str, Any]] = []
+    near: list[dict[str, Any]] = []
+    sides = None
     for match in index.query(
         given["text"], title=given["title"] or None, within=given["within"] or None
     ):
