@@ -62,7 +62,11 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     }
     _table(document, [(words(key), value) for key, value in facts.items() if value])
     document.add_paragraph(words("caution"))
-    names = [f"{n} {source.title or source.id}" for n, source in enumerate(report.sources, 1)]
+    names = [
+        " · ".join(filter(None, (source.title or source.id, source.author, source.year, source.journal)))
+        for source in report.sources
+    ]
+    names = [f"{number} {name}" for number, name in enumerate(names, 1)]
     if names:
         document.add_heading(words("sources"), 1)
         shares = [words.percent(source.rate) for source in report.sources]
