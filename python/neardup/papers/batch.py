@@ -146,7 +146,9 @@ def check_files(
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
-            texts = [(ids[path], names[path], path, read.text) for path, read, _ in readings if read]
+            texts = [
+                (ids[path], names[path], path, read.text) for path, read, _ in readings if read
+            ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
         checking = Checking(

@@ -62,11 +62,10 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     }
     _table(document, [(words(key), value) for key, value in facts.items() if value])
     document.add_paragraph(words("caution"))
-    names = [
-        " · ".join(filter(None, (source.title or source.id, source.author, source.year, source.journal)))
-        for source in report.sources
-    ]
-    names = [f"{number} {name}" for number, name in enumerate(names, 1)]
+    names = []
+    for number, source in enumerate(report.sources, 1):
+        described = (source.title or source.id, source.author, source.year, source.journal)
+        names.append(f"{number} " + " · ".join(filter(None, described)))
     if names:
         document.add_heading(words("sources"), 1)
         shares = [words.percent(source.rate) for source in report.sources]
