@@ -243,6 +243,12 @@ class TestManyPapers:
         assert len(self.rows(run("check", paper, *LIBRARY, "-o", output))) == 1
         assert {"out/anna.html", "out/index.html"} <= set(files())
 
+    def test_a_missing_folder(self, run, files):
+        before = files()
+        result = run("check", "nowhere", *LIBRARY, "-o", "out", code=2)
+        assert "nowhere: no such file" in result.err
+        assert files() == before
+
     @pytest.mark.parametrize("among", [(), ("--among",)])
     def test_papers_that_cannot_be_checked(self, run, files, among):
         write({"papers/empty.txt": ""})
@@ -351,6 +357,12 @@ class TestTheCover:
         page = Path("r.html").read_text("utf-8")
         assert "&lt;b&gt;县志" in page
         assert "<b>" not in page
+        note = "--metadata: books.csv lists no source"
+        assert note not in run(*ANNA, "--metadata", "books.csv").err
+        write({"books.csv": "id,title\nnowhere.txt,a\n"})
+        assert note in run(*ANNA, "--metadata", "books.csv").err
+        run(*ALL, "--metadata", "books.csv", "-o", "out")
+        assert note in Path("out/index.html").read_text("utf-8")
         write({"books.csv": "title\na\n"})
         assert "id is required" in run(*ANNA, "--metadata", "books.csv", code=2).err
 

@@ -57,7 +57,9 @@ class TestAgainstWhat:
         checked = list(check_files([class_], "library", among=True, workers=1))
         assert rates(checked)["ben.txt"] == round(120 / 210, 3)
         ben = checked[1].report
-        assert {source.id for source in ben.sources} == {"a.txt", "./papers/anna.txt"}
+        named = {source.id: source.title for source in ben.sources}
+        assert named == {"a.txt": None, "./papers/anna.txt": "anna.txt"}
+        assert ben.notes == ()
         assert (ben.library, ben.library_documents) == ("library + papers", 3)
 
     @pytest.mark.usefixtures("class_")
@@ -71,6 +73,11 @@ class TestAgainstWhat:
         ):
             (result,) = check_files([paper], library, among=True)
             assert (result.report.rates.total, result.report.sources) == (0, ())
+
+    def test_own_file_in_the_library_is_noted(self, class_):
+        for result in check_files([class_], class_, among=True):
+            assert [note for note in result.report.notes if "own file" in note]
+            assert "./" + result.paper not in {source.id for source in result.report.sources}
 
     def test_a_copy_under_another_name_is_another_paper(self, class_, make):
         make("papers/zoe.txt", Path("papers/anna.txt").read_text("utf-8"))

@@ -292,6 +292,8 @@ def test_the_printed_report_has_the_passages_and_their_sources(visit, name, tmp_
             assert squeezed(source) in text
             assert squeezed(report.text[piece.begin : piece.end]) in text
     # Neither the panel nor what only a screen can do; lists are unfolded.
+    page.emulate_media(media="print")
+    assert page.locator("button").filter(visible=True).count() == 0
     assert "上一处" not in text
     assert "Previous" not in text
     assert ("[1]林某某" in text) == (name == "zh")

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+from dataclasses import replace
 
 import docx
 import pytest
@@ -71,6 +72,14 @@ def test_the_paper_with_a_comment_on_each_passage(name):
         assert f"{passage.characters:,}" in text
         copied = report.text[passage.begin : passage.end]
         assert "".join(copied.split()) == "".join(texts[key].split())
+
+
+def test_author_year_and_journal_of_a_source():
+    report = reports.small_zh()
+    named = replace(report.sources[0], title="渡口志", author="林岚", journal="县志")
+    document = opened(replace(report, sources=(named, *report.sources[1:])))
+    assert document.tables[1].rows[0].cells[0].text == "1 渡口志 · 林岚 · 县志"
+    assert any("渡口志 · 林岚 · 县志" in comment.text for comment in document.comments)
 
 
 def test_copied_text_is_highlighted_and_no_other():

@@ -262,8 +262,8 @@ def run(
             checked, report = plain, plain.report
             if report is not None:
                 cover = covers[plain.paper].over(report.cover)
-                sources = _described(report, table)
-                report = replace(report, cover=cover, thresholds=thresholds, sources=sources)
+                described = _described(report, table)
+                report = replace(report, cover=cover, thresholds=thresholds, sources=described)
                 checked = replace(plain, report=report)
             if folder is not None:
                 folder.write(checked)
@@ -277,9 +277,12 @@ def run(
         unused = set(without) - {left for report in done for left in report.without_sources}
         if done and unused:
             ids = ", ".join(sorted(unused))
-            note = Message("--without-source: no paper has such a source: {ids}", ids=ids)
-            notes.append(note)
-            watch.note(note)
+            notes.append(Message("--without-source: no paper has such a source: {ids}", ids=ids))
+            watch.note(notes[-1])
+        sources = [source for report in done for source in report.sources]
+        if table and sources and not any(table.record(source.id) for source in sources):
+            notes.append(Message("--metadata: {file} lists no source", file=options["metadata"]))
+            watch.note(notes[-1])
         page = None if folder is None else folder.finish(notes)
         if page is not None:
             watch.note(Message("reports of all papers: {file}", file=str(page)))
@@ -421,7 +424,8 @@ def _check_outputs(
                     file=path,
                 )
             )
-        if not several and option == "-o" and not named:
+        # Of a paper that is missing the reader says so.
+        if not several and option == "-o" and not named and os.path.exists(papers[0]):
             raise ParameterError(
                 Message(
                     "-o must end in .html, .pdf or .docx for one paper. Got {file} instead. End "

@@ -146,10 +146,14 @@ def check_files(
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
-            texts = [(ids[path], path, read.text) for path, read, _ in readings if read]
+            texts = [
+                (ids[path], names[path], path, read.text) for path, read, _ in readings if read
+            ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
-        checking = Checking(joint, excluded, least, limits, workers, ignore_brackets, without)
+        checking = Checking(
+            joint, excluded, least, limits, workers, ignore_brackets, without, among=among
+        )
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:

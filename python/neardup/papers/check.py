@@ -263,6 +263,7 @@ class Checking:
     workers: int
     ignore_brackets: bool = False
     without_sources: frozenset[str] = frozenset()
+    among: bool = False
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
         """Compare one paper with the library, except the documents at the `skip` positions."""
@@ -301,7 +302,8 @@ class Checking:
                     code="empty_library",
                 )
             )
-        if skipped:
+        # A paper among others is always skipped once, which is no news.
+        if len(skipped) > self.among:
             notes.append(Message("The paper's own file is in the library and was left out."))
         if left_out:
             notes.append(

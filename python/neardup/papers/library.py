@@ -365,13 +365,13 @@ def joined(libraries: Sequence[Library]) -> Library:
     return libraries[0] if len(libraries) == 1 else _Several(libraries)
 
 
-def library_of(papers: Sequence[tuple[str, str | None, str]], workers: int) -> Library:
-    """Return the library of papers: of the id, the file, if there is one, and the text of each."""
+def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int) -> Library:
+    """Return the library of papers: of the id, name, file, if there is one, and text of each."""
     import pyarrow as pa
 
     library = _Texts("papers", workers)
-    ids, files, texts = zip(*papers, strict=True) if papers else ((), (), ())
-    library._add(pa.array(texts, pa.large_string()), ids, [None] * len(papers), files)
+    ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
+    library._add(pa.array(texts, pa.large_string()), ids, names, files)
     library._file()
     return library
 

@@ -62,7 +62,10 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
     }
     _table(document, [(words(key), value) for key, value in facts.items() if value])
     document.add_paragraph(words("caution"))
-    names = [f"{n} {source.title or source.id}" for n, source in enumerate(report.sources, 1)]
+    names = []
+    for number, source in enumerate(report.sources, 1):
+        described = (source.title or source.id, source.author, source.year, source.journal)
+        names.append(f"{number} " + " · ".join(filter(None, described)))
     if names:
         document.add_heading(words("sources"), 1)
         shares = [words.percent(source.rate) for source in report.sources]

@@ -85,7 +85,8 @@ def check_paper(
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
-    return Checking(both, (), least, ReportLimits(), workers).report(paper, label, skip)
+    checking = Checking(both, (), least, ReportLimits(), workers, among=others is not None)
+    return checking.report(paper, label, skip)
 
 
 class _Shared(Library):

@@ -291,7 +291,7 @@ class Jobs:
                 detail = Message("The papers must have at most {most:,} characters.", most=most)
                 raise ProblemError("Paper too large", detail, "file")
         # No file of the library has such an id.
-        texts = [(f"./{label}", None, paper.text) for label, paper, _ in readings if paper]
+        texts = [(f"./{label}", label, None, paper.text) for label, paper, _ in readings if paper]
         others = library_of(texts, settings.workers) if job.among and several else None
         checked: list[Checked] = []
         rates: Rates | None = None
