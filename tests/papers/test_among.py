@@ -197,7 +197,7 @@ class TestTable:
         assert (header[0], header[4]) == ("File", "Total")
         assert [row[0] for row in rows] == ["'=1+1.txt", "b.txt", "p/empty.txt"]
         assert rows[0][4] == "100.00%"
-        assert rows[0][7] == "p/b.txt"
+        assert rows[0][7] == "b.txt"
         assert rows[2][-1].startswith("Must have letters")
 
     @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "＝", "\t=", "\r="])
