@@ -81,8 +81,8 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
         for run in paragraph.runs:
             piece = written.add_run(_text(report.text[run.begin : run.end].strip("\r\n")))
             if run.passages:
-                source = report.passages[run.passages[0]].source
-                colour = _COLOURS[source % len(_COLOURS)] if run.repeated else _GREY
+                number = report.passages[run.passages[0]].source
+                colour = _COLOURS[number % len(_COLOURS)] if run.repeated else _GREY
                 piece.font.highlight_color = colour
             first |= dict.fromkeys(run.first, piece)
             last |= dict.fromkeys(run.last, piece)
