@@ -296,6 +296,12 @@ class TestRemovals:
         rows = client.get("/decisions.json").json()
         assert [row["action"] for row in rows] == ["undone", "confirmed"]
 
+    def test_of_several_the_page_offers_no_undo_of_one(self, client):
+        """The first one is kept already: what was decided is not it."""
+        page = decide(client, "confirm", "a/1", "a/2")
+        assert "Confirmed: 1." in page
+        assert 'value="undo"' not in page
+
     @pytest.mark.parametrize("decision", ["", "remove", "__class__", "expire"])
     def test_what_is_no_decision(self, client, decision):
         assert "Nothing was changed" in decide(client, decision, "a/2")

@@ -232,7 +232,7 @@ async def decide(request: Request) -> Response:
         options["by"] = None if key is None else key.name
         done = await store.run(lambda: _decide(getattr(store.index, decision), ids, options))
     said = {"said": decision if done else "nothing", "count": str(done)}
-    if done == 1:
+    if done == len(ids) == 1:
         said["id"] = ids[0]
     joint = "&" if "?" in back else "?"
     return see(f"{back}{joint}{urlencode(said, errors='replace')}")
