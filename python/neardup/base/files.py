@@ -1,11 +1,21 @@
-"""Small files that are read whole."""
+"""Small files that are read whole, and names of files in messages."""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(path: str) -> str:
+    """Return a path as valid Unicode on one line, for ids and messages."""
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
 def read_whole(path: str | Path) -> bytes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers, paths_of
@@ -19,7 +20,6 @@ from neardup.papers.check import Checking, check_limits, check_without, opened, 
 from neardup.papers.library import joined, library_of
 from neardup.papers.limits import ReportLimits
 from neardup.papers.report import Report
-from neardup.readers.streams import printable
 
 if TYPE_CHECKING:
     from neardup.index import Index

@@ -12,6 +12,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from neardup.base.arrays import texts_array
+from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Batch, Problem, Problems, refusal, show
@@ -21,7 +22,6 @@ from neardup.readers.streams import (
     ReopenableFile,
     StreamDamaged,
     first_invalid,
-    printable,
     short_blocks,
     whole_lines,
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import files_at, is_address, names_several_at
@@ -24,7 +25,6 @@ from neardup.readers.formats import (
     extension_of,
     known,
 )
-from neardup.readers.streams import printable
 
 _MAGIC = re.compile(r"[*?\[]")
 

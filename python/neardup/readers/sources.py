@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.base.files import printable
 from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
@@ -37,7 +38,7 @@ from neardup.readers.input_files import (
 from neardup.readers.jsonl import JsonLines
 from neardup.readers.parquet import Parquet
 from neardup.readers.source import Source
-from neardup.readers.streams import ReopenableFile, printable
+from neardup.readers.streams import ReopenableFile
 from neardup.readers.text_files import TextFiles
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ stream raises `StreamDamaged` *after* all bytes before the damage were yielded.
 
 import io
 import os
-import re
 import stat
 import sys
 import threading
@@ -22,6 +21,7 @@ from isal import isal_zlib
 
 from neardup import _core
 from neardup.base import messages
+from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.readers.addresses import is_address, opened
@@ -39,7 +39,6 @@ _COPIED = 1 << 20
 #: A block with more lines is cut into pieces of this size.
 _LINES, _SHORT_BLOCK = 1 << 16, 1 << 18
 _BOM = b"\xef\xbb\xbf"
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class StreamDamaged(Exception):
@@ -57,12 +56,6 @@ class ChangedError(InputError):
                 file=file,
             )
         )
-
-
-def printable(path: str) -> str:
-    """Return a path as valid Unicode on one line, for ids and messages."""
-    name = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
 
 
 class ReopenableFile:

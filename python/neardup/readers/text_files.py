@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from neardup.base.arrays import texts_array
+from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
@@ -15,7 +16,7 @@ from neardup.readers.files import Limits, UnreadableFileError, contents, read_re
 from neardup.readers.formats import by_name
 from neardup.readers.grouped_problems import GroupedNotes
 from neardup.readers.source import Row, Source
-from neardup.readers.streams import ChangedError, ReopenableFile, printable
+from neardup.readers.streams import ChangedError, ReopenableFile
 
 _FILES = 1024
 _CHUNK = 1 << 20

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 import zstandard
 
+from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
-from neardup.readers.streams import printable
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, said_of
-from neardup.readers.streams import printable
 
 #: Temporary files of this process that are not yet renamed or removed.
 _temporaries: set[str] = set()

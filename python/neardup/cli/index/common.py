@@ -125,7 +125,7 @@ def as_json(answer: Any) -> None:
 
 def plain(text: str) -> str:
     """Return a text on one line that no terminal takes for commands."""
-    from neardup.readers.streams import printable
+    from neardup.base.files import printable
 
     return printable(" ".join(text.split()))
 

@@ -19,11 +19,11 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from neardup.base.files import printable
 from neardup.base.messages import N_, Message
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
 from neardup.index.backends.failures import Moment, explained
 from neardup.index.schema import METADATA, SCHEMA, meta
-from neardup.readers.streams import printable
 
 #: Tables that every version of the schema has.
 _LANDMARKS = {"meta", "documents"}

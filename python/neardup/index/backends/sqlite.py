@@ -19,12 +19,12 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import OperationalError
 
+from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.database import Database, identity_of
 from neardup.index.backends.failures import Moment
-from neardup.readers.streams import printable
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
