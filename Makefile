@@ -63,7 +63,7 @@ translations: .venv/test
 docs: .venv/built
 	$(BIN)/python docs/generate_cli_reference.py
 
-# The pages of docs as a website, with the API and two pages that neardup makes, in .site/html; a warning
+# The pages of docs as a website, with the API, two pages that neardup makes and one that runs it, in .site/html; a warning
 # is an error.
 SITE := .site/source
 site: .venv/test .venv/site
@@ -71,6 +71,7 @@ site: .venv/test .venv/site
 	$(BIN)/neardup dedup examples/articles.jsonl -o - --dry-run --review $(SITE)/made/review.html --quiet
 	$(BIN)/neardup check examples/papers/paper.md --library examples/papers/library --no-date \
 	    -o $(SITE)/made/report.html --quiet
+	$(BIN)/python docs/browser/make_pages.py $(SITE)/made
 	$(BIN)/sphinx-build -W --keep-going -q -b html $(SITE) .site/html
 	cp .site/html/README.html .site/html/index.html
 

@@ -6,6 +6,7 @@ the path is taken.
 
 import shutil
 from contextlib import contextmanager
+from importlib import resources
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -34,6 +35,18 @@ def running():
         browser = playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
         yield browser
         browser.close()
+
+
+def accessibility_faults(page):
+    """Return what axe finds at fault: rule, impact, and the begins of the elements."""
+    if page.evaluate("typeof axe") == "undefined":
+        axe = resources.files("axe_playwright_python").joinpath("axe.min.js")
+        page.evaluate(axe.read_text("utf-8"))
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
+        for fault in found["violations"]
+    ]
 
 
 def unreadable(page):

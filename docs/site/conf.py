@@ -96,6 +96,13 @@ Pages that neardup makes: <a href="review.html">a review of what was removed</a>
 <a href="report.html">a report of a paper</a>.
 """
 
+# It needs more than a Python to be made.
+if (HERE / "made" / "try.html").exists():
+    CONTENTS += """
+<a href="try.html">The engine in your browser</a> compares two texts and cleans a small file, and
+sends nothing.
+"""
+
 _LINK = re.compile(r"\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 

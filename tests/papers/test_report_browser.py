@@ -7,11 +7,10 @@ import re
 from dataclasses import replace
 from functools import cache
 from html import escape
-from importlib import resources
 
 import pypdfium2 as pdfium
 import pytest
-from tests.browser import Tabs, running, unreadable
+from tests.browser import Tabs, accessibility_faults, running, unreadable
 from tests.index.written import letters
 from tests.papers import reports
 
@@ -248,13 +247,11 @@ def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
     written.finish()
     page = visit("", 1280)
     page.goto((tmp_path / "index.html").as_uri())
-    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-    page.evaluate(axe)
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert unreadable(page) == []
-        assert page.evaluate("axe.run(document).then((result) => result.violations)") == []
+        assert accessibility_faults(page) == []
     cell = page.locator(".matrix tbody tr").nth(3).locator("a").nth(5)
     paper = page.locator(".matrix tbody tr").nth(3).locator("th bdi").inner_text()
     cell.focus()
@@ -550,7 +547,6 @@ def test_text_that_is_set_aside_has_the_colour_of_what_is_left(visit):
 
 
 def test_the_keyboard_sets_aside_and_the_page_is_accessible(visit):
-    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     page = visit(reports.small_zh(thresholds=THRESHOLDS).to_html(language="en"))
     page.locator("tr[data-source='2'] button").focus()
     page.keyboard.press("Enter")
@@ -570,14 +566,12 @@ def test_the_keyboard_sets_aside_and_the_page_is_accessible(visit):
     page.keyboard.press("Enter")
     assert page.locator("button[data-aside=p3]").all_inner_texts() == ["Count again"] * 3
     assert page.locator("#changed input[data-key=s2]").input_value() == "mine"
-    page.evaluate(axe)
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         for form in ("short", "full"):
             page.keyboard.press("Escape")
             page.locator(f"button[data-view={form}]").click()
-            found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-            assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found["violations"]] == []
+            assert accessibility_faults(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert unreadable(page) == []
     page.locator("#changed button[data-aside=s2]").focus()

@@ -4,15 +4,13 @@ Each test also asserts what holds for all of them: no error on the console, no d
 request to another place, and nothing wider than the window.
 """
 
-from importlib import resources
-
 import pypdfium2 as pdfium
 import pytest
 
 import neardup
 from neardup.index import RemovalFilter
 from neardup.server.security.keys import create_key
-from tests.browser import Tabs, running, unreadable
+from tests.browser import Tabs, accessibility_faults, running, unreadable
 
 from .conftest import BRIDGE, FERRY, run_service
 
@@ -137,11 +135,6 @@ def tab_to(page, wanted, most=60):
     raise AssertionError(f"Tab does not lead to {wanted}")
 
 
-@pytest.fixture(scope="module")
-def axe():
-    return resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-
-
 def check_consistent(page, language):
     """What holds for every page, in each language and at each width."""
     assert page.evaluate("document.documentElement.lang").startswith(language)
@@ -150,17 +143,11 @@ def check_consistent(page, language):
     assert unreadable(page) == []
 
 
-def check_accessible(page, axe):
+def check_accessible(page):
     """Assert that the page has no fault on a desk or on a phone; it is a phone's afterwards."""
-    page.evaluate(axe)
     for width in (DESK, PHONE):
         page.set_viewport_size({"width": width, "height": 800})
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        faults = [
-            (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
-            for fault in found["violations"]
-        ]
-        assert faults == [], f"at a width of {width}"
+        assert accessibility_faults(page) == [], f"at a width of {width}"
 
 
 def check_print(page, path):
@@ -176,7 +163,7 @@ def check_print(page, path):
 
 
 @pytest.mark.parametrize("name", [*PAGES, *ANSWERS])
-def test_every_page(visit, axe, name, tmp_path):
+def test_every_page(visit, name, tmp_path):
     """Each page and each answer: both languages, a phone and a desk, axe, print."""
     if name in PAGES:
         page = visit(PAGES[name], language="zh", width=PHONE)
@@ -193,7 +180,7 @@ def test_every_page(visit, axe, name, tmp_path):
     check_consistent(page, "en")
     printed = check_print(page, tmp_path / "page.pdf")
     assert page.locator("h1").inner_text() in printed or name == "hostile"
-    check_accessible(page, axe)
+    check_accessible(page)
     check_consistent(page, "en")
     page.locator(switch).click()
     page.wait_for_selector("html[lang^=zh]")
@@ -278,7 +265,7 @@ def test_ask_and_add_by_keyboard(visit):
     assert page.locator("h1").inner_text() == "冷库扩建"
 
 
-def test_a_paper_by_keyboard(visit, axe):
+def test_a_paper_by_keyboard(visit):
     page = visit("/check")
     tab_to(page, "file")
     paper = ("本文讨论图书馆。\n" + NOTICE + "\n" + FERRY).encode()
@@ -289,13 +276,13 @@ def test_a_paper_by_keyboard(visit, axe):
     page.keyboard.press("Enter")
     page.wait_for_selector("#result")
     assert page.locator(".figure").first.inner_text() not in ("0%", "")
-    check_accessible(page, axe)
+    check_accessible(page)
     page.get_by_role("link", name="Open the report").press("Enter")
     page.wait_for_url("**/report?language=en")
     assert "论文.txt" in page.locator("h1").inner_text()
 
 
-def test_papers_compared_with_each_other(visit, axe):
+def test_papers_compared_with_each_other(visit):
     page = visit("/check")
     files = [
         {"name": name, "mimeType": "text/plain", "buffer": (begin + NOTICE + FERRY).encode()}
@@ -307,7 +294,7 @@ def test_papers_compared_with_each_other(visit, axe):
     tab_to(page, "Check")
     page.keyboard.press("Enter")
     page.wait_for_selector("#result")
-    check_accessible(page, axe)
+    check_accessible(page)
     check_consistent(page, "en")
     page.locator(".switch a").click()
     page.wait_for_selector("html[lang^=zh]")
@@ -441,11 +428,11 @@ def test_many_removals_are_decided_together(visit):
     assert page.locator("tr.group").count() >= 2
 
 
-def test_sign_in_by_keyboard(visit, axe, keyed_service):
+def test_sign_in_by_keyboard(visit, keyed_service):
     service, key = keyed_service
     page = visit("/removals?search=bridge", service=service, width=PHONE)
     assert "/login?next=" in page.url
-    check_accessible(page, axe)
+    check_accessible(page)
     tab_to(page, "key")
     page.keyboard.insert_text("wrong")
     page.keyboard.press("Enter")

@@ -141,6 +141,12 @@ fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Resu
     Ok(())
 }
 
+/// In a web page there are no files.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

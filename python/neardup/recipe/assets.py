@@ -8,7 +8,7 @@ import json
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message, system_words
@@ -40,6 +40,20 @@ def digest(recipe: Stages) -> str:
 def compiled(recipe: Stages) -> _core.Recipe:
     """Return the core's recipe, with its files loaded."""
     return _compiled(recipe, _states(recipe))
+
+
+def core_settings(recipe: Stages) -> dict[str, Any]:
+    """Return the settings of the first four stages as the core takes them, without files."""
+    table = dataclasses.asdict(recipe)
+    settings = {stage: table[stage] for stage in ("normalize", "segment", "weigh")}
+    segment, weigh = settings["segment"], settings["weigh"]
+    if recipe.callable_name:
+        segment["units"] = "external"
+    del segment["user_dictionary"], weigh["markers"]
+    weigh["drop_stop_words"] = weigh.pop("stop_words") != NONE
+    if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
+        weigh["idf"] = "table"
+    return {**settings, "sketch": recipe.sketch.settings()}
 
 
 def units_name(recipe: Stages) -> str:
@@ -124,40 +138,31 @@ def _last_change(recipe: Stages) -> int:
 def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
     from neardup import _core
 
-    table = dataclasses.asdict(recipe)
-    settings = {stage: dict(table[stage]) for stage in ("normalize", "segment", "weigh", "sketch")}
-    settings["sketch"] = recipe.sketch.settings()
-    segment, weigh = settings["segment"], settings["weigh"]
-    if recipe.callable_name:
-        segment["units"] = "external"
-    user_dictionary = segment.pop("user_dictionary")
-    stop_words, markers = weigh.pop("stop_words"), weigh.pop("markers")
-    weigh["drop_stop_words"] = stop_words != NONE
+    settings, weigh, segment = core_settings(recipe), recipe.weigh, recipe.segment
     idf = None
-    if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
-        idf = load_idf(weigh["idf"])
+    if settings["weigh"]["idf"] == "table":
+        idf = load_idf(weigh.idf)
         if idf.units != units_name(recipe):
             raise InputError(
                 Message(
                     "{file}: counts units of the kind '{found}', and the recipe "
                     "'{recipe}' makes '{expected}'. Count again with: neardup idf "
                     "--recipe {recipe}",
-                    file=weigh["idf"],
+                    file=weigh.idf,
                     found=idf.units,
                     recipe=recipe.name,
                     expected=units_name(recipe),
                 )
             )
-        weigh["idf"] = "table"
-    if markers in (BUNDLED, EXTENDED):
-        marker_words = _bundled_markers(markers)
+    if weigh.markers in (BUNDLED, EXTENDED):
+        marker_words = _bundled_markers(weigh.markers)
     else:
-        marker_words = [] if markers == NONE else _lines(markers)
+        marker_words = [] if weigh.markers == NONE else _lines(weigh.markers)
     return _core.Recipe(
         json.dumps(settings),
-        stop_words=None if stop_words in (NONE, BUNDLED) else _lines(stop_words),
+        stop_words=None if weigh.stop_words in (NONE, BUNDLED) else _lines(weigh.stop_words),
         markers=marker_words,
-        user_dictionary=_text(user_dictionary) if user_dictionary else None,
+        user_dictionary=_text(segment.user_dictionary) if segment.user_dictionary else None,
         idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
     )
 

@@ -22,6 +22,7 @@ for the same version of jieba-rs, which Cargo.toml pins.
 
 pub mod encoded;
 mod script;
+#[cfg_attr(target_family = "wasm", path = "no_words.rs")]
 mod words;
 
 use std::ops::Range;

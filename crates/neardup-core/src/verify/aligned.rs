@@ -19,6 +19,8 @@ The order of the two texts makes no difference. Time is O(n log n) for n units, 
 gap of x and y units; memory is at most about 8 MB besides, since xy is at most [`EXACT`]².
 */
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::units::{Units, is_number};
@@ -100,8 +102,7 @@ impl Aligned {
             ..Aligned::default()
         };
         let (a, b) = (a.as_slice(), b.as_slice());
-        // Of several alignments that are equally good, the same one is found for (b, a).
-        let is_turned = (b.len(), b) < (a.len(), a);
+        let is_turned = is_turned(a, b);
         let (a, b) = if is_turned { (b, a) } else { (a, b) };
         let end = Stretch {
             a: a.len(),
@@ -207,6 +208,34 @@ impl Aligned {
         self.differ += differ;
         self.replaced += if is_short && !is_outside { differ } else { 0 };
     }
+}
+
+/// Where two normalized texts are the same, in bytes of both, in order: the stretches that a verdict
+/// rests on.
+pub fn equal_places(a: &str, b: &str) -> Vec<[Range<usize>; 2]> {
+    let (units_a, units_b) = (Units::of(a), Units::of(b));
+    let (row_a, row_b) = (units_a.as_slice(), units_b.as_slice());
+    let is_turned = is_turned(row_a, row_b);
+    let found = if is_turned {
+        stretches(row_b, row_a)
+    } else {
+        stretches(row_a, row_b)
+    };
+    let (places_a, places_b) = (Units::places(a), Units::places(b));
+    let span = |places: &[Range<usize>], at: usize, length: usize| {
+        places[at].start..places[at + length - 1].end
+    };
+    let places = found.into_iter().map(|Stretch { a, b, length }| {
+        let (a, b) = if is_turned { (b, a) } else { (a, b) };
+        [span(&places_a, a, length), span(&places_b, b, length)]
+    });
+    places.collect()
+}
+
+/// Whether the second row comes first, so that of several alignments that are equally good, the
+/// same one is found for (b, a).
+fn is_turned(a: &[u64], b: &[u64]) -> bool {
+    (b.len(), b) < (a.len(), a)
 }
 
 /// The stretches of two rows of units, in order, without those that are too short.

@@ -40,7 +40,7 @@ mod units;
 mod verifier;
 mod weighed;
 
-pub use aligned::{Aligned, EXACT};
+pub use aligned::{Aligned, EXACT, equal_places};
 pub use containment::{Containment, Direction};
 pub use content::{Evidence, Profile, content_hashes};
 pub use measure::Measure;

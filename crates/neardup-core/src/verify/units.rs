@@ -10,6 +10,8 @@ value: `1,200` is `1200`, 十三 and *thirteen* are `13`, 二〇二三 is `2023`
 as they are written: `7.0` is not `7`, and a month is no numeral. Case matters in other words only.
 */
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::normalize::is_letter_or_digit;
@@ -75,12 +77,19 @@ impl Units {
     /// The units of a normalized text. O(n) for n characters; 8 bytes a unit.
     pub fn of(text: &str) -> Self {
         let mut row = Vec::with_capacity(text.len() / 3);
-        let letters = units(text, &mut row);
+        let letters = for_each_unit(text, |unit, _| row.push(unit));
         Units {
             row: row.into_boxed_slice(),
             letters,
             is_spaced: is_spaced(text),
         }
+    }
+
+    /// Where each unit of a normalized text is, in bytes.
+    pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        for_each_unit(text, |_, place| places.push(place));
+        places
     }
 
     /// How many there are.
@@ -117,28 +126,30 @@ impl Units {
     }
 }
 
-/// Appends the units of a normalized text, in order, and returns the number of their letters and
-/// digits. O(n) for n characters.
-fn units(text: &str, found: &mut Vec<u64>) -> usize {
+/// Calls `take` with each unit of a normalized text and its place in bytes, in order; returns the
+/// number of letters and digits. O(n) for n characters.
+fn for_each_unit(text: &str, mut take: impl FnMut(u64, Range<usize>)) -> usize {
     let mut value = String::new();
     let mut letters = 0;
     let letters_of = |text: &str| text.chars().filter(|&c| is_letter_or_digit(c)).count();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
+        let begin = text.len() - rest.len();
+        let mut take = |unit, length| take(unit, begin..begin + length);
         let length = if begins_number(c) {
             let length = read_number(rest, &mut value);
-            found.push(number(&value));
+            take(number(&value), length);
             letters += letters_of(&rest[..length]);
             length
         } else if is_of_word(c) {
             let length = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
-            found.push(word(&rest[..length]));
+            take(word(&rest[..length]), length);
             letters += letters_of(&rest[..length]);
             length
         } else {
             let length = c.len_utf8();
             if is_letter_or_digit(c) {
-                found.push(xxh3_64(&rest.as_bytes()[..length]) & !NUMBER);
+                take(xxh3_64(&rest.as_bytes()[..length]) & !NUMBER, length);
                 letters += 1;
             }
             length

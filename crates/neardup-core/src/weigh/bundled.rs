@@ -15,7 +15,6 @@ use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
 use hashbrown::HashTable;
-use jieba_rs::TfIdf;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::improved::fixed_point;
@@ -72,7 +71,7 @@ impl Bundled {
             pending: String::new(),
         };
         // Writing into the reader cannot fail; `get` detects words that it could not parse.
-        let _ = write!(reader, "{:?}", TfIdf::default());
+        let _ = write!(reader, "{:?}", table());
         let mut values: Vec<u32> = reader.table.iter().map(|entry| entry.idf).collect();
         let middle = values.len().saturating_sub(1) / 2;
         let median = match values.is_empty() {
@@ -86,6 +85,15 @@ impl Bundled {
         }
     }
 }
+
+#[cfg(not(target_family = "wasm"))]
+fn table() -> impl fmt::Debug {
+    jieba_rs::TfIdf::default()
+}
+
+/// A web page has no table, which [`Bundled::get`] refuses.
+#[cfg(target_family = "wasm")]
+fn table() -> impl fmt::Debug {}
 
 /// The word whose length byte is at `at`.
 #[inline]
@@ -141,7 +149,7 @@ impl Write for Reader {
 
 #[cfg(test)]
 mod tests {
-    use jieba_rs::{Jieba, KeywordExtract};
+    use jieba_rs::{Jieba, KeywordExtract, TfIdf};
 
     use super::*;
 
