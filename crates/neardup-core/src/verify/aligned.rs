@@ -429,6 +429,22 @@ mod tests {
         assert_eq!(of("", "").edited_share(), 0.0);
     }
 
+    #[test]
+    fn equal_places_are_cut_at_units() {
+        let (a, b) = (
+            "The ferry left at 09:30, on time.",
+            "A ferry left at 9:30 on time!",
+        );
+        for (a, b) in [(a, b), (b, a)] {
+            let cuts: Vec<_> = equal_places(a, b)
+                .into_iter()
+                .map(|[in_a, in_b]| (&a[in_a], &b[in_b]))
+                .collect();
+            let (first, last) = (("ferry left at", "ferry left at"), ("on time", "on time"));
+            assert_eq!(cuts, [first, last]);
+        }
+    }
+
     /// Equal units, and numbers that agree, differ and are replaced.
     fn counts(a: &str, b: &str) -> [usize; 4] {
         let found = of(a, b);

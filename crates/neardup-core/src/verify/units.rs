@@ -293,9 +293,7 @@ mod tests {
     }
 
     fn of(text: &str) -> Vec<u64> {
-        let mut found = Vec::new();
-        units(text, &mut found);
-        found
+        Units::of(text).as_slice().to_vec()
     }
 
     #[test]
