@@ -142,9 +142,7 @@ pairs that were read, so the error is .1 or .2:
 
 {table(["collection", "content, the default", "resemblance ≥ .55"], wrong)}
 
-In each collection `general` reports the smaller share of other events. On English copies with
-few edits it finds less than resemblance does, which ignores numbers (section 2). Of the
-pairs just below the bound, with a content from .35 on, {near} are one text used twice.
+Of the pairs just below the bound, with a content from .35 on, {near} are one text used twice.
 """
 
 
@@ -166,7 +164,7 @@ def limits(edited):
   touched, {at[0.15]:.2f} at 15 % and {at[0.2]:.2f} at 20 %.
 - **Edited English.** Recall on copies is {recalls("general")}; `minhash` has
   {recalls("minhash")}. In a short item one number that an edit changed is a large part of its
-  numbers (section 2). `--recipe minhash` finds these, and reports more texts from one template.
+  numbers (section 2). `--recipe minhash` also reports more texts from one template.
 - **Templates with other names.** Two texts from one template whose names differ and whose
   numbers agree are called duplicates: the dividend notices of two companies, a rule that one city
   adopted from another (sections 5 and 6).

@@ -116,7 +116,6 @@ def page(found):
         for name in _ENGLISH
     ]
     missed = found["english"][USUAL]
-    lost = tallies["general", RATES[-1]].scores.recall
     return f"""\
 ## 2. Edited copies at each rate
 
@@ -138,9 +137,7 @@ they count as wrong.
 
 {table(heading(_ENGLISH_RATES), english)}
 
-Edits scattered over a text cut many shingles each: at 30 % `general` finds {percent(lost)} of
-the Chinese copies. Chinese copies are found down to a content of .45, where resemblance at .55
-finds far fewer. In English, {missed["by numbers"]} of the {missed["missed"]} copies that
+In English, {missed["by numbers"]} of the {missed["missed"]} copies that
 `general` misses at {percent(USUAL)} are refused for their numbers alone, which edits have changed
 or dropped; `minhash` and `characters` do not look at numbers.
 """
@@ -224,9 +221,8 @@ Precision / recall:
 
 {said}
 
-Shingle finds nearly all re-posts even by a sample of eight shingles. `improved` takes longer than
-traditional SimHash since it reads the texts twice, first for the document frequencies of the
-collection, and weighs each word. Most false pairs of `improved` are articles on one subject among
+`improved` reads the texts twice, first for the document frequencies of the collection. Most false
+pairs of `improved` are articles on one subject among
 the distractors: a frequent noun that is in the title decides all bits. Traditional
 SimHash with stop words calls texts similar that share little else.
 

@@ -196,8 +196,7 @@ def slowness(row):
 HEAD = """# Benchmarks: neardup and its peers
 
 Made by `make bench` from `benchmarks/results/`, which has every run; do not edit. `python
-benchmarks/run.py --list` names the cases, and `python benchmarks/run.py NAME ...` measures some.
-No speed stands without recall and precision against an exact truth, and the peak memory."""
+benchmarks/run.py --list` names the cases, and `python benchmarks/run.py NAME ...` measures some."""
 
 PLOTS = """![Seconds against documents](../benchmarks/results/growth_time.svg)
 
@@ -205,26 +204,23 @@ PLOTS = """![Seconds against documents](../benchmarks/results/growth_time.svg)
 
 HOW = """## How it is measured
 
-- Each engine runs in an environment and a process of its own, on one machine, in turn with the
-  others. The tables have the median and the range. The work is timed; importing a library, loading
-  a dictionary and reading the input are not, except where a title says *file to file*. neardup then
-  runs as a command, so starting Python is in its time. *Before the work* is the memory at that
-  point.
-- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of the
-  largest process; of engines that work in several it is that of all, what they share counted once.
+- Each engine runs in a process of its own, on one machine, in turn with the others. The tables have
+  the median and the range. Importing a library, loading a dictionary and reading the input are not
+  timed, except where a title says *file to file*. neardup then runs as a command, so starting
+  Python is in its time. *Before the work* is the memory at that point.
+- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of
+  the process, or of all processes of an engine that works in several, what they share counted once.
 - Inputs are made with fixed seeds. Those of news need corpora that are no part of the repository.
 - All was run on {2}.
 - **Short documents** are clauses of 5 to 16 characters of 210 MB of Chinese news, laws and
-  bulletins, drawn at random and put together to 80 characters or a little more. What is inside a
-  clause recurs as the collection grows; what stands where two meet is new. Every tenth document is
-  a copy of an earlier one: as it is, with one to four characters replaced, with a clause replaced,
-  added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by character
-  5-shingles.
+  bulletins, drawn at random and put together to 80 characters or a little more. Every tenth
+  document is a copy of an earlier one: as it is, with one to four characters replaced, with a
+  clause replaced, added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by
+  character 5-shingles.
 - **The truth** is an exact join, or for the larger sizes the exact resemblance of all pairs that
   can reach .8, which is checked against the join at 10,000 documents. **Recall** of removals: the
   share of similar pairs of which not both were kept. **Precision**: the share of removed documents
-  that resemble a kept one. So it does not matter which of two stays, but a chain A~B~C that drops
-  C for a B that is not there counts as lost. An engine of neardup, or one that claims to be exact,
+  that resemble a kept one. An engine of neardup, or one that claims to be exact,
   whose answer is wrong has no time.
 - **Limits**: {0:g} s and {1:g} GB a run. What the times at two smaller sizes, drawn on as a line,
   show to be too slow by a quarter was not run.
@@ -237,5 +233,5 @@ HOW = """## How it is measured
   words of Chinese are clauses to them. datatrove has 16 buckets of 12, the best of five plans.
   Spark MLlib joins by 3 hash tables, exact distances on 2^20 hashed features. simhash-pybind and
   FAISS search the same 64-bit fingerprints within 8 bits, the distance with the best F1.
-  data-juicer and text-dedup are installed without what their method does not use. cppjieba is
-  measured through its Python binding, which spends most of its time handing words to Python."""
+  cppjieba is measured through its Python binding, which spends most of its time handing words to
+  Python."""
