@@ -210,11 +210,11 @@ def page_published(found):
 
 Zhang and He (2020) report a precision of .953 and a recall of .940 for `improved`, better and
 faster than traditional SimHash and than Shingle, which is last. They name no distance; here it is
-3 of 64 bits. They count documents by topic: the truly similar ones among all that are reported as
-similar, over the 500 documents of each topic, then averaged. They do not say how their similar
-documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3 (section 2);
-re-posts do: the same article with a line added at the head, the tail or both, 1.6 % of the text
-on average, 7 % of the copies unchanged. So `neardup evaluate published` makes re-posts by default.
+3 of 64 bits. They count [documents by topic](guide/evaluate.md#documents), and do not say how
+their similar documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3
+(section 2); re-posts do: the same article with a line added at the head, the tail or both, 1.6 % of
+the text on average, 7 % of the copies unchanged. So `neardup evaluate published` makes re-posts by
+default.
 Precision / recall:
 
 {table(heading, rows)}
