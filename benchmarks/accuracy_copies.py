@@ -116,7 +116,6 @@ def page(found):
         for name in _ENGLISH
     ]
     missed = found["english"][USUAL]
-    lost = tallies["general", RATES[-1]].scores.recall
     return f"""\
 ## 2. Edited copies at each rate
 
@@ -138,9 +137,7 @@ they count as wrong.
 
 {table(heading(_ENGLISH_RATES), english)}
 
-Edits scattered over a text cut many shingles each: at 30 % `general` finds {percent(lost)} of
-the Chinese copies. Chinese copies are found down to a content of .45, where resemblance at .55
-finds far fewer. In English, {missed["by numbers"]} of the {missed["missed"]} copies that
+In English, {missed["by numbers"]} of the {missed["missed"]} copies that
 `general` misses at {percent(USUAL)} are refused for their numbers alone, which edits have changed
 or dropped; `minhash` and `characters` do not look at numbers.
 """
@@ -213,20 +210,19 @@ def page_published(found):
 
 Zhang and He (2020) report a precision of .953 and a recall of .940 for `improved`, better and
 faster than traditional SimHash and than Shingle, which is last. They name no distance; here it is
-3 of 64 bits. They count documents by topic: the truly similar ones among all that are reported as
-similar, over the 500 documents of each topic, then averaged. They do not say how their similar
-documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3 (section 2);
-re-posts do: the same article with a line added at the head, the tail or both, 1.6 % of the text
-on average, 7 % of the copies unchanged. So `neardup evaluate published` makes re-posts by default.
+3 of 64 bits. They count [documents by topic](guide/evaluate.md#documents), and do not say how
+their similar documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3
+(section 2); re-posts do: the same article with a line added at the head, the tail or both, 1.6 % of
+the text on average, 7 % of the copies unchanged. So `neardup evaluate published` makes re-posts by
+default.
 Precision / recall:
 
 {table(heading, rows)}
 
 {said}
 
-Shingle finds nearly all re-posts even by a sample of eight shingles. `improved` takes longer than
-traditional SimHash since it reads the texts twice, first for the document frequencies of the
-collection, and weighs each word. Most false pairs of `improved` are articles on one subject among
+`improved` reads the texts twice, first for the document frequencies of the collection. Most false
+pairs of `improved` are articles on one subject among
 the distractors: a frequent noun that is in the title decides all bits. Traditional
 SimHash with stop words calls texts similar that share little else.
 

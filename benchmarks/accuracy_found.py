@@ -55,8 +55,7 @@ events each day. Pairs of different days that are called duplicates:
 {_read([reported, rejected])}
 
 What content still reports wrongly comes once a year or in a small series, with fewer than five
-texts from one template. Five texts are needed to recognize a template, and often no number
-differs.
+texts from one template, and often no number differs.
 {_share(reported, OTHER)} of what it reports is another event. For comparison, resemblance at
 .55 reports {len(counts[1][1]):,} pairs; of the pairs among them that content
 rejects, {_share(rejected, OTHER)} are other events.

@@ -38,24 +38,6 @@ MEASURES = {
 #: and what resemblance and alignment must have together, without spaces and with them.
 REACHES, NEEDED = (100, 150, 200, 300), (1.06, 1.08, 1.1, 1.12, 1.14)
 NEEDED_SPACED = (1.12, 1.14, 1.16, 1.18)
-#: F1 of the default before it went by the alignment (commit e076fb0): resemblance less 3 times the
-#: share of numbers that are replaced, measured by this script on the same pairs.
-BEFORE = {
-    "all": 0.967,
-    "Chinese": 0.966,
-    "English": 0.968,
-    "judged": 0.828,
-    "read twice": 0.975,
-    "older": 0.941,
-    "read once": 0.966,
-    "bbc_en": 1.0,
-    "chinanews": 0.988,
-    "laws": 0.667,
-    "reuters_en": 0.941,
-    "topics_zh/distractors": 1.0,
-    "webis_en": 0.831,
-    "bills_en": 0.824,
-}
 #: Pairs that people judged, and the least grade that means *same*.
 JUDGED = {"webis_en": 1, "bills_en": 3}
 TWICE = ("bbc_en", "bulletins", "chinanews", "laws", "reuters_en")
@@ -176,8 +158,7 @@ def agreement():
         its = accuracy(called[chosen], kinds[chosen] == "same")
         tp, fp, fn = its.scores.tp, its.scores.fp, its.scores.fn
         shares = [f"{its.scores.f1:.3f}", interval(its.f1)] if tp + fn else ["–", "–"]
-        before = f"{BEFORE[group]:.3f}" if group in BEFORE else "–"
-        lines.append([group, chosen.sum(), tp, fp, fn, *shares, before])
+        lines.append([group, chosen.sum(), tp, fp, fn, *shares])
     some = [one for one, is_decided in zip(evident, decided, strict=True) if is_decided]
     is_same, english, is_judged = kinds[decided] == "same", english[decided], is_judged[decided]
     names = names[decided]
@@ -207,11 +188,7 @@ Pairs of news, notices and laws, drawn over all similarities. Only the label *sa
 two texts from one template, about one event, or different ones do not. The last two rows are pairs
 of web pages (Webis) and of sections of bills that others graded. The default calls duplicates:
 
-{table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %", "F1 before"], lines)}
-
-*Before* is the default of an earlier version, which looked at numbers only, by their share: one
-replaced number took as much from a text of 800 letters as from one of 200, and the date above an
-article counted like one in it.
+{table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
 Of {(~decided).sum()} pairs of versions, which are left out, {called[~decided].mean():.0%} are
 called duplicates. With the constants of content fitted to all collections but one, and evaluated

@@ -188,16 +188,15 @@ PARALLEL = {
 }
 
 HEAD = """{documents:,} news items of {characters:.1f} million characters, with the default recipe,
-stage by stage on one core, by a bench program of the core. Beside each stage is its limit: the time
-of the operations without which there is no result, as this machine does them alone. A limit is no
-forecast. It says where time may still be found, and where there is none left. Times are processor
-times: the median of several runs, and the best one."""
+stage by stage on one core, by a bench program of the core. Beside each stage is its limit: the
+time of the operations without which there is no result, as this machine does them alone. Times are
+processor times: the median of several runs, and the best one."""
 
 THREADS = """The same documents by threads: the best wall times, and the processor time of most
 threads as a multiple of that of one. The serial share is what Amdahl's law makes of the speed-up
-(Karp and Flatt), e = (1/s - 1/p) / (1 - 1/p) for a speed-up of s with p threads; memory that all
-cores share counts in it too. The last table computes from it how long more cores would take, where
-one thread reads beside the others and one writes in the end."""
+(Karp and Flatt), e = (1/s - 1/p) / (1 - 1/p) for a speed-up of s with p threads. The last table
+computes from it how long more cores would take, where one thread reads and one writes in the
+end."""
 
 END = """Medians and minima of {runs} runs each. The stages on one core took {waiting:.2f} times
 their processor time: beyond 1, other programs held the cores, and serial shares are too large."""

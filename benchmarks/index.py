@@ -168,16 +168,15 @@ def show(result):
 
 
 TEXT = """An index in SQLite and one in PostgreSQL, with the recipe `general`, grow to a million
-news articles of 3.3 KB each; each row is one run.
+news articles of 3.3 KB each, one run each.
 
 - *The articles* are 28,473 that come again and again, each generation in a cipher of its own, so
 that nothing of two generations resembles. One in ten is followed by a copy with 2-10 % of its
 characters edited, 1 to 100,000 documents later; *found* is the share of copies that was dropped.
 - *Together* is `add_files` since the size before, 1024 documents a transaction. *One* `add` is one
-durable commit; SQLite now and then moves its log into the file, and one of them waits for that. *A
-query* looks a text up that is not there, or a copy.
-- *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes, its log
-not counted. *Memory* is that of the process that adds; a server's is not seen.
+durable commit. *A query* looks a text up that is not there, or a copy.
+- *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes. *Memory*
+is that of the process that adds, without a server's.
 - What is common is counted again as the index grows: *longest* in the second table is what this
 adds to one call.
 - Input, index and server are in the system's cache, and *64 KB made durable* is what the disk takes

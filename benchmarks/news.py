@@ -251,11 +251,8 @@ WORKS = (
         threads=2,
         limits=LIMITS,
         notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
-        "Pairs are compared with it. Removals: recall is the share of similar pairs of which not "
-        "both were kept, precision the share of removed documents that resemble a kept one. "
-        "neardup runs as a command, so its seconds include starting Python. By default it also "
-        "drops what repeats a text at a lower resemblance, and keeps what has another number; both "
-        "count against it here.",
+        "By default neardup also drops what repeats a text at a lower resemblance, and keeps what "
+        "has another number; both count against it here.",
         engines=(
             Engine(DEFAULT, PRODUCT, "dedup_file"),
             Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),

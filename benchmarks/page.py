@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import news
 import plots
 from results import RESULTS, stored
-from tables import digits, provenance, table, wrapped
+from tables import digits, machines, provenance, table, table_of, wrapped
 
 PAGE = RESULTS.parents[1] / "docs" / "benchmarks.md"
 PRODUCT = "neardup"
@@ -47,8 +47,12 @@ def write(cases):
         )
         for engine in news.ENGINES
     ]
-    parts = [HEAD, HOW.format(news.LIMITS.seconds, news.LIMITS.megabytes / 1000)]
     others = {name: stored(name) for name in cases if name not in SIZES.values()}
+    all_results = [
+        result for result in (*found.values(), *others.values()) if result and "machine" in result
+    ]
+    limits = news.LIMITS.seconds, news.LIMITS.megabytes / 1000
+    parts = [HEAD, wrapped(HOW.format(*limits, machines(all_results)))]
     works = [result for result in others.values() if result and "rows" in result]
     if growth:
         plots.draw_growth(rows, news.LIMITS.seconds, RESULTS)
@@ -56,12 +60,20 @@ def write(cases):
         parts += ["## Short documents, as they grow", finding(rows), PLOTS, size_table(rows)]
         parts += [quality_table(rows), f"*{provenance(last)}*", "### Where a peer is better"]
         parts += ["\n".join([*better(rows), *better_elsewhere(works)])]
-    parts += ["## Other works", *(cases[result["name"]].show(result) for result in works)]
+    parts += ["## Other works", *shown(works)]
     sections = ("startup", "bounded", "index", "server", "passages", "subjects", "thesis")
     for name in (*sections, "contamination", "budget"):
         if others[name]:
             parts.append(cases[name].show(others[name]))
     PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def shown(works):
+    """Return the tables; works with the same notes follow each other, and the first has them."""
+    groups = {}
+    for result in works:
+        groups.setdefault(result["notes"] or result["name"], []).append(result)
+    return [table_of(one, one is group[0]) for group in groups.values() for one in group]
 
 
 def finding(rows):
@@ -121,11 +133,13 @@ def better(rows):
     lines = []
     for size in sorted({size for row in rows for size in row.done}):
         ours = [row.done[size] for row in rows if row.ours and size in row.done]
-        for row in rows:
-            if not row.ours and size in row.done and ours:
-                cell = row.done[size]
-                if won := wins(cell, ours, ("recall", "precision")):
-                    lines.append(f"- {size:,} documents, {row.label} (F1 {f1(cell):.3f}): {won}.")
+        theirs = [
+            (f"{row.label} (F1 {f1(row.done[size]):.3f})", row.done[size])
+            for row in rows
+            if not row.ours and size in row.done and ours
+        ]
+        if told := winners(theirs, ours, ("recall", "precision")):
+            lines.append(f"- {size:,} documents. {told}.")
     ours, theirs = (next(row for row in rows if row.label == label) for label in SPARK)
     for size in sorted(set(ours.done) & set(theirs.done)):
         both = [row.done[size]["seconds"] for row in (theirs, ours)]
@@ -141,10 +155,18 @@ def better_elsewhere(results):
     for result in results:
         done = [row for row in result["rows"] if "seconds" in row]
         ours = [row for row in done if row["engine"].startswith(PRODUCT)]
-        won = [(row["engine"], wins(row, ours)) for row in done if row not in ours]
-        if told := ". ".join(f"{engine}: {what}" for engine, what in won if what):
+        theirs = [(row["engine"], row) for row in done if row not in ours]
+        if told := winners(theirs, ours):
             lines.append(f"- {result['title']}. {told}.")
     return lines
+
+
+def winners(theirs, ours, shares=()):
+    """Return in words which of the peers are better than neardup, and in what."""
+    by_win = {}
+    for label, cell in theirs:
+        by_win.setdefault(wins(cell, ours, shares), []).append(label)
+    return ". ".join(f"{'; '.join(labels)}: {won}" for won, labels in by_win.items() if won)
 
 
 def wins(cell, ours, shares=()):
@@ -155,7 +177,7 @@ def wins(cell, ours, shares=()):
         found.append(f"time, {best / mine:.1f} times as fast")
     memory = min(row["peak_mb"] for row in ours)
     if cell["peak_mb"] < memory:
-        found.append(f"memory, {cell['peak_mb']:,.0f} MB against {memory:,.0f}")
+        found.append("less memory")
     for key in shares:
         value, most = cell["quality"][key], max(row["quality"][key] for row in ours)
         if value > most:
@@ -174,8 +196,7 @@ def slowness(row):
 HEAD = """# Benchmarks: neardup and its peers
 
 Made by `make bench` from `benchmarks/results/`, which has every run; do not edit. `python
-benchmarks/run.py --list` names the cases, and `python benchmarks/run.py NAME ...` measures some.
-No speed stands without recall and precision against an exact truth, and the peak memory."""
+benchmarks/run.py --list` names the cases, and `python benchmarks/run.py NAME ...` measures some."""
 
 PLOTS = """![Seconds against documents](../benchmarks/results/growth_time.svg)
 
@@ -183,27 +204,25 @@ PLOTS = """![Seconds against documents](../benchmarks/results/growth_time.svg)
 
 HOW = """## How it is measured
 
-- Each engine runs in an environment and a process of its own, on one machine, in turn with the
-  others. The tables have the median and the range. The work is timed; importing a library, loading
-  a dictionary and reading the input are not, except where a title says *file to file*. neardup then
-  runs as a command, so starting Python is in its time. *Before the work* is the memory at that
-  point.
-- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of the
-  largest process; of engines that work in several it is that of all, what they share counted once.
+- Each engine runs in a process of its own, on one machine, in turn with the others. The tables have
+  the median and the range. Importing a library, loading a dictionary and reading the input are not
+  timed, except where a title says *file to file*. neardup then runs as a command, so starting
+  Python is in its time. *Before the work* is the memory at that point.
+- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of
+  the process, or of all processes of an engine that works in several, what they share counted once.
 - Inputs are made with fixed seeds. Those of news need corpora that are no part of the repository.
+- All was run on {2}.
 - **Short documents** are clauses of 5 to 16 characters of 210 MB of Chinese news, laws and
-  bulletins, drawn at random and put together to 80 characters or a little more. What is inside a
-  clause recurs as the collection grows; what stands where two meet is new. Every tenth document is
-  a copy of an earlier one: as it is, with one to four characters replaced, with a clause replaced,
-  added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by character
-  5-shingles.
+  bulletins, drawn at random and put together to 80 characters or a little more. Every tenth
+  document is a copy of an earlier one: as it is, with one to four characters replaced, with a
+  clause replaced, added, or cut off. Six in ten of them reach the threshold, a resemblance of .8 by
+  character 5-shingles.
 - **The truth** is an exact join, or for the larger sizes the exact resemblance of all pairs that
   can reach .8, which is checked against the join at 10,000 documents. **Recall** of removals: the
   share of similar pairs of which not both were kept. **Precision**: the share of removed documents
-  that resemble a kept one. So it does not matter which of two stays, but a chain A~B~C that drops
-  C for a B that is not there counts as lost. An engine of neardup, or one that claims to be exact,
-  whose answer is wrong has failed and has no time.
-- **Limits**: {:g} s and {:g} GB a run. What the times at two smaller sizes, drawn on as a line,
+  that resemble a kept one. An engine of neardup, or one that claims to be exact,
+  whose answer is wrong has no time.
+- **Limits**: {0:g} s and {1:g} GB a run. What the times at two smaller sizes, drawn on as a line,
   show to be too slow by a quarter was not run.
 - *Copies found* compares fingerprints of any width: every tenth text is followed by a copy with
   2-10 % of its characters edited. The cut is the largest distance within which at most one in 10^4
@@ -214,5 +233,5 @@ HOW = """## How it is measured
   words of Chinese are clauses to them. datatrove has 16 buckets of 12, the best of five plans.
   Spark MLlib joins by 3 hash tables, exact distances on 2^20 hashed features. simhash-pybind and
   FAISS search the same 64-bit fingerprints within 8 bits, the distance with the best F1.
-  data-juicer and text-dedup are installed without what their method does not use. cppjieba is
-  measured through its Python binding, which spends most of its time handing words to Python."""
+  cppjieba is measured through its Python binding, which spends most of its time handing words to
+  Python."""

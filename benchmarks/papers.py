@@ -85,8 +85,8 @@ def show_passages(result):
     ]
     text = f"""Passages planted in news and laws, 100 papers and 300 passages a kind. PlagDet, macro
     precision and recall and granularity as the PAN competitions define them (Potthast et al.,
-    COLING 2010), by the character, on both sides. Planted synonyms come from a list of 168 pairs of
-    words; real paraphrase is another thing, and is not found.
+    COLING 2010), by the character, on both sides. Planted synonyms come from a list of 168 pairs
+    of words.
 
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
 - Of one day and channel: {say_of_nothing(result["of_one_day"])}"""
@@ -433,8 +433,7 @@ def show_thesis(result):
     it copied in {runs[0]["passages"]} passages of {runs[0]["sources"]} sources, against an index of
     {result["documents"]:,} news articles and laws ({result["characters_of_library"] / 1e6:.0f}
     million characters), which is sketched once in {result["seconds_to_sketch_it"]:.1f} s; medians
-    of {len(runs)} processes, at most {memory_mb:,.0f} MB. No peer was run: the services that do
-    this are not for download."""
+    of {len(runs)} processes, at most {memory_mb:,.0f} MB."""
     return "\n\n".join(
         [wrapped(text), table(["step", "seconds"], rows), f"*{measured_on(result)}*"]
     )

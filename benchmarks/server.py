@@ -78,9 +78,8 @@ def show(result):
     same, stored = "exactly the" if result["same_as_dedup"] else "**not** the", result["stored"]
     text = f"""`neardup serve` with one process, SQLite, an index of {stored:,} news articles of
     3.3 KB; {CONNECTIONS} connections of one other process on the same two cores; a tenth of what
-    is sent are edited copies. Latency counts from the moment at which a request was due. Every
-    answer means that the document is on the disk. Afterwards the index kept {same} documents that
-    `dedup` keeps of the same ones, in the order in which the service decided them."""
+    is sent are edited copies. Latency counts from the moment at which a request was due.
+    Afterwards the index kept {same} documents that `dedup` keeps of the same ones in this order."""
     columns = ["sent", "documents/s", "p50 ms", "p99 ms", "longest", "errors", "MB before", "MB"]
     rows = [row(name, run) for name, run in result["runs"].items()]
     parts = ["## The service", wrapped(text), table(columns, rows), f"*{measured_on(result)}*"]

@@ -11,7 +11,7 @@ def table(heading, rows, text=1):
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def table_of(result):
+def table_of(result, notes=True):
     """Return a work's heading, table and notes."""
     lines = [f"### {result['title']}", ""]
     if "missing" in result:
@@ -29,7 +29,7 @@ def table_of(result):
             cells = ["–" if value is None else value for value in values]
         rows.append([row["engine"], *cells])
     lines.append(table(["engine", *(name for name, _ in columns)], rows))
-    if result["notes"]:
+    if notes and result["notes"]:
         lines += ["", wrapped(result["notes"])]
     return "\n".join([*lines, "", "*" + provenance(result) + "*"])
 
@@ -87,24 +87,27 @@ COLUMNS = (
 
 
 def provenance(result):
-    """Return a line on where a work was measured, and with what versions."""
-    versions = {}
-    for row in result["rows"]:
-        versions |= row.get("versions", {})
-    versions.pop("numpy", None)
-    with_versions = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    """Return a line on how a work was measured."""
     runs = max((len(row.get("runs", [])) for row in result["rows"]), default=0)
-    told = f"{measured_on(result)}; threads: {result['threads']}; up to {runs} runs each"
-    return f"{told}; {with_versions}" if versions else told
+    return f"{measured_on(result)}; threads: {result['threads']}; up to {runs} runs each"
 
 
 def measured_on(result):
-    """Return the date, the machine and the commit of a result."""
+    """Return the date, the processor and the commit of a result."""
     facts = result["machine"]
-    return (
-        f"{facts['date']}, {facts['processor']}, {facts['cores']} cores, {facts['memory_gb']} GB, "
-        f"{facts['system']}, Python {facts['python']}, commit {facts['commit']}"
-    )
+    return f"{facts['date']}, {facts['processor']}, commit {facts['commit']}"
+
+
+def machines(results):
+    """Return the machines of the results, and the versions of the peers."""
+    found, versions = set(), set()
+    for result in results:
+        facts = result["machine"]
+        size = f"{facts['cores']} cores, {facts['memory_gb']} GB"
+        found.add(f"{size}, {facts['system']}, Python {facts['python']}")
+        for row in result.get("rows", ()):
+            versions |= {f"{name} {version}" for name, version in row.get("versions", {}).items()}
+    return f"{'; '.join(sorted(found))}. Versions: {', '.join(sorted(versions))}"
 
 
 def percent(share):
