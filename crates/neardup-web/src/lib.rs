@@ -237,7 +237,7 @@ mod tests {
             "市图书馆周六重新开放！",
         ];
         let found = asked(&texts, dedup);
-        assert_eq!(found["decisions"], json!([null, null, [0, 1.0, true]]));
+        assert_eq!(found["decisions"], json!([null, null, [0, 1.0, false]]));
     }
 
     #[test]
