@@ -101,6 +101,8 @@ function lines(content, field) {
       throw new Error(said("not_json", { line: number(at + 1) }));
     }
     if (typeof text !== "string") throw new Error(said("no_text", { line: number(at + 1), field }));
+    // The engine takes whole characters only, as the command does.
+    if (/\p{Surrogate}/u.test(text)) throw new Error(said("damaged", { line: number(at + 1) }));
     return [{ line, at: at + 1, text }];
   });
 }

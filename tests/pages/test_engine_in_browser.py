@@ -134,6 +134,7 @@ def test_a_collection_is_cleaned_as_by_the_command(visit, root, tmp_path):
         (b'{"text": "one"}\n{"text": \n', "Line 2 is not JSON"),
         (b'{"title": "one"}\n', "Line 1 has no text"),
         (b"null\n", "Line 1"),
+        (b'{"text": "a"}\n{"text": "\\ud800"}\n', "line 2"),
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
