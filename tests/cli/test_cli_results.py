@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import LINES, A, B, records_of, table
 
 from neardup import load_recipe
+from neardup.readers.formats import known
 
 
 def test_dedup(run):
@@ -301,10 +302,13 @@ def test_leaks_between_splits(run):
 
 def test_what_a_commit_hook_runs(run):
     root = Path(__file__).parents[2]
-    entry, arguments = (
+    entry, arguments, files = (
         re.search(rf"^  {name}: (.*)$", (root / ".pre-commit-hooks.yaml").read_text(), re.M)[1]
-        for name in ("entry", "args")
+        for name in ("entry", "args", "files")
     )
+    for name in str(known()).split(" (")[0].split(", "):
+        assert all(re.search(files.strip("'"), f"a{name}{more}") for more in ("", ".gz", ".zst"))
+    assert not re.search(files.strip("'"), "a.py")
     program, *words = [*shlex.split(entry), *json.loads(arguments)]
     assert program == "neardup"
     Path("docs").mkdir()
