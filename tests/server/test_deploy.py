@@ -63,7 +63,7 @@ def test_the_services_of_compose(deploy, compose):
     assert (values["host"], values["proxy"]) == ("127.0.0.1", "127.0.0.1")
     assert services["nginx"]["network_mode"] == "service:neardup"
     assert services["neardup"]["read_only"]
-    assert "USER neardup" in (deploy / "Dockerfile").read_text("utf-8")
+    assert "USER 10001" in (deploy / "Dockerfile").read_text("utf-8")
     names = {volume.partition(":")[0] for one in services.values() for volume in one["volumes"]}
     files = {name.removeprefix("./") for name in names if name.startswith("./")}
     assert names - {f"./{name}" for name in files} == set(compose["volumes"])
