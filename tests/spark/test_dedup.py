@@ -120,8 +120,10 @@ def test_files(spark, tmp_path, monkeypatch, recipe, decide, partitions, batch_d
     assert {path.suffix for path in (tmp_path / "spark" / "kept").glob("part-*")} == {".jsonl"}
 
 
-@pytest.mark.parametrize("against_only", [False, True])
-@pytest.mark.parametrize(("recipe", "decide"), [("general", {}), ("minhash", {"threshold": 0.7})])
+@pytest.mark.parametrize(
+    ("recipe", "decide", "against_only"),
+    [("general", {}, False), ("minhash", {"threshold": 0.7}, True)],
+)
 def test_against_other_files(spark, tmp_path, monkeypatch, recipe, decide, against_only):
     monkeypatch.chdir(tmp_path)
     every = lines(9, 400)
