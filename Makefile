@@ -63,8 +63,8 @@ translations: .venv/test
 docs: .venv/built
 	$(BIN)/python docs/generate_cli_reference.py
 
-# The pages of docs as a website, with the API, two pages that neardup makes and one that runs it, in .site/html; a warning
-# is an error.
+# The pages of docs as a website, with the API, two pages that neardup makes and one that runs it, in
+# .site/html; a warning is an error.
 SITE := .site/source
 site: .venv/test .venv/site
 	rm -rf .site && mkdir .site && cp -r docs $(SITE) && mv $(SITE)/site/* $(SITE) && mkdir $(SITE)/made

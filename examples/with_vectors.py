@@ -3,8 +3,8 @@
 Usage: python with_vectors.py
 
 neardup drops what was re-posted. What is left may still be several reports of one event in
-different words; vectors of a language model can tell, at the price of a bound that has to be
-chosen. Here a bag of characters stands in for the model: put the vectors of yours in its place.
+different words. Vectors of a language model find these, but you have to choose a bound. This
+example counts characters instead of calling a model: replace `vectors` by yours.
 """
 
 from __future__ import annotations

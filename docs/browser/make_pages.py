@@ -81,15 +81,14 @@ def main():
     )
     for language, words in tomllib.loads((HERE / "words.toml").read_text("utf-8")).items():
         data = {
-            "words": json.dumps(words, ensure_ascii=False),
-            "defaults": json.dumps(defaults()),
-            "engine": base64.b64encode(gzip.compress(wasm, mtime=0)).decode(),
+            "words": Markup(json.dumps(words, ensure_ascii=False)),
+            "defaults": Markup(json.dumps(defaults())),
+            "engine": Markup(base64.b64encode(gzip.compress(wasm, mtime=0)).decode()),
         }
         # None of them has what would end the element that it is in.
-        contained = {name: Markup(text) for name, text in data.items()}
         assert all("<" not in text for text in data.values())
         text = page.render(
-            w=words, data=contained, script=Markup(script), style=Markup(style), policy=policy
+            w=words, data=data, script=Markup(script), style=Markup(style), policy=policy
         )
         name = "try.html" if language == "en" else f"try.{language}.html"
         Path(sys.argv[1], name).write_text(text, "utf-8")

@@ -17,11 +17,13 @@ async function start() {
 
 async function ask(task, texts) {
   engine ??= await start();
-  const at = (length) => new Uint8Array(engine.memory.buffer, engine.buffer(length), length);
+  const at = (length) => {
+    // The address comes first: finding it may move the memory.
+    const address = engine.buffer(length);
+    return new Uint8Array(engine.memory.buffer, address, length);
+  };
   try {
     const question = new TextEncoder().encode(JSON.stringify({ ...defaults, texts }));
-    // The address comes first: the memory that it is in may be another one afterwards.
-    engine.buffer(question.length);
     at(question.length).set(question);
     const length = engine[task]();
     const answer = JSON.parse(new TextDecoder().decode(at(length)));

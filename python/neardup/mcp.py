@@ -127,13 +127,14 @@ class Tools:
         """Tell whether a text, or part of it, is already among stored documents.
 
         Use it before a text is added or published, or to find its sources. `path` is an index made
-        by `neardup index`, or a folder or file. Of an index the answer has the documents that the
-        whole text repeats, or else those that come close (`near_misses`). Of a folder it has each
-        passage, from some 20 Chinese characters or 40 letters on, that is in a document, and the
-        `rate`: the share of the text that is copied. At most `limit` of each are listed.
+        by `neardup index`, or a folder or file. For an index the answer lists the documents that
+        the whole text repeats; if there are none, the most similar ones (`near_misses`). For a
+        folder it lists each passage that is in a document, from about 20 Chinese characters or 40
+        letters on, and the `rate`: the share of the text that is copied. At most `limit` of each
+        are listed.
 
-        Cost: an index answers in milliseconds, whatever its size. A folder is read whole by each
-        call, so many documents should be in an index.
+        Cost: an index answers in milliseconds, whatever its size. Each call reads a folder whole:
+        put many documents into an index.
         """
         _check_texts("text", text)
         place = self._readable("path", path)
