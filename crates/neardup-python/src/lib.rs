@@ -9,6 +9,7 @@ threads.
 
 mod align;
 mod arrays;
+mod arrow;
 mod candidates;
 mod clusterer;
 mod corpus;
