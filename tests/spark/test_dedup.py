@@ -342,10 +342,10 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
 def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
     (tmp_path / "check").mkdir()
-    (tmp_path / "check" / "settings.json").write_bytes(damaged)
+    (tmp_path / "check" / "neardup-job.json").write_bytes(damaged)
     with pytest.raises(
         neardup.InputError,
-        match=r"settings.json: has changed .*: delete",
+        match=r"neardup-job.json: has changed .*: delete",
     ):
         neardup.spark.dedup_files(
             [tmp_path / "in.jsonl"],
@@ -364,7 +364,7 @@ def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch
     Checkpoint(spark, new, run)
     # What versions without a manifest left: settings alone.
     old.mkdir()
-    (old / "settings.json").write_text('{"threshold": 0.5}')
+    (old / "neardup-job.json").write_text('{"threshold": 0.5}')
     monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
     for folder in (new, str(old)):
         with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
-from neardup.readers.addresses import files_at, is_address, names_several_at
+from neardup.readers.addresses import files_at, has_magic, is_address, names_several_at
 from neardup.readers.batch import Problem, show
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
@@ -25,8 +25,6 @@ from neardup.readers.formats import (
     extension_of,
     known,
 )
-
-_MAGIC = re.compile(r"[*?\[]")
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
@@ -84,6 +82,14 @@ def names_several(name: str) -> bool:
     if is_address(name):
         return names_several_at(name)
     return os.path.isdir(name) or _is_pattern(name)
+
+
+def matches_of(name: str) -> list[str]:
+    """Return the files and folders here that a pattern matches, or the name of something else."""
+    if not _is_pattern(name):
+        return [name]
+    base = os.sep if name.startswith(os.sep) else ""
+    return list(dict.fromkeys(_matches(base, [part for part in name.split(os.sep) if part])))
 
 
 def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
@@ -200,11 +206,9 @@ def _in_folder(path: str) -> tuple[list[_Candidate], list[str]]:
 
 def _matching(pattern: str) -> tuple[list[_Candidate], list[str]]:
     """Return the files that match a pattern, each once."""
-    parts = [part for part in pattern.split(os.sep) if part]
-    base = os.sep if pattern.startswith(os.sep) else ""
     files: dict[str, _Candidate] = {}
     links: dict[str, None] = {}
-    for path in dict.fromkeys(_matches(base, parts)):
+    for path in matches_of(pattern):
         if os.path.isdir(path):
             inside, linked = _in_folder(path)
             links.update(dict.fromkeys(linked))
@@ -234,7 +238,7 @@ def _matches(base: str, parts: list[str]) -> Iterator[str]:
             if not _HIDDEN.match(name) and os.path.isdir(path) and not os.path.islink(path):
                 yield from _matches(path, parts)
         return
-    if not _MAGIC.search(part):
+    if not has_magic(part):
         path = os.path.join(base, part)
         if os.path.lexists(path) and (not rest or os.path.isdir(path)):
             yield from _matches(path, rest)
@@ -266,7 +270,7 @@ def _refuse(error: OSError) -> None:
 
 
 def _is_pattern(name: str) -> bool:
-    return name != "-" and bool(_MAGIC.search(name)) and not os.path.lexists(name)
+    return name != "-" and has_magic(name) and not os.path.lexists(name)
 
 
 def _order(path: str) -> str:

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,6 +20,7 @@ from neardup.exceptions import ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
 from neardup.writers.cells import csv_bytes, jsonl_bytes
+from neardup.writers.separate import check_separate
 from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 
 #: Files that are complete, for the message after an error.
@@ -139,12 +140,24 @@ class Output:
 class OutputSet:
     """Several outputs that appear together or not at all.
 
-    Every file is complete and on the disk before the first one is renamed. `token` decides the
-    temporary names; see `FileSink`.
+    All that a run reads and writes is named at first, and refused unless it is apart; see
+    `check_separate`. Every file is complete and on the disk before the first one is renamed.
+    `token` decides the temporary names; see `FileSink`.
     """
 
-    def __init__(self, token: str | None = None) -> None:
-        self._outputs: dict[str, Output] = {}
+    def __init__(
+        self,
+        inputs: Iterable[str | Path | None],
+        outputs: Iterable[str | Path | None],
+        *,
+        folders: Iterable[str | Path | None] = (),
+        token: str | None = None,
+    ) -> None:
+        files = list(outputs)
+        check_separate(inputs, files, folders)
+        #: The outputs that are not yet open.
+        self._named = {os.fspath(path or "-") for path in files}
+        self._outputs: list[Output] = []
         self._token = token
 
     def open(
@@ -154,28 +167,20 @@ class OutputSet:
         force: bool = False,
         format: str | None = None,
     ) -> Output:
-        """Open a further output; see `open_output`."""
-        key = os.fspath(path or "-")
-        if key != "-" and not is_address(key):
-            key = os.path.realpath(key)
-        if key in self._outputs:
-            file = printable(os.fspath(path or "-"))
-            raise ParameterError(
-                Message(
-                    "{file}: must be one output only. Got it for two outputs instead.", file=file
-                )
-            )
+        """Open one of the outputs; see `open_output`."""
+        name = os.fspath(path or "-")
+        assert name in self._named, f"{name} was not compared with the inputs"
         output = open_output(path, force=force, format=format, token=self._token)
-        self._outputs[key] = output
+        self._outputs.append(output)
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open a further output of any extension for bytes; ``.gz`` and ``.zst`` compress."""
+        """Open one of the outputs, of any extension, for bytes; ``.gz`` and ``.zst`` compress."""
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the final path and the temporary path of each file."""
-        parts = (output.part for output in self._outputs.values())
+        parts = (output.part for output in self._outputs)
         return [part for part in parts if part is not None]
 
     def __enter__(self) -> "OutputSet":
@@ -187,7 +192,7 @@ class OutputSet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _commit_or_abort(list(self._outputs.values()), kind)
+        _commit_or_abort(self._outputs, kind)
 
 
 @contextlib.contextmanager

@@ -128,17 +128,17 @@ def add(
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index import Index
+    from neardup.index.backends import files_of
     from neardup.writers import REMOVED, OutputSet, write_rows
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(OutputSet())
+        outputs = stack.enter_context(OutputSet([*inputs, *files_of(location)], [removed, report]))
 
         def opened() -> Index:
-            opening = common.opened(location, workers=workers, quiet=quiet, may_make=True)
-            index = stack.enter_context(opening)
-            common.check_outputs(index, removed, report)
-            return index
+            return stack.enter_context(
+                common.opened(location, workers=workers, quiet=quiet, may_make=True)
+            )
 
         index = None if common.is_missing(location) else opened()
         file = None if removed is None else outputs.open(removed, force=force)
@@ -150,8 +150,7 @@ def add(
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 options["progress"] = watch
-                outputs_to_be = (removed, report)
-                added = index.add_files(inputs, output_paths=outputs_to_be, **options)
+                added = index.add_files(inputs, **options)
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:

@@ -84,11 +84,6 @@ def moment(text: str, name: str) -> datetime:
     return time
 
 
-def check_outputs(index: Index, *paths: str | None) -> None:
-    """Raise if a file of the index would be overwritten."""
-    index._engine.database.refuse_outputs(paths)
-
-
 @contextmanager
 def stopped_with(message: Message) -> Iterator[None]:
     """Say `said` where an interrupt comes between transactions that stay."""
