@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.base.validation import check_zone
-from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.exceptions import OutputError, ParameterError
 from neardup.index.values import check_time, moment, stamp, time_fault
 
 A = "The mill by the river was sold to a family who want to grind flour in it again."

@@ -151,7 +151,7 @@ class TestPapers:
         assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
         assert len(told.notes) == 1
 
-    def test_reports_are_no_papers(self, class_, make):
+    def test_reports_are_no_papers(self, class_):
         before = papers_in([class_])
         check("papers/ben.txt", "library").to_html("papers/ben.html")
         assert papers_in([class_]) == before

@@ -100,13 +100,13 @@ class _Place:
     """A path or an address by what identifies it, and what identifies the folders above it."""
 
     def __init__(self, path: str) -> None:
-        self.name = printable(path)
+        self.path = _LOCAL.sub("", path, count=1)
+        self.name = printable(self.path)
         self.is_folder = False
         #: Several, since a file has a path and a number; none for a device or a pipe.
         self.keys: set[object] = set()
         self.above: set[object] = set()
         self.root = ""
-        self.path = _LOCAL.sub("", path, count=1)
         if is_address(self.path):
             self._at_address(self.path)
         else:
