@@ -16,7 +16,7 @@ import zstandard
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
-from neardup.exceptions import ParameterError
+from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
 from neardup.writers.cells import csv_bytes, jsonl_bytes
@@ -98,6 +98,11 @@ class Output:
             # The writer writes the end of its file when it is collected.
             file.discard = True
             raise
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the output is at an address."""
+        return isinstance(self._sink, AddressSink)
 
     @property
     def part(self) -> tuple[str, str] | None:
@@ -213,19 +218,47 @@ def _ignore_interrupts() -> Iterator[None]:
 
 
 def _commit_or_abort(outputs: list[Output], failed: type[BaseException] | None) -> None:
+    here = [output for output in outputs if not output.is_remote]
+    remote = [output for output in outputs if output.is_remote]
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
             with _ignore_interrupts():
-                for output in outputs:
-                    output.commit()
+                # First where an answer may be missing: a file here hardly ever fails.
+                _commit([*remote, *here])
     finally:
         # After a commit, no file is left to remove. A second Ctrl-C must not leave some
-        # of the files.
+        # of the files; what was sent and has no name is not worth waiting for a lost connection.
         with _ignore_interrupts():
-            for output in outputs:
+            for output in here:
                 output.abort()
+        for output in remote:
+            output.abort()
+
+
+def _commit(outputs: list[Output]) -> None:
+    """Give all outputs their names; an error says which of them have them by then."""
+    done: list[str] = []
+    for output in outputs:
+        try:
+            output.commit()
+        except OutputError as error:
+            if not done:
+                raise
+            said = error.values.get("said", error.message)
+            raise OutputError(
+                Message(
+                    "{file}: cannot be written: {said}. Written before: {written}. No other "
+                    "output was changed.",
+                    code="cannot_be_written",
+                    file=output.name,
+                    said=str(said).rstrip("."),
+                    written=", ".join(done),
+                )
+            ) from error
+        if output.name != "-":
+            done.append(output.name)
 
 
 def open_output(
