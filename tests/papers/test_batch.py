@@ -151,6 +151,12 @@ class TestPapers:
         assert note.values == {"folder": "papers", "count": 3, "kinds": "2 .jpg, 1 ?"}
         assert len(told.notes) == 1
 
+    def test_a_pipe_among_papers(self, class_):
+        before = papers_in([class_])
+        os.mkfifo("papers/pipe.txt")
+        assert papers_in([class_]) == before
+        assert passed_over([class_]) == ["1 pipe, socket or device is skipped: papers/pipe.txt."]
+
     def test_reports_are_no_papers(self, class_):
         before = papers_in([class_])
         check("papers/ben.txt", "library").to_html("papers/ben.html")

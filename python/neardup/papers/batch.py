@@ -225,7 +225,9 @@ def papers_in(papers: Sequence[str | Path]) -> list[str]:
 
 
 def passed_over(papers: Sequence[str | Path]) -> list[Message]:
-    """Return a note on the other files of each folder."""
+    """Return notes on the other files of each folder, and on its pipes."""
+    from neardup.readers.input_files import files_below, pipes_skipped
+
     notes = []
     for paper in paths_of(papers, "papers"):
         if not os.path.isdir(paper):
@@ -243,6 +245,8 @@ def passed_over(papers: Sequence[str | Path]) -> list[Message]:
                 kinds=shown,
             )
             notes.append(note)
+        if pipes := files_below(paper)[2]:
+            notes.append(pipes_skipped(pipes))
     return notes
 
 
@@ -255,7 +259,7 @@ def _below(folder: str) -> Iterator[tuple[str, bool]]:
     """Yield the files in a folder, sorted by name, and whether each is a paper."""
     from neardup.readers.input_files import files_below
 
-    texts, others = files_below(folder)
+    texts, others, _ = files_below(folder)
     of_text = set(texts)
     for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
         path = os.path.join(folder, name)

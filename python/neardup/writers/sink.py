@@ -97,6 +97,9 @@ class FileSink:
                 Message("{file}: must be a file. Got a folder instead.", file=self.name)
             )
         with _output_errors(self.name):
+            with contextlib.suppress(FileNotFoundError):
+                # A name may be too long, which is otherwise noticed when the file gets it.
+                os.lstat(self._path)
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
