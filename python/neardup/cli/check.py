@@ -407,17 +407,13 @@ def _described(report: "Report", table: "RecordTable | None") -> "tuple[Source, 
 
 def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
     """Return the files and folders that a check reads."""
-    from neardup.base.validation import is_index
+    from neardup.base.validation import index_files, is_index
 
     library = options["library"] or []
     tables = (options["metadata"], options["covers"])
     ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
     files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
-    for path in filter(is_index, library):
-        from neardup.index.backends import files_of
-
-        files += map(str, files_of(path))
-    return files
+    return [*files, *(file for path in library if is_index(path) for file in index_files(path))]
 
 
 def _check_outputs(

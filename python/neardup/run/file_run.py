@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_path, is_index, paths_of
+from neardup.base.validation import check_path, index_files, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
@@ -120,11 +120,7 @@ class FileRun:
         """Return all files that the run reads."""
         others = self._against or []
         files = [*self._inputs, *others, *self._options.recipe.files, self._files.get("restore")]
-        for path in filter(is_index, others):
-            from neardup.index.backends import files_of
-
-            files += files_of(path)
-        return files
+        return [*files, *(file for path in others if is_index(path) for file in index_files(path))]
 
     def _opened(self, others: list[str]) -> Sources | StoredTexts | SavedSketches:
         """Open the other collection: one index, files of sketches, or files of documents."""

@@ -125,15 +125,17 @@ def add(
 
     require(N_("An index"), "index", "sqlalchemy")
     from neardup.base.progress import Clock
+    from neardup.base.validation import index_files
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index import Index
-    from neardup.index.backends import files_of
     from neardup.writers import REMOVED, OutputSet, write_rows
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(OutputSet([*inputs, *files_of(location)], [removed, report]))
+        outputs = stack.enter_context(
+            OutputSet([*inputs, *index_files(location)], [removed, report])
+        )
 
         def opened() -> Index:
             return stack.enter_context(

@@ -10,7 +10,7 @@ from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 from neardup.index.backends.database import Database
 
-__all__ = ["Database", "files_of", "open_database"]
+__all__ = ["Database", "open_database"]
 
 
 def open_database(location: str | Path, *, must_exist: bool) -> Database:
@@ -22,13 +22,6 @@ def open_database(location: str | Path, *, must_exist: bool) -> Database:
         database.close()
         raise
     return database
-
-
-def files_of(location: str | Path) -> list[Path]:
-    """Return the files of an index, whether or not they exist; none on a server."""
-    database = _database(location)
-    database.close()
-    return database.files
 
 
 def _database(location: str | Path) -> Database:
