@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
@@ -236,14 +237,13 @@ def contamination_files(
         )
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet() as output_set:
+    with OutputSet(chain(*paths.values()), places.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
-        of_files = {"format": given["format"], "output_paths": list(places.values())}
         names, of_tests = _fields(given)
-        sources = open_sources(paths["inputs"], **names, **of_files)
-        items = open_sources(paths["tests"], **of_tests, **of_files)
+        sources = open_sources(paths["inputs"], **names, format=given["format"])
+        items = open_sources(paths["tests"], **of_tests, format=given["format"])
         search = _Search(items, given, given["progress"])
         for name in sources.shared_with(items):
             search.progress.note(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -105,10 +105,9 @@ def split_leaks(
     counts: list[dict[str, Any]] = []
     tables: list[pa.Table] = []
     problems = 0
-    with OutputSet() as outputs:
-        output = None
-        if report is not None:
-            output = outputs.open(check_path(report, "report"), force=given["force"])
+    report = None if report is None else check_path(report, "report")
+    with OutputSet(chain(*files.values()), [report]) as outputs:
+        output = None if report is None else outputs.open(report, force=given["force"])
         for split, other in permutations(files, 2):
             result = contamination_files(files[other], files[split], **given)
             summary, findings = result.summary, result.findings

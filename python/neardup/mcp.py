@@ -121,6 +121,7 @@ class Tools:
             "next_offset": end if end < len(kept) else None,
             "problems_total": pipeline.problem_count,
             "problems": list(map(str, pipeline.problems[:5])),
+            "notes": list(map(str, source.notes)) if files else [],
         }
 
     def check_text(self, text: str, path: str, limit: Limit = 10) -> dict[str, Any]:
@@ -220,8 +221,9 @@ class Tools:
             return any(Path(os.path.realpath(place)).is_relative_to(f) for f in self.folders)
 
         for place in (folder / check_path(path, name) for folder in self.folders):
-            if is_inside(place) and place.exists():
-                texts, others = files_below(str(place)) if place.is_dir() else ([], [])
+            # Nobody may write to a pipe, and the call would wait for ever.
+            if is_inside(place) and (os.path.isfile(place) or os.path.isdir(place)):
+                texts, others, _ = files_below(str(place)) if place.is_dir() else ([], [], [])
                 # Readers follow links to files, but not those to folders.
                 if all(is_inside(place / file) for file in (*texts, *others)):
                     return os.path.realpath(place)

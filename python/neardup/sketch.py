@@ -524,10 +524,9 @@ def sketch_files(
             )
         )
     paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
-    with OutputSet() as outputs:
+    with OutputSet([*paths, *chosen.recipe.files], [place]) as outputs:
         file = outputs.open_text(place, force=given["force"])
-        names = {"format": given["format"], "output_paths": [place]}
-        sources = open_sources(paths, **chosen.fields, **names)
+        sources = open_sources(paths, **chosen.fields, format=given["format"])
         pipeline = Pipeline(chosen, given["progress"])
         collected = pipeline.read(sources, saves=True, looks_up=True)
         assert chosen.rule is not None

@@ -269,11 +269,11 @@ class TestManyPapers:
         assert ">papers/bad.docx<" in page
         assert "1 .jpg" in page
 
-    def test_reports_within_the_papers_are_no_papers(self, run):
-        for _ in range(2):
-            result = run(*ALL, "-o", "papers/reports", "--force")
-            assert len(self.rows(result)) == 3
-        assert len(self.rows(run(*ALL))) == 3
+    def test_reports_are_not_written_among_papers(self, run):
+        for folder in ("papers", "papers/reports"):
+            said = run(*ALL, "-o", folder, "--force", code=2).err
+            assert "must not be inside papers, which this run reads" in said
+        assert not Path("papers/reports").exists()
 
     def test_what_goes_for_all_is_said_once(self, run):
         Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")

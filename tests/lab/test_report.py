@@ -17,7 +17,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(output, measure=lambda folder: folder, *, force=False):
-    return run_experiment(output, NAMES, measure, lambda _: RESULTS, force=force)
+    return run_experiment(output, NAMES, measure, lambda _: RESULTS, inputs=(), force=force)
 
 
 def files():

@@ -241,7 +241,9 @@ def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
         name = f"论文 {number}#?%<b>.txt"
         (folder / name).write_text(reports.ZH_SOURCE_1[number:] + reports.ZH[: number * 9], "utf-8")
     names = sorted(map(str, folder.iterdir()))
-    written = ReportFolder(names, page=str(tmp_path), json=None, language=language, force=False)
+    written = ReportFolder(
+        names, inputs=names, page=str(tmp_path), json=None, language=language, force=False
+    )
     for checked in check_files([folder], among=True, workers=1):
         written.write(checked)
     written.finish()

@@ -222,6 +222,7 @@ def run(
     from neardup.papers.batch import check_files, papers_in, passed_over
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
+    from neardup.writers.separate import check_separate
 
     chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
@@ -238,21 +239,23 @@ def run(
     # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
     _check_outputs(papers, output, json, several=several)
-    outputs = [path for path in (output, json) if several and path is not None]
-    paths = papers_in(papers, apart_from=outputs)
+    read = _files_read(papers, options)
+    paths = papers_in(papers)
     covers, cover_notes = _covers(paths, options, several=several)
     table = _metadata(options["metadata"])
     date = None if no_date else datetime.datetime.now().astimezone().date()
     folder = None
     if several:
         folder = ReportFolder(
-            paths, page=output, json=json, language=chosen, date=date, force=force
+            paths, inputs=read, page=output, json=json, language=chosen, date=date, force=force
         )
-    elif not force:
-        refuse_existing(path for path in (output, json) if path not in (None, "-"))
+    else:
+        check_separate(read, [output, json])
+        if not force:
+            refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = [*passed_over(papers, apart_from=outputs), *cover_notes]
+        notes = [*passed_over(papers), *cover_notes]
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options}
@@ -402,6 +405,17 @@ def _described(report: "Report", table: "RecordTable | None") -> "tuple[Source, 
     return tuple(replace(source, **table.record(source.id)) for source in report.sources)
 
 
+def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
+    """Return the files and folders that a check reads."""
+    from neardup.base.validation import index_files, is_index
+
+    library = options["library"] or []
+    tables = (options["metadata"], options["covers"])
+    ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
+    files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
+    return [*files, *(file for path in library if is_index(path) for file in index_files(path))]
+
+
 def _check_outputs(
     papers: list[str], output: str | None, json: str | None, *, several: bool
 ) -> None:
@@ -437,16 +451,6 @@ def _check_outputs(
             find_browser()
         if not several and path.lower().endswith(".docx"):
             require(N_("A Word report"), "papers", "docx")
-        folders = map(os.path.realpath, filter(os.path.isdir, papers))
-        if several and os.path.realpath(path) in folders:
-            raise ParameterError(
-                Message(
-                    "{option} must not be the folder of the papers, or the next run "
-                    "checks the reports as papers. Got {file} for both instead.",
-                    option=option,
-                    file=path,
-                )
-            )
 
 
 def _is_folder(path: str | None) -> bool:

@@ -63,12 +63,12 @@ def run(
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    _check_paths(a, b, output)
+    _check_paths(a, b)
     deciding = ("recipe", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
     options["recipe"] = recipe = recipe_of(options["recipe"], strip_markup)
     clock = Clock()
-    with OutputSet() as outputs:
+    with OutputSet([a, b, *recipe.files], [output, report]) as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
         costs = None if report is None else outputs.open_text(report, force=True)
         texts = read_text(a, encoding), read_text(b, encoding)
@@ -92,9 +92,9 @@ def run(
         print_passages(comparison.passages, comparison.differences or ())
 
 
-def _check_paths(a: str, b: str, output: Path | None) -> None:
-    """Refuse texts given as file names, and an output that is also an input."""
-    from neardup.exceptions import InputError, ParameterError
+def _check_paths(a: str, b: str) -> None:
+    """Refuse texts given as file names."""
+    from neardup.exceptions import InputError
     from neardup.readers.batch import show
 
     for path in (a, b):
@@ -105,13 +105,6 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
                     "texts, in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')",
                     file=show(path),
                 )
-            )
-    if output is None or not output.exists():
-        return
-    for path in (a, b):
-        if path != "-" and output.samefile(path):
-            raise ParameterError(
-                Message("The output {file} is also an input. Name another file.", file=str(output))
             )
 
 

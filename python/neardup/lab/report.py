@@ -68,11 +68,13 @@ def run_experiment(
     measure: Callable[[Path | None], _Result],
     report: Callable[[_Result], Report],
     *,
+    inputs: Iterable[str | Path],
     force: bool,
 ) -> _Result:
     """Return what `measure` returns for a folder, and write the report about it there.
 
-    The files called `names` are opened before anything is measured. None for `output` writes
+    The files called `names` are opened before anything is measured; `inputs` are the files that it
+    reads. None for `output` writes
     nothing. A folder that is created here is removed again if an error ends the experiment.
     """
     from neardup.writers import OutputSet
@@ -88,6 +90,8 @@ def run_experiment(
                 "case; leave {given[output]} out to get only the table."
             )
         )
+    files = [folder / name for name in names]
+    outputs = OutputSet(inputs, files)
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         try:
@@ -100,12 +104,12 @@ def run_experiment(
                     reason=system_words(error),
                 )
             ) from error
-        with OutputSet() as outputs:
-            opened = {name: outputs.open_text(folder / name, force=force) for name in names}
+        with outputs:
+            opened = {path.name: outputs.open_text(path, force=force) for path in files}
             result = measure(folder)
-            files = report(result).files()
+            contents = report(result).files()
             for name, file in opened.items():
-                file.write(files[name])
+                file.write(contents[name])
         return result
     except BaseException:
         # Only folders that this call created, and only if nothing else is in them by now.

@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
@@ -78,8 +78,24 @@ class Recipe(Stages):
     False
     """
 
+    #: The TOML file that the recipe was read from.
+    _file: ClassVar[str | None] = None
+
     def __post_init__(self) -> None:
         check_recipe(self)
+
+    @property
+    def files(self) -> list[str]:
+        """The TOML file that the recipe is from, and the files that it refers to."""
+        values = [(getattr(getattr(self, stage), name), words) for stage, name, words in FILES]
+        named = [value for value, words in values if value not in words]
+        return named if self._file is None else [self._file, *named]
+
+    def _from_file(self, path: str | None) -> Recipe:
+        """Remember a file, which is no setting."""
+        if path is not None:
+            object.__setattr__(self, "_file", path)
+        return self
 
     @property
     def id(self) -> str:
@@ -120,7 +136,7 @@ class Recipe(Stages):
                 changes[key] = value
             else:
                 raise _unknown(key, {"name", "description", *STAGES})
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **changes)._from_file(self._file)
 
     def for_single_texts(self) -> Recipe:
         """Return the recipe with bundled frequencies in place of those of a corpus.
@@ -213,7 +229,8 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
         raise InputError(
             Message("{file}: not a TOML file: {reason}.", file=str(path), reason=str(error))
         ) from error
-    return _from_table(table, default_name=path.stem, folder=path.parent)
+    made = _from_table(table, default_name=path.stem, folder=path.parent)
+    return made._from_file(str(path))
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:

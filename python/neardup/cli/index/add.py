@@ -125,6 +125,7 @@ def add(
 
     require(N_("An index"), "index", "sqlalchemy")
     from neardup.base.progress import Clock
+    from neardup.base.validation import index_files
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index import Index
@@ -132,13 +133,14 @@ def add(
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(OutputSet())
+        outputs = stack.enter_context(
+            OutputSet([*inputs, *index_files(location)], [removed, report])
+        )
 
         def opened() -> Index:
-            opening = common.opened(location, workers=workers, quiet=quiet, may_make=True)
-            index = stack.enter_context(opening)
-            common.check_outputs(index, removed, report)
-            return index
+            return stack.enter_context(
+                common.opened(location, workers=workers, quiet=quiet, may_make=True)
+            )
 
         index = None if common.is_missing(location) else opened()
         file = None if removed is None else outputs.open(removed, force=force)
@@ -150,8 +152,7 @@ def add(
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 options["progress"] = watch
-                outputs_to_be = (removed, report)
-                added = index.add_files(inputs, output_paths=outputs_to_be, **options)
+                added = index.add_files(inputs, **options)
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:

@@ -164,7 +164,9 @@ def evaluate_pairs(
         others = {"errors.html": errors_page(result, language=language).encode()}
         return Report(markdown(result), tables(result), figures(result), others)
 
-    return run_experiment(output, FILES, measure, report, force=force)
+    read = [*paths, check_path(truth, "truth")]
+    read += [file for recipe in chosen for file in load_recipe(recipe).files]
+    return run_experiment(output, FILES, measure, report, inputs=read, force=force)
 
 
 def _measure(

@@ -159,7 +159,9 @@ def published(
     def report(result: PublishedResult) -> Report:
         return Report(markdown(result), tables(result), figures(result))
 
-    return run_experiment(output, FILES, measure, report, force=force)
+    read = [check_path(data, "data")]
+    read += [file for method in chosen for file in method.recipe.files]
+    return run_experiment(output, FILES, measure, report, inputs=read, force=force)
 
 
 def _measure(
