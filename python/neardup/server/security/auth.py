@@ -8,7 +8,7 @@ restart ends all sessions. A session identifies its key by digest, so it ends wh
 revoked, and has an id, so that signing out also ends copies of its cookie.
 
 What a key may see follows from its scopes, for the API and for the pages. Only ``read`` shows what
-is stored: texts, titles, further fields, removals, decisions, reports. ``write`` stores and decides,
+is stored: texts, titles, other fields, removals, decisions, reports. ``write`` stores and decides,
 and its answers name documents by their ids. A page that changes something also shows something, so
 it requires both.
 """
