@@ -315,7 +315,10 @@ def test_a_folder_of_papers(visit, tmp_path):
     page.set_input_files("#folder", tmp_path / "papers")
     page.click("button.main")
     page.wait_for_selector("#result")
-    assert sorted(page.locator(".summary .name a").all_inner_texts()) == ["a.txt", "论文.txt"]
+    assert sorted(page.locator(".summary .name a").all_inner_texts()) == [
+        "papers/a.txt",
+        "papers/b/论文.txt",
+    ]
 
 
 @pytest.mark.parametrize("field", ["text-file", "text"])
