@@ -187,16 +187,16 @@ async def post_check(request: Request) -> Response:
     with jobs.room():
         form = await read_form(request)
         try:
-            asked, fields = await submission_of(form, settings, others=("language",))
+            submission, fields = await submission_of(form, settings, others=("language",))
         finally:
             await form.close()
         language = fields.get("language") or None
         if language is not None and language not in LANGUAGES:
-            asked.close()
+            submission.close()
             choices = ", ".join(LANGUAGES)
             detail = Message("The field 'language' must be one of {choices}.", choices=choices)
             raise ProblemError("Invalid field", detail, "language")
-        state = await anyio.to_thread.run_sync(jobs.submit, asked)
+        state = await anyio.to_thread.run_sync(jobs.submit, submission)
     where = f"/v1/check/{state.job}"
     asked = f"?language={language}" if language else ""
     report = f"{where}/report"

@@ -259,6 +259,7 @@ class Jobs:
         several, count = asked.papers.labels, max(len(asked.papers.labels), 1)
         end = self._clock.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
         written = -1.0
+        characters = 0
 
         def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
             nonlocal written
@@ -285,7 +286,6 @@ class Jobs:
             return text
 
         readings: list[tuple[str, FileText | None, str]] = []
-        characters = 0
         excluded = [] if asked.exclude is None else self._excluded(asked.exclude, read)
         for number, (label, file) in enumerate(asked.papers.papers()):
             look("reading", _between(_READING, _COMPARING, number / count))
