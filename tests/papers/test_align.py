@@ -205,7 +205,8 @@ THAI = "เรือข้ามฟากลำใหม่จะออกจา
         (f"自一九八九年起{B}", f"至一九八九年起{B}", f"一九八九年起{B[:-1]}"),
         # Words of scripts without spaces between them are not known.
         (f"ก{THAI}", f"ข{THAI}", THAI),
-        # One word.
+        # One word, and what is none.
+        (f"x{LONG_WORD} {PIER}", f"y{LONG_WORD} {PIER}", f"{LONG_WORD} {PIER}"),
         (f"x{LONG_WORD}", f"y{LONG_WORD}", LONG_WORD),
     ],
 )

@@ -156,7 +156,8 @@ def _folded(text: str, places: Sequence[Span], fold: Callable[[str], str]) -> li
 def from_word_to_word(text: str, source: str, piece: Sequence[int]) -> tuple[int, int, int, int]:
     """Return a piece, its span and that of its source, without parts of words at its ends.
 
-    A word that ends like one of the source is no copy of it. A piece within one word stays.
+    A word that ends like one of the source is no copy of it. A piece within one word stays, and so
+    do more than 40 letters, which are no word.
 
     Examples
     --------
@@ -168,6 +169,8 @@ def from_word_to_word(text: str, source: str, piece: Sequence[int]) -> tuple[int
     if not (cut or cut_end):
         return begin, end, source_begin, source_end
     words = [(begin + low, begin + high) for low, high in words_of(text[begin:end])]
+    cut &= words[0][1] - words[0][0] <= _WIDENED
+    cut_end &= words[-1][1] - words[-1][0] <= _WIDENED
     kept = words[cut : len(words) - cut_end]
     letters = [at for at in range(source_begin, source_end) if source[at].isalnum()]
     # The source has the same letters at both ends.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import FormData, UploadFile
@@ -87,38 +87,44 @@ async def submission_of(
     field at fault.
     """
     values, files = sorted_form(form, (*FIELDS, *others), FILES)
-    library = values.get("library")
-    if not library:
-        detail = Message("The field 'library' is missing. GET /v1/libraries lists the names.")
-        raise ProblemError("Invalid field", detail, "library")
-    least = _least(values.get("least"))
-    thresholds = _thresholds(values)
-    cover = Cover(
-        **{name: values[name].strip()[:_LONGEST] or None for name in _COVER if name in values}
-    )
-    covers = await asyncio.to_thread(_covers, files["covers"], settings)
     size = sum(upload.size or 0 for uploads in files.values() for upload in uploads)
     most = settings.max_upload_bytes
     papers = await received(files["file"], "file", size, max_bytes=most, several=several)
-    exclude = None
     try:
-        own = [name for name in ("title", "author", "number") if getattr(cover, name) is not None]
-        if own and len(papers.labels) > 1:
-            detail = Message(
-                "The field '{field}' is for one paper. For several papers, send a table: 'covers'.",
-                field=own[0],
-            )
-            raise ProblemError("Invalid field", detail, own[0])
+        library = values.get("library")
+        if not library:
+            detail = Message("The field 'library' is missing. GET /v1/libraries lists the names.")
+            raise ProblemError("Invalid field", detail, "library")
+        asked = Submission(
+            papers,
+            library,
+            _least(values.get("least")),
+            among=bool(values.get("among")),
+            thresholds=_thresholds(values),
+            cover=_cover(values, several=len(papers.labels) > 1),
+            covers=await asyncio.to_thread(_covers, files["covers"], settings),
+        )
         if files["exclude"]:
             exclude = await received(
                 files["exclude"], "exclude", size, max_bytes=most, several=True
             )
+            asked = replace(asked, exclude=exclude)
     except BaseException:
         papers.close()
         raise
-    among = bool(values.get("among"))
-    asked = Submission(papers, library, least, among, exclude, thresholds, cover, covers)
     return asked, values
+
+
+def _cover(values: dict[str, str], *, several: bool) -> Cover:
+    given = {name: values.get(name, "").strip()[:_LONGEST] or None for name in _COVER}
+    own = [name for name in _COVER if given[name] is not None and name != "institution"]
+    if own and several:
+        detail = Message(
+            "The field '{field}' is for one paper. For several papers, send a table: 'covers'.",
+            field=own[0],
+        )
+        raise ProblemError("Invalid field", detail, own[0])
+    return Cover(**given)
 
 
 def _least(given: str | None) -> int:
