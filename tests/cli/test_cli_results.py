@@ -95,6 +95,29 @@ def test_compare_says_what_replaced_numbers_take(run):
     assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6289"
 
 
+@pytest.mark.parametrize("options", [[], ["--passages"], ["--json", "-p"], ["-r", "characters"]])
+def test_compare_strips_markup_for_all_that_it_prints(run, options):
+    """The same as of texts that have none; only the recipe is another."""
+    marked = f"{A[:9]}<b>{A[9:12]}</b>{A[12:]}<i>票价</i>12&nbsp;元 &amp; 免费"
+    Path("a.txt").write_text(marked, "utf-8")
+    Path("b.txt").write_text(f"{A}票价10\xa0元 & 免费", "utf-8")
+    Path("plain.txt").write_text(f"{A}票价12\xa0元 & 免费", "utf-8")
+    words = ["b.txt", "--strip-markup", *options]
+    result = run("compare", "a.txt", *words).out
+    assert result == run("compare", "plain.txt", *words).out
+    if "--passages" in options:
+        assert "12 -> 10" in result
+        assert "differences  1\n" in result
+
+
+def test_compare_says_what_it_counts_as_equal(run):
+    Path("a.txt").write_text("渡口的新渡輪下週一試航，The fеrry leaves.", "utf-8")
+    Path("b.txt").write_text("渡口的新渡轮下周一试航，The ferry leaves.", "utf-8")
+    lines = run("compare", "a.txt", "b.txt", "--passages").out.splitlines()
+    assert "differences  none" in lines
+    assert lines[-1] == "counted as equal  輪 = 轮, 週 = 周, 試 = 试, fеrry = ferry"
+
+
 def test_compare_by_bounds_of_the_command_line(run):
     Path("a.txt").write_text(A, "utf-8")
     words = ["compare", "a.txt", "a.txt", "-r", "characters", "--max-distance", "7", "-t", "0.5"]

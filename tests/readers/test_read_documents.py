@@ -359,6 +359,53 @@ def test_pdf_paragraph_across_pages_and_running_lines():
     )
 
 
+def filled(number, lines=30, top=740):
+    """Return a page of text of its own."""
+    letters = random.Random(number)
+    text = "".join(chr(letters.randrange(0x4E00, 0x9000)) for _ in range(20 * lines))
+    return column([text], top=top, indent=0)
+
+
+def test_pdf_titles_of_chapters_at_the_head_of_odd_pages():
+    chapters = [("第一章 绪论", 5), ("第二章 方法", 3), ("第三章 结果", 2), ("第四章 讨论", 7)]
+    pages = []
+    for title, count in chapters:
+        # A chapter begins on an odd page.
+        pages += [[]] * (len(pages) % 2)
+        for of_chapter in range(count):
+            number = len(pages) + 1
+            if of_chapter == 0:
+                page = [(90, 700, 16, title), *filled(number, 25, 660)]
+            else:
+                head = title if number % 2 else "某某大学硕士论文"
+                page = [(220, 800, 9, head), *filled(number)]
+            pages.append(page)
+    document = read_bytes(pdf(pages), "a.pdf")
+    assert [title for title, _ in headings(document)] == [title for title, _ in chapters]
+    assert [document.text.count(title) for title, _ in chapters] == [1] * len(chapters)
+    assert "某某大学" not in document.text
+    assert len("".join(document.text.split())) == 20 * (25 * 4 + 30 * 13) + 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("heads", "dropped"),
+    [
+        ([(200, 800, 9, "渡口研究 2026年第3期")] * 2, True),
+        ([(200, 800, 9, f"{page} · 渡口研究") for page in (14, 15)], True),
+        ([(200, 800, 9, head) for head in ("渡口研究", "王岚：渡口志的来源")], False),
+        # A sentence, a heading, and a line of the text itself.
+        ([(200, 800, 9, "渡口停航三天。")] * 2, False),
+        ([(200, 800, 16, "渡口研究")] * 2, False),
+        ([(90, 758, 12, "渡口的水位每日测量四次早晚各两次均有记录")] * 2, False),
+    ],
+)
+def test_pdf_heads_of_a_paper_of_two_pages(heads, dropped):
+    pages = [[head, *filled(number)] for number, head in enumerate(heads)]
+    document = read_bytes(pdf(pages), "a.pdf")
+    assert all((head[3] in document.text) != dropped for head in heads)
+    assert bool(document.notes) == dropped
+
+
 def test_pdf_latin_words_are_joined():
     lines = ["The observations were inde-", "pendently corroborated by the", "neighbours."]
     page = [(90, 700 - 18 * i, 12, text) for i, text in enumerate(lines)]

@@ -3,7 +3,6 @@
 import datetime
 import os
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from neardup.base.extras import require
@@ -337,33 +336,11 @@ def _ids(given: list[str]) -> list[str]:
 
 def _thresholds(options: CheckParameters) -> "Thresholds | None":
     """Return the thresholds of the verdict, None if no option sets one."""
-    from neardup.papers.verdict import Thresholds
+    from neardup.papers.verdict import Thresholds, percentage
 
-    low = _percentage("--pass-below", options["pass_below"])
-    high = _percentage("--reject-above", options["reject_above"])
+    low = percentage("pass_below", options["pass_below"])
+    high = percentage("reject_above", options["reject_above"])
     return None if low is None and high is None else Thresholds(low, high)
-
-
-def _percentage(option: str, given: str | None) -> float | None:
-    from neardup.exceptions import ParameterError
-
-    if given is None:
-        return None
-    try:
-        percent = Decimal(given.strip().removesuffix("%").rstrip())
-    except InvalidOperation:
-        percent = Decimal(-1)
-    # A smaller number is most likely meant as a rate.
-    if not percent.is_finite() or not (percent == 0 or 1 <= percent <= 100):
-        raise ParameterError(
-            Message(
-                "{option} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. Got "
-                "{value} instead.",
-                option=option,
-                value=given,
-            )
-        )
-    return float(percent / 100)
 
 
 def _covers(
@@ -371,7 +348,7 @@ def _covers(
 ) -> tuple[dict[str, "Cover"], list[Message]]:
     """Return the cover of each paper as the options state it, and notes on the table."""
     from neardup.exceptions import ParameterError
-    from neardup.papers.cover import Cover, read_table
+    from neardup.papers.cover import COVER_COLUMNS, Cover, read_table
 
     own = ("--title", options["title"]), ("--author", options["author"])
     for option, value in (*own, ("--number", options["number"])):
@@ -385,7 +362,7 @@ def _covers(
     cover = Cover(options["title"], options["author"], options["number"], options["institution"])
     if options["covers"] is None:
         return dict.fromkeys(paths, cover), []
-    table = read_table(options["covers"], ("file", "title", "author", "number", "institution"))
+    table = read_table(options["covers"], COVER_COLUMNS)
     # For one paper of a class, the other lines are of no interest.
     notes = table.notes(paths) if several else []
     return {path: cover.over(Cover(**table.record(path))) for path in paths}, notes

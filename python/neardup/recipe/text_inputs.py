@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
-from neardup.recipe import Recipe
+from neardup.recipe import Normalize, Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units, load_segmenter
 
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup import _core
+
+#: A recipe whose first stage strips markup and does nothing else.
+_STRIPPING = Recipe(
+    name="markup",
+    normalize=Normalize(
+        nfkc=False, lowercase=False, whitespace="keep", drop_invisible=False, strip_markup=True
+    ),
+)
 
 #: Texts passed to the core together: few enough to reuse memory.
 _TOGETHER = 1024
@@ -103,3 +111,14 @@ def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
     if recipe.callable_name is None:
         return normalized, normalized
     return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
+
+
+def without_markup(text: str) -> str:
+    """Return a text without HTML tags, with entities decoded, and otherwise as it is.
+
+    Examples
+    --------
+    >>> without_markup("<p>Ｆish &amp; chips</p>")
+    '\\nＦish & chips\\n'
+    """
+    return compiled(_STRIPPING).normalize(text)

@@ -216,7 +216,7 @@ def _reason(words: Words, removal: Removal) -> str:
 
 
 @router.post("/removals/decide", include_in_schema=False)
-@page("write")
+@page("read", "write")
 async def decide(request: Request) -> Response:
     """Keep or confirm removals, or undo what was decided; return to the page of the form."""
     store, form = request.app.state.store, await request.form()
