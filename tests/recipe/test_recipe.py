@@ -85,6 +85,7 @@ def test_every_setting_is_in_the_list():
         ("decide", "measure"),
         ("decide", "exceeds"),
         ("decide", "direction"),
+        ("segment", "by"),
         ("segment", "user_dictionary"),
         ("sketch", "hash"),
         ("sketch", "kind"),
@@ -108,6 +109,7 @@ def test_every_setting_is_in_the_list():
                 *({"kind": "sample", **size} for size in ({}, {"size": 64}, {"size": 0})),
             ],
         ),
+        ("news", "segment", [{"units": "separated", "by": by} for by in (" ", ",", ", ")]),
         ("keywords", "weigh", [{"min_document_frequency": least} for least in (1, 2, 3)]),
         (
             "general",
@@ -115,7 +117,7 @@ def test_every_setting_is_in_the_list():
             [{"measure": name} for name in ("content", "containment", "aligned", "resemblance")],
         ),
     ],
-    ids=["hash", "kind and size", "minimum document frequency", "measure"],
+    ids=["hash", "kind and size", "separator", "minimum document frequency", "measure"],
 )
 def test_the_id_changes_with_each_value(name, stage, settings):
     recipe = load_recipe(name)
@@ -243,6 +245,7 @@ RECIPES.append(
         decide={"threshold": None, "max_distance": 4},
     )
 )
+RECIPES.append(load_recipe("news").replace(name="cut", segment={"units": "separated", "by": " "}))
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
@@ -297,6 +300,9 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
         ("[segment]\nk = 0", r"'segment.k'.*from 1 to 64. Got 0"),
         ("[segment]\nk = 1.5", r"'segment.k'.*Got 1.5"),
         ("[segment]\nunits = 'letters'", r"'segment.units'.*or module:function"),
+        ("[segment]\nunits = 'separated'", r"'segment.by'.*between two words"),
+        ("[segment]\nunits = 'separated'\nby = 7", r"'segment.by'.*text.*Got 7"),
+        ("[segment]\nby = ' '", r"'segment.by'.*left out.*Got ' '"),
         ("[weigh]\nscheme = 'tf-idf'", r"'weigh.idf'.*'tf-idf'"),
         ("[weigh]\ntop = 0", r"'weigh.top'"),
         ("[normalize]\nnfkc = 1", r"'normalize.nfkc'.*True or False"),

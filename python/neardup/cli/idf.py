@@ -43,7 +43,7 @@ def run(
             max_text=options["max_text"],
             output_paths=[output],
         )
-        options["recipe"] = recipe_of(options["recipe"], strip_markup)
+        options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup)
         options["progress"] = watch
         table = count_idf(sources, **options)
         sources.report_to(watch)

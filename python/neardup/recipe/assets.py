@@ -14,7 +14,7 @@ from neardup.base.files import read_whole
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
-from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, RUNS, Stages
+from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, RUNS, SEPARATED, Stages
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -49,7 +49,9 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     segment, weigh = settings["segment"], settings["weigh"]
     if recipe.callable_name:
         segment["units"] = "external"
-    del segment["user_dictionary"], weigh["markers"]
+    del segment["by"], segment["user_dictionary"], weigh["markers"]
+    if recipe.segment.units == SEPARATED:
+        settings["segment"] = {"type": SEPARATED, "by": recipe.segment.by}
     weigh["drop_stop_words"] = weigh.pop("stop_words") != NONE
     if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
         weigh["idf"] = "table"
@@ -61,6 +63,8 @@ def units_name(recipe: Stages) -> str:
     segment = recipe.segment
     if segment.units in RUNS:
         return f"{segment.units}:{segment.k}"
+    if segment.units == SEPARATED:
+        return f"{segment.units}:{segment.by}"
     return segment.units
 
 
@@ -96,6 +100,7 @@ def _digest(recipe: Stages, _: _States) -> str:
     table = dataclasses.asdict(recipe)
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
+    table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.weigh.min_document_frequency == 1:
         # Keeps the ids of recipes from before this setting existed.

@@ -144,6 +144,7 @@ class Recipe(Stages):
         import tomli_w
 
         table = dataclasses.asdict(self)
+        table["segment"] = self.segment.settings()
         table["sketch"] = self.sketch.settings()
         table["decide"] = self.decide.settings()
         for stage in STAGES:

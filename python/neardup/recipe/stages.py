@@ -10,6 +10,10 @@ EXTENDED = "extended"
 NONE = "none"
 CORPUS = "corpus"
 
+#: Units of a text that is already cut: words with tags, and words with a separator between them.
+TAGGED = ("tagged", "ictclas")
+SEPARATED = "separated"
+
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
@@ -61,12 +65,16 @@ class Segment:
         in a text with spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and
-        only U+0020 between tokens, as the BKDR program reads it), or
+        only U+0020 between tokens, as the BKDR program reads it), ``separated`` (the text
+        is already cut, with `by` between its words), or
         ``module:function``, a callable ``text -> [(word, tag), ...]``.
     k : int, default=2
         Characters in a shingle; 1 to 64.
     drop_tags : tuple of str, default=()
         For ``tagged`` and ``ictclas``: tokens that contain one of these are dropped.
+    by : str, default=""
+        For ``separated``: what is between two words. Everything between two of them is a
+        word, also a blank and the empty text.
     user_dictionary : str, default=""
         For ``words``: a file of extra words in jieba's format.
     """
@@ -74,7 +82,15 @@ class Segment:
     units: str = "by-script"
     k: int = 2
     drop_tags: tuple[str, ...] = ()
+    by: str = ""
     user_dictionary: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the units use."""
+        settings = asdict(self)
+        if self.units != SEPARATED:
+            del settings["by"]
+        return settings
 
 
 @dataclass(frozen=True, kw_only=True)
