@@ -281,6 +281,19 @@ def test_recipes(run):
     assert run("recipes", "mine.toml").out == printed
 
 
+def test_the_words_of_lists(run):
+    printed = run("recipes", "--words", "stop_words").out
+    assert {"的", "the"} < set(printed.splitlines())
+    # They are a list of one's own as they are printed.
+    Path("own.txt").write_text(printed + "渡轮\n", "utf-8")
+    Path("mine.toml").write_text('[weigh]\nstop_words = "own.txt"\n', "utf-8")
+    assert run("recipes", "mine.toml", "--words", "stop_words").out == printed + "渡轮\n"
+    assert "总之" in run("recipes", "improved", "--words", "markers").out.splitlines()
+    assert run("recipes", "--words", "user_dictionary").out == ""
+    error = run("recipes", "--words", "stopwords", code=2).err
+    assert "--words must be one of user_dictionary, stop_words, markers" in error
+
+
 def test_idf(run):
     from neardup import load_idf
 

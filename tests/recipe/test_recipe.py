@@ -395,7 +395,11 @@ def test_files_that_are_none(tmp_path):
 
 @pytest.mark.parametrize(
     ("contents", "message"),
-    [(None, "cannot be read: No such file"), (b"\xff\n", "byte 0 is not valid UTF-8")],
+    [
+        (None, ": cannot be read: No such file"),
+        # GBK has no such byte.
+        (b"a\r\nb\n\xff\n", ", line 3: neither UTF-8 nor GBK. Expected .*on each line"),
+    ],
 )
 @pytest.mark.parametrize(("stage", "setting", "rest"), [(s, n, r) for s, n, _, _, r in FILES])
 def test_files_that_cannot_be_read(stage, setting, rest, contents, message, tmp_path):
@@ -403,7 +407,7 @@ def test_files_that_cannot_be_read(stage, setting, rest, contents, message, tmp_
     if contents:
         path.write_bytes(contents)
     recipe = load_recipe("characters").replace(**rest).replace(**{stage: {setting: str(path)}})
-    with pytest.raises(InputError, match=f"bad: {message}"):
+    with pytest.raises(InputError, match=f"bad{message}"):
         fingerprint("text", recipe=recipe)
 
 

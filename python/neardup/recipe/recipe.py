@@ -25,6 +25,7 @@ from neardup.recipe.stages import (
     FILES,
     STAGES,
     Stages,
+    in_folder,
 )
 
 #: Names of the built-in recipes, the default first.
@@ -254,7 +255,7 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
     for stage, setting, words in FILES:
         value = stages.get(stage, {}).get(setting)
         if isinstance(value, str) and value not in words:
-            stages[stage][setting] = str(folder / value)
+            stages[stage][setting] = in_folder(setting, value, folder)
 
 
 def _unknown(name: str, known: set[str]) -> ParameterError:
