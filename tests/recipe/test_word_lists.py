@@ -1,4 +1,4 @@
-"""Lists of words: bundled, from a file in any usual encoding, or a file added to the bundled one."""
+"""Lists of words: bundled, from a file in any usual encoding, or a file added to those."""
 
 import pytest
 

@@ -111,6 +111,17 @@ def test_recipes_without_words_and_texts_without_features():
         explain("\ud800")
 
 
+def test_the_command_prints_blank_words_in_quotes(capsys):
+    from neardup.cli.explain import run
+
+    text = "渡轮 停航\n\n"
+    options = {"encoding": None, "bits": None, "all": False, "json": False}
+    run(a=text, b=text, **options, recipe=load_recipe("news"))
+    out = capsys.readouterr().out
+    assert "words        渡轮/n ' '/x 停航/v " in out
+    assert "\n' '   x  " in out
+
+
 def test_the_command_prints_no_controls_of_a_text(capsys):
     from neardup.cli.explain import run
 

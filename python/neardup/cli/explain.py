@@ -118,9 +118,16 @@ def _row(label: str, value: str | None) -> None:
     print_rows([(label, value)], width=WIDTH)
 
 
+def _shown(word: str) -> str:
+    """Return a word on one line, and one of blanks in quotes."""
+    return one_line(word) if word.strip() else ascii(word)
+
+
 def _print_text(text: ExplainedText, most: int | None) -> None:
     if text.words:
-        words = [one_line(f"{word}/{tag}" if tag else word) for word, tag in text.words]
+        words = [
+            one_line(f"{_shown(word)}/{tag}" if tag else _shown(word)) for word, tag in text.words
+        ]
         shown = " ".join(words if most is None else words[: 5 * most])
         if most is not None and len(words) > 5 * most:
             shown = Message("{words} ... ({count:,} in all)", words=shown, count=len(words))
@@ -143,7 +150,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     columns += [Message("score"), Message("weight"), Message("hash")]
     for feature in weighed:
         row = [
-            one_line(feature.word),
+            _shown(feature.word),
             one_line(feature.tag),
             str(feature.occurrences),
             f"{feature.tf:.4f}",
@@ -182,7 +189,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
 
 
 def _print_differences(explanation: Explanation, most: int | None) -> None:
-    shared = " ".join(map(one_line, explanation.shared[:most]))
+    shared = " ".join(map(_shown, explanation.shared[:most]))
     features = Message("{count:,} features: {words}", count=len(explanation.shared), words=shared)
     print()
     _row(Message("shared"), features)
@@ -194,7 +201,7 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
             str(differing.bit),
             f"{differing.sum_a:,}",
             f"{differing.sum_b:,}",
-            "  ".join(f"{one_line(word)} {change:+,}" for word, change in differing.decisive),
+            "  ".join(f"{_shown(word)} {change:+,}" for word, change in differing.decisive),
         ]
         for differing in explanation.differing[:most]
     ]
