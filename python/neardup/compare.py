@@ -15,7 +15,7 @@ from neardup.papers.align import Difference, SharedPassage, align_pair, differen
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import measure_name, measured_by, rule
-from neardup.recipe.text_inputs import checked_text, prepared, without_markup
+from neardup.recipe.text_inputs import check_tagged, checked_text, prepared, without_markup
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -259,6 +259,8 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
+    for name, text in zip("ab", texts, strict=True):
+        check_tagged(text, chosen, name)
     # What is printed of the texts is what is compared.
     a, b = (without_markup(text) if chosen.normalize.strip_markup else text for text in texts)
     titles = [
@@ -294,6 +296,11 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             aligned_similarity=same,
             edit_similarity=same,
         )
+    empty = [name for name, text in (("A", a), ("B", b)) if not text.strip()]
+    if empty and comparison.measure == "identical" and not comparison.duplicate:
+        names = ", ".join(empty)
+        verdict = Message("Not duplicates: there is no text in {texts}.", texts=names)
+        comparison = replace(comparison, verdict=verdict)
     if given["passages"]:
         passages = align_pair(a, b)
         places = tuple(differences(a, b, passages))

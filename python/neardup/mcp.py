@@ -75,6 +75,8 @@ class Tools:
         group the first document is kept, and the others are its duplicates with their
         similarity to it. The answer has `limit` groups from `offset` on, the largest first, with
         `members` duplicates each; `groups_total` and `duplicates_total` are the full counts.
+        `without_features` counts documents with nothing to compare: empty ones, and with the
+        recipe bkdr those without word/tag tokens.
         Leave `threshold` (above 0, at most 1) and `recipe` out unless the user asks for them.
         `text_field` is the field of the text if it is not text, content or body.
 
@@ -116,6 +118,7 @@ class Tools:
         return {
             "documents": len(decided.kept_for),
             "duplicates": len(dropped),
+            "without_features": int((collected.corpus.features() == 0).sum()),
             "groups_total": len(kept),
             "groups": groups,
             "next_offset": end if end < len(kept) else None,

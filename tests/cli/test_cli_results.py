@@ -118,6 +118,106 @@ def test_compare_says_what_it_counts_as_equal(run):
     assert lines[-1] == "counted as equal  輪 = 轮, 週 = 周, 試 = 试, fеrry = ferry"
 
 
+TAGGED = "渡轮/n 停靠/v 码头/n 旅客/n 换乘/v 渡轮/n"
+OTHER = "渡轮/n 停航/v 三/m 天/q 旅客/n 改乘/v 汽车/n"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words", "printed"),
+    [
+        (TAGGED, OTHER, "-r bkdr", "相似度为0.84375,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, TAGGED, "-r bkdr", "相似度为1.0,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        # The typed threshold, which must be exceeded.
+        *(
+            (TAGGED, OTHER, f"-r bkdr -t {typed}", f"相似度为0.84375,{sentence}")
+            for typed, sentence in (
+                ("0.84", "超过阈值0.84,所以新闻1与新闻2是相似的"),
+                ("0.84375", "小于阈值0.84375,所以新闻1与新闻2不是相似的"),
+                (".90", "小于阈值0.9,所以新闻1与新闻2不是相似的"),
+            )
+        ),
+        (TAGGED, OTHER, "-r bkdr --bits 8", "相似度为0.875,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, OTHER, "-r bkdr --bits 5", "相似度为1.0,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, OTHER, "-r bkdr -d 3", "相似度为0.84375,小于阈值0.875,所以新闻1与新闻2不是相似的"),
+        ("灯塔", "灯塔", "-r keywords", "a.txt b.txt\n相似率为：1.00"),
+        ("一二三四五六", "一二三四五", "", "a.txt b.txt\n相似率为：0.83"),
+    ],
+)
+def test_compare_prints_the_lines_of_the_original_program(run, a, b, words, printed):
+    for name, text in (("a.txt", a), ("b.txt", b)):
+        Path(name).write_text(text, "utf-8")
+    out = run("compare", "a.txt", "b.txt", *words.split(), "--format", "source").out
+    assert out == f"{printed}\n"
+
+
+def test_compare_prints_the_lines_of_the_news_program(run):
+    from neardup import fingerprint
+
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(B, "utf-8")
+    prints = [fingerprint(text, recipe="news") for text in (A, B)]
+    out = run("compare", "a.txt", "b.txt", "-r", "news", "--format", "source").out
+    assert out.splitlines() == [
+        *(f"{one.value:064b}"[::-1] for one in prints),
+        *(str(one.value) for one in prints),
+        "ns1与ns的汉明距离",
+        str(prints[0].distance(prints[1])),
+    ]
+    same = run("compare", "a.txt", "a.txt", "-r", "news", "--format", "source").out.splitlines()
+    assert (same[0], same[2], same[5]) == (same[1], same[3], "0")
+    Path("b.txt").write_text("")
+    error = run("compare", "a.txt", "b.txt", "-r", "news", "--format", "source", code=2).err
+    assert "a.txt, b.txt: a text without words" in error
+
+
+@pytest.mark.parametrize("text", [A, ""])
+def test_no_answer_about_a_text_that_a_recipe_cannot_read(run, text):
+    """0.00 would look like a result."""
+    Path("a.txt").write_text(TAGGED, "utf-8")
+    Path("b.txt").write_text(text, "utf-8")
+    error = run("compare", "a.txt", "b.txt", "out.txt", "-r", "bkdr", code=2).err
+    assert error.startswith(
+        "neardup: b.txt: no word/tag tokens" if text else "neardup: b.txt: must contain text"
+    )
+    assert not Path("out.txt").exists()
+    error = run("explain", "b.txt", "-r", "bkdr", code=2).err
+    assert error.startswith("neardup: b.txt: ")
+
+
+def test_compare_names_an_empty_text(run):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(" \n")
+    assert "Not duplicates: there is no text in B." in run("compare", "a.txt", "b.txt").out
+    assert "Not duplicates: there is no text in A." in run("compare", "b.txt", "a.txt").out
+
+
+def test_texts_of_which_none_can_be_compared_are_told(run):
+    note = "None of the 4 texts has anything to compare by this recipe"
+    assert note in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "bkdr").err
+    assert note not in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-f", "-r", "news").err
+
+
+def test_the_width_of_fingerprints(run):
+    from neardup import fingerprint, load_recipe
+
+    recipe = load_recipe("news").replace(sketch={"bits": 24})
+    words = ["in.jsonl", "-r", "news", "--bits", "24", "--form", "bits-lowest-first"]
+    first = json.loads(run("fingerprint", *words).out.splitlines()[0])
+    assert first["fingerprint"] == f"{fingerprint(A, recipe=recipe).value:024b}"[::-1]
+    assert first["recipe"] == recipe.id
+    Path("a.txt").write_text(TAGGED, "utf-8")
+    Path("b.txt").write_text(OTHER, "utf-8")
+    eight = ["-r", "bkdr", "--bits", "8"]
+    assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
+    assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
+    assert "a duplicate is    within 3 of 8 bits" in run("plan", *eight).out
+    for command in ("dedup", "pairs"):
+        run(command, "in.jsonl", "-o", f"{command}.jsonl", "-r", "news", "--bits", "24", "-q")
+    assert [record["id"] for record in records_of("dedup.jsonl")] == ["a", "b"]
+    error = run("dedup", "in.jsonl", "-o", "k.jsonl", "--bits", "8", code=2).err
+    assert error.startswith("neardup: --bits must be left out: it is for fingerprints")
+
+
 def test_compare_by_bounds_of_the_command_line(run):
     Path("a.txt").write_text(A, "utf-8")
     words = ["compare", "a.txt", "a.txt", "-r", "characters", "--max-distance", "7", "-t", "0.5"]
@@ -202,6 +302,19 @@ def test_recipes(run):
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")
     assert run("recipes", "mine.toml").out == printed
+
+
+def test_the_words_of_lists(run):
+    printed = run("recipes", "--words", "stop_words").out
+    assert {"的", "the"} < set(printed.splitlines())
+    # They are a list of one's own as they are printed.
+    Path("own.txt").write_text(printed + "渡轮\n", "utf-8")
+    Path("mine.toml").write_text('[weigh]\nstop_words = "own.txt"\n', "utf-8")
+    assert run("recipes", "mine.toml", "--words", "stop_words").out == printed + "渡轮\n"
+    assert "总之" in run("recipes", "improved", "--words", "markers").out.splitlines()
+    assert run("recipes", "--words", "user_dictionary").out == ""
+    error = run("recipes", "--words", "stopwords", code=2).err
+    assert "--words must be one of user_dictionary, stop_words, markers" in error
 
 
 def test_idf(run):

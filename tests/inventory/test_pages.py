@@ -11,7 +11,7 @@ import orjson
 import pytest
 from tests.conftest import ROOT
 
-from neardup import dedup_files, fingerprint_files
+from neardup import dedup, dedup_files, fingerprint_files
 
 IGNORED = {".git", ".venv", "target", "node_modules", ".pytest_cache"}
 PAGES = sorted(
@@ -91,6 +91,19 @@ def test_examples_give_what_the_page_says(language, block):
         example, out=failed.append
     )
     assert not failed, "".join(failed)
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_what_a_distance_of_three_bits_finds_of_the_first_example(page):
+    [block] = [
+        b for language, b in BLOCK.findall((ROOT / page).read_text("utf-8")) if language == "python"
+    ]
+    names = {}
+    for example in doctest.DocTestParser().get_examples(block):
+        exec(example.source, names)
+    for recipe in ("improved", "news", "keywords", "classic"):
+        found = dedup(names["articles"], recipe=recipe)
+        assert [article["id"] for article in found.kept] == ["a1", "a2", "a3"]
 
 
 def run(*arguments, **options):

@@ -49,6 +49,8 @@ CALLS = {
     "not in folder": ("check_text", {"text": "Nothing of it is there.", "path": "library"}),
     "compare": ("compare_texts", {"a": FERRY, "b": FERRY.replace("nine", "ten")}),
     "explain": ("explain_fingerprint", {"text": "渡轮停靠码头，渡轮离开。", "limit": 2}),
+    "no tags": ("explain_fingerprint", {"text": "渡轮停靠码头", "recipe": "bkdr"}),
+    "no tags in any": ("find_duplicates", {"texts": [FERRY, "渡轮"], "recipe": "bkdr"}),
     "recipe": ("explain_fingerprint", {"text": FERRY, "recipe": "/etc/hosts.toml"}),
     "outside": ("find_duplicates", {"paths": ["../secret.txt"]}),
     "absolute": ("check_text", {"text": FERRY, "path": "/etc/passwd"}),
@@ -134,6 +136,12 @@ def test_groups_come_with_full_counts_the_largest_first(answers):
     assert [one["id"] for one in first["duplicates"]] == ["ferry-again", "ferry-once-more"]
     assert all(0.4 < one["similarity"] < 1 for one in first["duplicates"])
     assert answer["next_offset"] is None
+
+
+def test_texts_without_tags_are_told(answers):
+    assert "no word/tag tokens" in answers["no tags"]
+    assert answers["no tags in any"]["without_features"] == 2
+    assert answers["file"]["without_features"] == 0
 
 
 def test_the_rest_is_on_the_next_page(answers):

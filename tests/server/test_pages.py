@@ -187,6 +187,8 @@ class TestCompare:
         assert (missing.status_code, "There is no text" in missing.text) == (422, True)
         # What was typed is still there.
         assert FERRY in missing.text
+        plain = ask(client, "/compare", a=FERRY[:40], b=FERRY[:40], recipe="bkdr")
+        assert (plain.status_code, "no word/tag tokens" in plain.text) == (422, True)
         long = forms.send(client, "/compare", a=BRIDGE, b=FERRY)
         assert long.status_code == 422
         assert f"文本有 {len(BRIDGE)} 个字符，最多接受 50 个" in long.text

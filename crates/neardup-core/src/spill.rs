@@ -5,7 +5,7 @@ removes when the process ends.
 */
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -86,7 +86,9 @@ impl Spill {
                 none.insert(made.map_err(|e| Error::io(WRITING, e))?)
             }
         };
-        file.write_all(&self.memory)
+        // Reading at an offset moves the file's position on Windows, and a failed write on any system.
+        file.seek(SeekFrom::Start(self.spilled))
+            .and_then(|_| file.write_all(&self.memory))
             .map_err(|e| Error::io(WRITING, e))?;
         self.spilled += self.memory.len() as u64;
         // From here on memory is only a write buffer.

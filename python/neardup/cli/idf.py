@@ -34,7 +34,7 @@ def run(
     from neardup.readers import open_sources
     from neardup.writers import OutputSet
 
-    recipe = options["recipe"] = recipe_of(options["recipe"], strip_markup)
+    recipe = options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup)
     with Watch(quiet=quiet) as watch, OutputSet([*inputs, *recipe.files], [output]) as outputs:
         file = outputs.open_text(output, force=force)
         sources = open_sources(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
-from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
 from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
@@ -33,6 +33,7 @@ def run(
         ),
     ],
     strip_markup: StripMarkup,
+    bits: Bits,
     fail_on_duplicates: FailOnDuplicates,
     quiet: Quiet,
     **options: Unpack[PairsFilesParameters],
@@ -47,7 +48,7 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 
-    options["recipe"] = recipe_of(options["recipe"], strip_markup)
+    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
         result = pairs_files(inputs, output, with_=with_ or None, **options)

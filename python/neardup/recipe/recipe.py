@@ -25,6 +25,7 @@ from neardup.recipe.stages import (
     FILES,
     STAGES,
     Stages,
+    in_folder,
 )
 
 #: Names of the built-in recipes, the default first.
@@ -87,8 +88,10 @@ class Recipe(Stages):
     @property
     def files(self) -> list[str]:
         """The TOML file that the recipe is from, and the files that it refers to."""
-        values = [(getattr(getattr(self, stage), name), words) for stage, name, words in FILES]
-        named = [value for value, words in values if value not in words]
+        values = [
+            (name, getattr(getattr(self, stage), name), words) for stage, name, words in FILES
+        ]
+        named = [path_of(name, value) for name, value, words in values if value not in words]
         return named if self._file is None else [self._file, *named]
 
     def _from_file(self, path: str | None) -> Recipe:
@@ -160,6 +163,7 @@ class Recipe(Stages):
         import tomli_w
 
         table = dataclasses.asdict(self)
+        table["segment"] = self.segment.settings()
         table["sketch"] = self.sketch.settings()
         table["decide"] = self.decide.settings()
         for stage in STAGES:
@@ -270,7 +274,7 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
     for stage, setting, words in FILES:
         value = stages.get(stage, {}).get(setting)
         if isinstance(value, str) and value not in words:
-            stages[stage][setting] = str(folder / value)
+            stages[stage][setting] = in_folder(setting, value, folder)
 
 
 def _unknown(name: str, known: set[str]) -> ParameterError:

@@ -11,6 +11,7 @@ from neardup.exceptions import InputError
 from neardup.recipe import Normalize, Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units, load_segmenter
+from neardup.recipe.stages import TAGGED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,6 +104,24 @@ def checked_text(text: str, name: str) -> str:
             )
         ) from None
     return text
+
+
+def check_tagged(text: str, recipe: Recipe, name: str) -> None:
+    """Raise InputError if a recipe reads words with tags, and a text has none."""
+    if recipe.segment.units not in TAGGED or "/" in text:
+        return
+    if not text.strip():
+        raise InputError(Message("{parameter}: must contain text. It is empty.", parameter=name))
+    raise InputError(
+        Message(
+            "{parameter}: no word/tag tokens. The recipe '{recipe}' reads text that is cut into "
+            "words with tags, such as 渡轮/n 停靠/v. Segment the text, or choose a recipe for "
+            "plain text, such as classic.",
+            code="no_tagged_words",
+            parameter=name,
+            recipe=recipe.name,
+        )
+    )
 
 
 def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
