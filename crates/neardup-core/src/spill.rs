@@ -75,6 +75,17 @@ impl Spill {
         Ok(())
     }
 
+    /// Removes what comes after the first `len` bytes.
+    pub fn truncate(&mut self, len: u64) {
+        match len.checked_sub(self.spilled) {
+            Some(waiting) => self.memory.truncate(waiting as usize),
+            None => {
+                self.memory.clear();
+                self.spilled = len;
+            }
+        }
+    }
+
     fn flush(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -175,6 +186,22 @@ mod tests {
             let mut spill = Spill::new(budget);
             check(&mut spill);
             assert_eq!(spill.file.is_some(), budget < 1 << 20);
+        }
+    }
+
+    #[test]
+    fn what_is_removed_is_written_over() {
+        for budget in [0, 3, 100] {
+            let mut spill = Spill::new(budget);
+            spill.append(b"abcdef").unwrap();
+            spill.append(b"gh").unwrap();
+            for (len, more, expected) in [(7, "XY", "abcdefgXY"), (2, "Z", "abZ"), (0, "q", "q")] {
+                spill.truncate(len);
+                spill.append(more.as_bytes()).unwrap();
+                let mut buffer = Vec::new();
+                let all = spill.read(0, spill.len(), &mut buffer).unwrap();
+                assert_eq!(all, expected.as_bytes());
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use rayon::prelude::*;
 
-use crate::arrow::ArrowArray;
 use crate::arrays::strings;
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::threads::run;
 
@@ -42,7 +42,12 @@ impl Aligner {
 
     /// The winnowed shingles of each text, four bytes each, little-endian.
     #[pyo3(signature = (texts, *, workers))]
-    fn sketches(&self, py: Python<'_>, texts: ArrowArray, workers: usize) -> PyResult<Vec<Vec<u8>>> {
+    fn sketches(
+        &self,
+        py: Python<'_>,
+        texts: ArrowArray,
+        workers: usize,
+    ) -> PyResult<Vec<Vec<u8>>> {
         let texts = strings(texts.array())?;
         let sketch = |text: &Option<&str>| {
             let sketch = self.inner.sketch(text.unwrap_or_default())?;

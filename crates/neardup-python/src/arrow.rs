@@ -47,12 +47,15 @@ impl<'py> FromPyObject<'_, 'py> for ArrowArray {
             )));
         };
         let (schema, array): Capsules<'py> = export.call0()?.extract()?;
-        let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+        let schema = schema
+            .pointer_checked(Some(SCHEMA))?
+            .cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
         // SAFETY: capsules of these names hold these structures. The array is moved out, as the
         // interface asks of who imports it, so the capsule's destructor releases nothing.
         let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
-        data.map(|data| ArrowArray(make_array(data))).map_err(refused)
+        data.map(|data| ArrowArray(make_array(data)))
+            .map_err(refused)
     }
 }
 

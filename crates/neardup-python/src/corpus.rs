@@ -19,8 +19,8 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arrow::ArrowArray;
 use crate::arrays::{column, load_numpy, optional_strings, strings};
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::memory::give_back;
 use crate::recipe::Recipe;

@@ -9,8 +9,8 @@ use neardup_core::Error;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::arrow::ArrowArray;
 use crate::arrays::strings;
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::threads::Threads;
 

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::arrow::ArrowArray;
 use crate::arrays::{load_numpy, strings};
+use crate::arrow::ArrowArray;
 use crate::corpus::Background;
 use crate::errors::raise;
 use crate::judge::Rule;

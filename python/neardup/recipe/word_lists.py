@@ -10,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from neardup import _core
 from neardup.base.files import read_whole
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
@@ -63,10 +64,11 @@ def _bundled(setting: str, name: str) -> tuple[str, ...]:
     """Return the words of a bundled list; none for a dictionary, which jieba has itself."""
     if setting == "user_dictionary":
         return ()
-    file = {"stop_words": "stop_words.txt", "markers": "markers_zh.txt"}[setting]
-    text = Path(__file__).with_name("presets").joinpath(file).read_text("utf-8")
+    if setting == "stop_words":
+        return tuple(_core.bundled_stop_words())
+    text = Path(__file__).with_name("presets").joinpath("markers_zh.txt").read_text("utf-8")
     groups = dict(line.split("\t") for line in text.splitlines())
-    chosen = _MARKER_GROUPS if (setting, name) == ("markers", BUNDLED) else tuple(groups)
+    chosen = _MARKER_GROUPS if name == BUNDLED else tuple(groups)
     return tuple(word for group in chosen for word in groups[group].split())
 
 

@@ -202,7 +202,8 @@ impl Segmenter {
             Kind::Ictclas { drop_tags } => encoded::ictclas(text, drop_tags, take),
             // An empty text has no units, not one empty unit.
             Kind::Separated { by } if !text.is_empty() => {
-                text.split(by.as_str()).for_each(|unit| take(untagged(unit)));
+                text.split(by.as_str())
+                    .for_each(|unit| take(untagged(unit)));
             }
             Kind::Separated { .. } => {}
             Kind::External => encoded::external(text, take),
@@ -294,7 +295,11 @@ mod tests {
         let of = |text: &str, by: &str| {
             let units = Units::Separated;
             let by = by.to_owned();
-            let settings = Settings { units, by, ..Settings::default() };
+            let settings = Settings {
+                units,
+                by,
+                ..Settings::default()
+            };
             let mut found = Vec::new();
             let segmenter = Segmenter::new(&settings, None).unwrap();
             segmenter.for_each(text, |unit| found.push(unit.text.to_owned()));
