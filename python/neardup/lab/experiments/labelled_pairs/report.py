@@ -382,10 +382,12 @@ def _precision_recall(figure: Any, result: PairsEvaluation) -> None:
     if result.best not in shown:
         shown[-1] = result.best
     for style, measure in enumerate(shown):
-        precision, recall, _ = precision_recall_curve(result.is_true, measure.measured.likeness)
+        curve = precision_recall_curve(result.is_true, measure.measured.likeness)
+        precision, recall = (shares[:-1][curve[1][:-1] > 0] for shares in curve[:2])
+        # Down to recall 0, with the precision where the first true pair is found.
         axes.step(
-            recall,
-            precision,
+            [*recall, 0.0],
+            [*precision, precision[-1]],
             where="post",
             color=COLOURS[style],
             # Of curves that coincide the later is the thinner one.
