@@ -20,7 +20,6 @@ USES = {
         {"aside", "setting", "hiding", "shared"},
     ),
     "review": ([TEMPLATES / "review.html"], [], {"kind"}),
-    "errors": ([TEMPLATES / "errors.html"], [], {"setting", "wrong", "missed"}),
     "service": (
         (TEMPLATES / "service").glob("*.html"),
         (ROOT / "server" / "pages").glob("*.py"),
