@@ -26,6 +26,7 @@ from neardup.recipe.stages import (
     STAGES,
     Stages,
     in_folder,
+    path_of,
 )
 
 #: Names of the built-in recipes, the default first.
