@@ -376,7 +376,10 @@ def _reviewer(
 def _normalized(
     corpus: _core.Corpus, documents: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
-    texts = {number: corpus.texts(number, number + 1)[0].as_py() for number in documents}
+    import pyarrow as pa
+
+    read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
+    texts = {number: str(text[0]) for number, text in read.items()}
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
 
 

@@ -10,7 +10,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-from neardup import _core
 from neardup.base.files import read_whole
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
@@ -65,6 +64,8 @@ def _bundled(setting: str, name: str) -> tuple[str, ...]:
     if setting == "user_dictionary":
         return ()
     if setting == "stop_words":
+        from neardup import _core
+
         return tuple(_core.bundled_stop_words())
     text = Path(__file__).with_name("presets").joinpath("markers_zh.txt").read_text("utf-8")
     groups = dict(line.split("\t") for line in text.splitlines())
