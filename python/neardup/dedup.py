@@ -175,10 +175,9 @@ def dedup(
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
-        Also a polars LazyFrame, a Hugging Face Dataset, DatasetDict (its splits are one
-        collection) or IterableDataset, a Dataset of Ray, a DataFrame of Daft, a PyArrow dataset, a
-        DuckDB relation, and any other object with the Arrow stream interface; of the last three,
-        ``kept`` is an Arrow table.
+        Also a polars LazyFrame, a Hugging Face Dataset, a PyArrow dataset, a DuckDB relation, and
+        any other object with the Arrow stream interface; of the last three, ``kept`` is an Arrow
+        table.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.

@@ -154,16 +154,6 @@ def test_dedup_in_python(tmp_path):
     assert "resemblance 0.37, 7 numbers agree, 6 differ. Both are kept." in printed
 
 
-@pytest.mark.parametrize(
-    ("library", "kind"),
-    [("daft", "DataFrame"), pytest.param("ray", "MaterializedDataset", marks=pytest.mark.slow)],
-)
-def test_in_a_pipeline(tmp_path, library, kind):
-    printed = run(EXAMPLES / "in_a_pipeline.py", library, cwd=tmp_path)
-    assert printed.startswith(f"29 articles, 23 kept, as a {kind}\n")
-    assert printed.count(" repeats ") == 6
-
-
 def test_segmenter_of_your_own(tmp_path):
     printed = run(EXAMPLES / "segmenter_of_your_own.py", cwd=tmp_path)
     assert printed.startswith("图书馆/n 的/x 闭馆/v 时间/n")
