@@ -112,10 +112,7 @@ def test_a_row_that_is_too_long_is_never_held(line, monkeypatch):
     most = 0
     pieces = [b"text,id\n", b'"', *[line + b"\n"] * 200, b'",1\nb,2\n']
 
-    def chunks(self, compression, size):
-        yield from pieces
-
-    monkeypatch.setattr(ReopenableFile, "chunks", chunks)
+    monkeypatch.setattr(ReopenableFile, "chunks", lambda *_: iter(pieces))
     source = Delimited(ReopenableFile("-", io.BytesIO(b"")), None, 1000)
     texts = []
     for part in source.kept_bytes(Keep(np.ones(2, bool), "-", lambda _: None)):
