@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.files import read_whole
+from neardup.base.files import lines_of, read_whole
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
@@ -189,4 +189,4 @@ def _text(path: str) -> str:
 
 
 def _lines(path: str) -> list[str]:
-    return [line.strip() for line in _text(path).splitlines() if line.strip()]
+    return [line.strip() for line in lines_of(_text(path)) if line.strip()]
