@@ -66,7 +66,7 @@ def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatc
 
 
 def test_standard_input_is_one_split(splits):
-    with pytest.raises(ParameterError, match="'splits' .* standard input") as caught:
+    with pytest.raises(ParameterError, match=r"'splits' .* standard input") as caught:
         neardup.split_leaks({**splits, "train": ["-"], "dev": ["-"]})
     assert caught.value.values["times"] == 2
 

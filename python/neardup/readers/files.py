@@ -28,6 +28,7 @@ from neardup.readers.extracted import (
     refuse,
 )
 from neardup.readers.formats import by_name
+from neardup.readers.garbled import garbled
 from neardup.readers.streams import ReopenableFile, StreamDamaged
 
 __all__ = [
@@ -52,6 +53,11 @@ _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
 _DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
+_SAVE_AGAIN = N_(
+    "Open it in the program that wrote it, and save it again in UTF-8, as .docx or as .pdf."
+)
+#: Beyond this share of garbled text, a file is refused.
+_TOO_GARBLED = 0.3
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
 _PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
 _UNPACK = N_("Unpack it, and name the files or their folder.")
@@ -214,13 +220,28 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
     """
     bounds = limits or Limits()
     if _is_pdf(data):
-        from neardup.readers.pdf import read_pdf
+        from neardup.readers.pdf import OCR, read_pdf
 
-        return _extracted("pdf", *read_pdf(data, name, bounds))
+        file = _extracted("pdf", *read_pdf(data, name, bounds))
+        remedy = Message("Recognize the text first, for example: {command}", command=OCR)
+        return _in_language(file, name, remedy)
     if data.startswith(_ZIP):
-        return _archive(data, name, bounds)
+        return _in_language(_archive(data, name, bounds), name, Message(_SAVE_AGAIN))
     _refuse_others(data, name)
-    return _text(data, name)
+    return _in_language(_text(data, name), name, Message(_SAVE_AGAIN))
+
+
+def _in_language(file: FileText, name: str, remedy: str) -> FileText:
+    """Return a file whose text is in a language, with a note if parts are not; refuse others."""
+    found = garbled(file.text)
+    if not found.share:
+        return file
+    parts = {"share": found.share, "kind": Message(found.kind)}
+    if found.share > _TOO_GARBLED:
+        content = Message("an unusable text layer ({kind}, in {share:.0%} of it)", **parts)
+        refuse(name, Message("must have text in a language", code="garbled"), content, remedy)
+    note = Message("{share:.0%} of the text is in no language ({kind}).", **parts)
+    return replace(file, notes=(*file.notes, note))
 
 
 def _is_pdf(data: bytes) -> bool:
