@@ -62,7 +62,7 @@ def test_other_commands():
     pairs = neardup.pairs_files(["memory://dump/"], "pairs.jsonl", with_=["memory://dump/a.jsonl"])
     assert pairs.summary.pairs > 5
     # Text of rare characters only would be refused.
-    Path("paper.txt").write_text((ROWS[3]["text"] + "我们在码头上等着开往城里的船。") * 3)
+    Path("paper.txt").write_text((ROWS[3]["text"] + "我们在码头上等着开往城里的船。" * 4) * 3)
     report = neardup.check("paper.txt", ["memory://dump/a.jsonl"])
     assert report.sources
 
