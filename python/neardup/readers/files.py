@@ -282,17 +282,8 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
         # The directory is at the end of the archive: a truncated file lacks it.
-        if by_name(name).compression is None and name.lower().endswith(".docx"):
-            reason = Message(
-                "must be a whole Word document{where}",
-                code="damaged_file",
-                where=Message(" (.docx)"),
-            )
-            content, remedy = (
-                Message("a damaged file"),
-                Message("Download or copy it again; or let Word repair it."),
-            )
-            refuse(name, reason, content, remedy)
+        if _is_named_word(name):
+            _refuse_damaged_word(name, Message("a damaged file"))
         _refuse_other(name, N_("a damaged archive (zip)"))
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
@@ -307,6 +298,18 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     other = ("", _ARCHIVE, "zip", _UNPACK)
     _, *refusal = next((kind for kind in kinds if kind[0] in names), other)
     return _refuse_other(name, *refusal)
+
+
+def _is_named_word(name: str) -> bool:
+    return name.lower().endswith((".docx", ".docm"))
+
+
+def _refuse_damaged_word(name: str, content: str) -> NoReturn:
+    reason = Message(
+        "must be a whole Word document{where}", code="damaged_file", where=Message(" (.docx)")
+    )
+    remedy = Message("Download or copy it again; or let Word repair it.")
+    refuse(name, reason, content, remedy)
 
 
 def _refuse_others(data: bytes, name: str) -> None:
@@ -342,9 +345,13 @@ def _text(data: bytes, name: str) -> FileText:
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
     decoded = decode(data, declared=declared)
+    if not decoded.text and _is_named_word(name):
+        _refuse_damaged_word(name, Message("an empty file"))
     # NULs between characters are damage that leaves the text readable.
     odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
+        if _is_named_word(name):
+            _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)
