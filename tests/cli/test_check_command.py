@@ -209,6 +209,18 @@ class TestManyPapers:
             f"ben.txt  Invisible characters within words: {count}"
         ]
 
+    def test_papers_without_usable_text_are_named(self, run):
+        doubled = "".join(letter * 2 for letter in SHARED * 3)
+        write(
+            {"papers/ben.txt": doubled, "papers/dora.md": (SHARED * 3).encode().decode("latin-1")}
+        )
+        result = run(*ALL, code=2)
+        assert "anna.txt" in result.out
+        for name in ("ben.txt", "dora.md"):
+            assert name not in result.out
+            (line,) = (line for line in result.err.splitlines() if name in line)
+            assert "unusable text layer" in line
+
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_folder_of_reports(self, run, files, language):
         run(*ALL, "-o", "out", "--json", "out", "--language", language)

@@ -1,11 +1,15 @@
 """What the commands write and print, and their exit codes."""
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.cli.conftest import LINES, A, B, records_of, table
 
 from neardup import load_recipe
@@ -436,6 +440,11 @@ def test_leaks_between_splits(run):
         run("contamination", *words, code=2)
 
 
+def git(*words):
+    subprocess.run(["git", *words], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason=needs.GIT)
 def test_what_a_commit_hook_runs(run):
     root = Path(__file__).parents[2]
     entry, arguments, files = (
@@ -447,9 +456,41 @@ def test_what_a_commit_hook_runs(run):
     assert not re.search(files.strip("'"), "a.py")
     program, *words = [*shlex.split(entry), *json.loads(arguments)]
     assert program == "neardup"
-    Path("docs").mkdir()
+    run(*words, code=2)
+    git("init")
+    for folder in ("docs", "data", "node_modules"):
+        Path(folder).mkdir()
+    Path(".gitignore").write_text("node_modules\n")
+    Path("package.json").write_text('{\n  "name": "notes",\n  "private": true\n}\n')
+    Path("data/counts.csv").write_text("name,count\na,1\n")
+    Path("docs/empty.md").touch()
+    Path("docs/blank.md").write_text("\n")
+    shutil.copy("docs/empty.md", "docs/empty2.md")
+    shutil.copy("docs/blank.md", "docs/blank2.md")
+    shutil.copy("package.json", "data/package.json")
+    git("add", "docs", "data", "package.json", ".gitignore")
+    assert run(*words).out == ""
     Path("docs/a.md").write_text(f"# Notes\n\n{A}{B}\n")
-    run(*words[:-1], "docs", code=0)
+    Path("node_modules/a.md").write_text(f"# Notes\n\n{A}{B}\n")
+    git("add", "docs/a.md")
+    os.symlink("a.md", "docs/link.md")
+    Path("docs/not_added.md").write_text(f"# Notes\n\n{A}{B}\n")
+    assert run(*words).out == ""
+    git("add", "docs/link.md")
+    assert run(*words).out == ""
     Path("docs/b.md").write_text(f"# Minutes\n\n{A}{B}\n")
-    assert "a.md" in run(*words[:-1], "docs", code=1).out
+    for name in ("one", "two"):
+        rows = (
+            {"id": "7", "text": f"An unrelated line of {name}."},
+            {"id": "8", "text": f"{A}{A[::-1]}"},
+        )
+        Path(f"data/{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    git("add", "docs/b.md", "data")
+    pairs = [json.loads(line) for line in run(*words, code=1).out.splitlines()]
+    assert [(pair["id_a"], pair["id_b"]) for pair in pairs] == [
+        ("data/one.jsonl:2", "data/two.jsonl:2"),
+        ("docs/a.md", "docs/b.md"),
+    ]
+    (pair,) = map(json.loads, run(*words[:-1], "docs", code=1).out.splitlines())
+    assert pair["id_a"] == "docs/a.md"
     assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()

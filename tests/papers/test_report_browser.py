@@ -11,8 +11,8 @@ from html import escape
 import pypdfium2 as pdfium
 import pytest
 from tests.browser import Tabs, accessibility_faults, running, unreadable
-from tests.index.written import letters
 from tests.papers import reports
+from tests.papers.texts import letters
 
 from neardup import check
 from neardup.pages.words import load_words

@@ -322,12 +322,14 @@ def _rate(given: str | None) -> float | None:
 
 def _ids(given: list[str]) -> list[str]:
     """Return ids of sources, those of a file in place of ``@FILE``."""
-    from neardup.papers.check import read_paper
+    from neardup.base.files import lines_of
+    from neardup.readers.encodings import decode
+    from neardup.readers.streams import read_whole
 
     ids: list[str] = []
     for value in given:
         if value.startswith("@"):
-            lines = read_paper(value[1:], "without_sources")[0].text.splitlines()
+            lines = lines_of(decode(read_whole(value[1:])).text)
             ids += filter(None, map(str.strip, lines))
         else:
             ids.append(value)

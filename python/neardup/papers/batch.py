@@ -30,7 +30,7 @@ __all__ = ["Checked", "check_files", "papers_in", "passed_over"]
 
 #: Document formats that no reader reads. In a folder of papers such a file is a paper,
 #: refused with the way out; other files, such as pictures, are skipped.
-_WRITING = (".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
+_WRITING = (".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
 
 #: Pages that a check wrote have this tag near the beginning.
 _PAGES = (".html", ".htm")

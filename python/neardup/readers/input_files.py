@@ -47,7 +47,7 @@ _UNREAD = (
     *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".avro", ".orc", ".pq", ".parq"),
     *(".jl", ".jsonlines", ".xml", ".warc", ".wet", ".wat", ".pkl", ".pickle", ".msgpack"),
     # Documents.
-    *(".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
+    *(".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
 )
 # A work folder has this file; it may be inside a folder of inputs.
 _WORK_MANIFEST = "neardup-work.json"

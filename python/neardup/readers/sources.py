@@ -117,6 +117,16 @@ class Sources:
         fields = replace(self.fields, extra=tuple(names), optional=True)
         return Sources(self.sources, fields, self._selections)
 
+    def with_text_field(self, name: str, parameter: str) -> Sources:
+        """Return the same sources with another text field, named by a parameter.
+
+        InputError if a source lacks it.
+        """
+        fields = replace(self.fields, text=name, text_parameter=parameter)
+        for source in self.sources:
+            source.check_fields(fields)
+        return Sources(self.sources, fields, self._selections)
+
     @property
     def records(self) -> int | None:
         """Number of records; known after `batches` was read to its end."""

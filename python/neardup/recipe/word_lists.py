@@ -6,11 +6,10 @@ bundled list: ``"+own.txt"``.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
-from neardup.base.files import read_whole
+from neardup.base.files import lines_of, read_whole
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.recipe.stages import BUNDLED, EXTENDED, NONE, RUNS, SEPARATED, WORD_LISTS, Stages
@@ -27,8 +26,6 @@ _EXPECTED = {
 
 #: With larger frequencies, the sum over a dictionary could overflow.
 _MAX_FREQUENCY = 2**32
-
-_LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
 
 def words_of(recipe: Stages, setting: str) -> list[str]:
@@ -79,10 +76,10 @@ def _lines(path: str, setting: str) -> list[str]:
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for encoding in ("utf-16",) if is_wide else ("utf-8-sig", "gb18030"):
         try:
-            return _LINE_ENDS.split(data.decode(encoding))
+            return lines_of(data.decode(encoding))
         except UnicodeDecodeError as error:
             at = error.start
-    line = len(_LINE_ENDS.findall(data[:at].decode("latin-1"))) + 1
+    line = len(lines_of(data[:at].decode("latin-1")))
     raise InputError(
         Message(
             "{file}, line {line}: neither UTF-8 nor GBK. Expected {expected}.",
