@@ -200,7 +200,6 @@ def test_every_example_is_run_here():
     # The clients need a service: they are run by tests/server/test_serve_command.py.
     assert programs - {"client.py"} == {
         "dedup_in_python.py",
-        "in_a_pipeline.py",
         "segmenter_of_your_own.py",
         "show_removed.py",
         "with_vectors.py",
