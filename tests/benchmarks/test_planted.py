@@ -1,12 +1,10 @@
 """Planted passages of the benchmarks: the truth is exact, and every score computed by hand."""
 
-import importlib
 import math
 from itertools import pairwise
 
 import pytest
 from rapidfuzz.distance import Levenshtein
-from tests.conftest import ROOT
 
 from neardup.lab.datasets import sentences as spans
 
@@ -14,9 +12,8 @@ KINDS = ("verbatim", "edited", "reordered", "synonyms", "mixed")
 
 
 @pytest.fixture
-def planted(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return importlib.import_module("planted")
+def planted(module):
+    return module("planted")
 
 
 @pytest.fixture(scope="module")
