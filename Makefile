@@ -27,9 +27,9 @@ test: test-rust test-python
 # neardup's own code is compiled again, with assertions and checks of overflow.
 CHECKED := $(foreach crate,hamming core align io,\
     $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
-        --config profile.release.package.neardup-$(crate).$(setting)))
+        --config profile.editable.package.neardup-$(crate).$(setting)))
 test-rust: .venv/built
-	cargo test --locked --release --workspace $(CHECKED)
+	cargo test --locked --profile editable --workspace $(CHECKED)
 
 test-python: .venv/test
 	tests/install_system_packages
@@ -46,8 +46,8 @@ lint: .venv/test .venv/lint
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m mypy.stubtest neardup._core
 	cargo fmt --all --check
-	cargo clippy --locked --release --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --locked --release --workspace --no-deps --quiet
+	cargo clippy --locked --profile editable --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --profile editable --workspace --no-deps --quiet
 	$(BIN)/python docs/generate_cli_reference.py --check
 	$(BIN)/python translate.py missing
 

@@ -63,6 +63,7 @@ guide/cluster
 
 zh/sources
 zh/dedup
+zh/pairs-and-compare
 zh/check
 zh/index
 zh/serve
@@ -70,6 +71,7 @@ zh/evaluate
 zh/recipes
 zh/segmenters
 zh/methods
+zh/differences
 ```
 
 ```{toctree}

@@ -15,7 +15,7 @@ from neardup.papers.align import Difference, SharedPassage, align_pair, differen
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.rule import measure_name, measured_by, rule
-from neardup.recipe.text_inputs import checked_text, prepared
+from neardup.recipe.text_inputs import check_tagged, checked_text, prepared, without_markup
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -202,8 +202,10 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     tell which of their shingles are a template that many others share: here
     ``content(k)`` weighs all alike. The edit
     similarity is exact [2]_ if the product of both lengths is at most 4 * 10^9; for longer texts it
-    is a lower bound. Passages: see :func:`neardup.papers.align`; if a text has at most 200
-    characters, they need only five Chinese characters or ten letters in common.
+    is a lower bound. With a recipe that strips markup, the edit similarity, the passages and the
+    differences are those of the texts without it, offsets included. Passages: see
+    :func:`neardup.papers.align`; if a text has at most 200 characters, they need only five Chinese
+    characters or ten letters in common.
 
     References
     ----------
@@ -257,6 +259,10 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     core = compiled(chosen)
     corpus = _core.Corpus(core, keeps_texts=True, shingle=None, workers=1)
     texts = [checked_text(a, "a"), checked_text(b, "b")]
+    for name, text in zip("ab", texts, strict=True):
+        check_tagged(text, chosen, name)
+    # What is printed of the texts is what is compared.
+    a, b = (without_markup(text) if chosen.normalize.strip_markup else text for text in texts)
     titles = [
         None if given[name] is None else checked_text(given[name], name)
         for name in ("title_a", "title_b")
@@ -290,6 +296,11 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             aligned_similarity=same,
             edit_similarity=same,
         )
+    empty = [name for name, text in (("A", a), ("B", b)) if not text.strip()]
+    if empty and comparison.measure == "identical" and not comparison.duplicate:
+        names = ", ".join(empty)
+        verdict = Message("Not duplicates: there is no text in {texts}.", texts=names)
+        comparison = replace(comparison, verdict=verdict)
     if given["passages"]:
         passages = align_pair(a, b)
         places = tuple(differences(a, b, passages))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
 
@@ -170,10 +171,12 @@ def contamination(
     from neardup.readers import open_table
 
     given = completed(contamination, options)
-    names, of_tests = _fields(given)
+    names, of_tests = reader_fields(given)
     source = open_table(data, **names)
     items = open_table(tests, parameter="tests", **of_tests)
-    return _Search(items, given, None).search(source, source.kept)
+    search = ItemSearch(items, given, None)
+    search.check_items()
+    return search.search(source, source.kept)
 
 
 @takes_options
@@ -236,15 +239,15 @@ def contamination_files(
         )
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet() as output_set:
+    with OutputSet(chain(*paths.values()), places.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
-        of_files = {"format": given["format"], "output_paths": list(places.values())}
-        names, of_tests = _fields(given)
-        sources = open_sources(paths["inputs"], **names, **of_files)
-        items = open_sources(paths["tests"], **of_tests, **of_files)
-        search = _Search(items, given, given["progress"])
+        names, of_tests = reader_fields(given)
+        sources = open_sources(paths["inputs"], **names, format=given["format"])
+        items = open_sources(paths["tests"], **of_tests, format=given["format"])
+        search = ItemSearch(items, given, given["progress"])
+        search.check_items()
         for name in sources.shared_with(items):
             search.progress.note(
                 Message(
@@ -298,7 +301,7 @@ class _Finding(NamedTuple):
     text: str
 
 
-def _fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters for the readers of the documents and of the test items."""
     documents = {name: given[name] for name in ("text_field", "id_field", "max_text")}
     tests = {
@@ -309,7 +312,7 @@ def _fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return documents, tests
 
 
-class _Search(Run):
+class ItemSearch(Run):
     """A search for items: they are read first, then the documents."""
 
     def __init__(self, tests: Any, given: dict[str, Any], progress: Progress | None) -> None:
@@ -335,9 +338,16 @@ class _Search(Run):
         decidable = self._items.are_decidable()
         self.summary.tests = len(decidable)
         self.summary.short = decidable.count(False)
-        if not decidable:
+        self.clock.lap("read tests")
+
+    def check_items(self) -> None:
+        """Raise InputError if there is no item that is looked for."""
+        from neardup import _core
+
+        items = self.summary.tests
+        if not items:
             raise InputError(Message("{named[tests]} must have items. Got none."))
-        if not any(decidable):
+        if self.summary.short == items:
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
@@ -346,12 +356,11 @@ class _Search(Run):
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
                     "{letters} letters. Got {count:,} items, all of which are shorter. Name the "
                     "field of the text with {given[test_text_field]}.",
-                    count=len(decidable),
+                    count=items,
                     least=_core.SHORTEST_ITEM,
                     letters=2 * _core.SHORTEST_ITEM,
                 )
             )
-        self.clock.lap("read tests")
 
     def search(
         self, source: Any, kept: Callable[[Any], Any] = lambda _: None

@@ -175,10 +175,9 @@ def dedup(
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
-        Also a polars LazyFrame, a Hugging Face Dataset, DatasetDict (its splits are one
-        collection) or IterableDataset, a Dataset of Ray, a DataFrame of Daft, a PyArrow dataset, a
-        DuckDB relation, and any other object with the Arrow stream interface; of the last three,
-        ``kept`` is an Arrow table.
+        Also a polars LazyFrame, a Hugging Face Dataset, a PyArrow dataset, a DuckDB relation, and
+        any other object with the Arrow stream interface; of the last three, ``kept`` is an Arrow
+        table.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.
@@ -376,7 +375,10 @@ def _reviewer(
 def _normalized(
     corpus: _core.Corpus, documents: Sequence[int], length: int
 ) -> dict[int, dict[str, Any]]:
-    texts = {number: corpus.texts(number, number + 1)[0].as_py() for number in documents}
+    import pyarrow as pa
+
+    read = {number: pa.array(corpus.texts(number, number + 1)) for number in documents}
+    texts = {number: str(text[0]) for number, text in read.items()}
     return {n: {"text": text[:length], "length": len(text)} for n, text in texts.items()}
 
 

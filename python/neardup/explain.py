@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup.base.reprs import ReprMixin
 from neardup.base.validation import check_max_distance
 from neardup.options.groups import ExplainParameters
+from neardup.options.options import Form
 from neardup.options.signatures import completed, takes_options
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
-from neardup.recipe.stages import RUNS
-from neardup.recipe.text_inputs import checked_text, prepared
+from neardup.recipe.stages import NONE, RUNS
+from neardup.recipe.text_inputs import check_tagged, checked_text, prepared
 from neardup.sketch import Fingerprint, number_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Feature:
         The tag of its first occurrence; empty without one.
     occurrences : int
     tf : float
-        Occurrences over those of all features of the text, in (0, 1].
+        Occurrences over those of all features of the text, in (0, 1]; also of those that `top`
+        leaves out.
     idf : float or None
         Inverse document frequency; None if the weights use none.
     part_of_speech, mark, title : int or None
@@ -125,11 +127,10 @@ class ExplainedText(ReprMixin):
         }
         if self.fingerprint is None:
             return values | ({"values": list(self.values)} if self.values else {})
-        forms = {form: self.fingerprint.written(form) for form in ("hex", "unsigned", "signed")}
-        bits = str(self.fingerprint.written("bits"))
+        forms = {form.replace("-", "_"): self.fingerprint.written(form) for form in get_args(Form)}
         return values | {
             "sums": list(self.sums),
-            "fingerprint": forms | {"bits": bits, "bits_lowest_first": bits[::-1]},
+            "fingerprint": forms,
             "max_distance": self.max_distance,
             "blocks": list(self.fingerprint.blocks(self.max_distance)),
             "source_blocks": list(self.fingerprint.source_blocks(self.max_distance)),
@@ -180,6 +181,9 @@ class Explanation(ReprMixin):
         The bits in which the fingerprints differ, the lowest first.
     verdict : str
         The sentence of :func:`neardup.compare`.
+    frequencies : str or None
+        Where the inverse document frequencies are from: ``bundled``, the general table, or the
+        name of a file; None if the weights use none.
     """
 
     recipe_id: str
@@ -188,10 +192,15 @@ class Explanation(ReprMixin):
     shared: tuple[str, ...] = ()
     differing: tuple[DifferingBit, ...] = ()
     verdict: str = ""
+    frequencies: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for JSON."""
-        values = {"recipe_id": self.recipe_id, "a": self.a.to_dict()}
+        values = {
+            "recipe_id": self.recipe_id,
+            "frequencies": self.frequencies,
+            "a": self.a.to_dict(),
+        }
         if self.b is None:
             return values
         bits = [vars(bit) | {"decisive": dict(bit.decisive)} for bit in self.differing]
@@ -266,30 +275,37 @@ def explain(a: str, b: str | None = None, **options: Unpack[ExplainParameters]) 
     given = completed(explain, options)
     recipe = load_recipe(given["recipe"]).for_single_texts()
     distance = given["max_distance"]
-    first = _explained(checked_text(a, "a"), given["title_a"], "title_a", recipe, distance)
+    frequencies = None if recipe.weigh.idf == NONE else recipe.weigh.idf
+    first = _explained(a, "a", given["title_a"], recipe, distance)
     if b is None:
-        return Explanation(recipe.id, first)
-    second = _explained(checked_text(b, "b"), given["title_b"], "title_b", recipe, distance)
+        return Explanation(recipe.id, first, frequencies=frequencies)
+    second = _explained(b, "b", given["title_b"], recipe, distance)
     titles = {name: given[name] for name in ("title_a", "title_b")}
     verdict = compare(a, b, recipe=recipe, max_distance=distance, **titles).verdict
     others = {feature.word for feature in second.features}
     shared = tuple(feature.word for feature in first.features if feature.word in others)
-    return Explanation(recipe.id, first, second, shared, _differing(first, second), verdict)
+    differing = _differing(first, second)
+    return Explanation(recipe.id, first, second, shared, differing, verdict, frequencies)
 
 
 def _explained(
-    text: str, title: str | None, name: str, recipe: Recipe, max_distance: int | None
+    text: str, name: str, title: str | None, recipe: Recipe, max_distance: int | None
 ) -> ExplainedText:
     core = compiled(recipe)
+    check_tagged(checked_text(text, name), recipe, name)
     _, units = prepared(core, recipe, text)
-    title = None if title is None else checked_text(title, name)
+    title = None if title is None else checked_text(title, f"title_{name}")
     # Runs of characters are no words, and have no tags.
     pairs = [] if recipe.segment.units in RUNS else core.units(units)
     tags: dict[str, str] = {}
     for word, tag in pairs:
         tags.setdefault(word.lower() if recipe.weigh.lowercase_units else word, tag)
     raw = core.features(units, title)
-    total = sum(occurrences for _, occurrences, *_ in raw)
+    every = raw
+    if recipe.weigh.top is not None:
+        # The share of a word is over all features, not over those that are left.
+        every = compiled(recipe.replace(weigh={"top": None})).features(units, title)
+    total = sum(occurrences for _, occurrences, *_ in every)
     features = tuple(_feature(item, tags, total, recipe.weigh.scheme) for item in raw)
     count, words, values = core.sketch(units, title)
     bits = recipe.sketch.bits

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from neardup.base.messages import Message
 from neardup.base.reprs import ReprMixin
 from neardup.base.validation import bad, check_path, paths_of
-from neardup.contamination import contamination_files
+from neardup.contamination import ItemSearch, reader_fields
+from neardup.exceptions import ParameterError
 from neardup.options.groups import ContaminationFilesParameters
 from neardup.options.signatures import completed, takes_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.readers import Problem
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +36,7 @@ class Leaks(ReprMixin):
         One row per occurrence: ``split`` and ``other`` (string), then the columns of
         `ContaminationResult.findings`, in which ``test_id`` is the item.
     problems : int
-        Problems in the files, counted at each reading.
+        Problems in the files, each counted once.
     """
 
     counts: list[dict[str, Any]]
@@ -56,7 +60,7 @@ def split_leaks(
     Parameters
     ----------
     splits : dict of str to list of str or Path
-        The files of each split, at least two splits.
+        The files of each split, at least two splits; ``-`` is standard input, at most once.
     report : str, Path or None, default=None
         File for the findings; format by extension.
     {options}
@@ -68,14 +72,14 @@ def split_leaks(
     Raises
     ------
     ParameterError
-        If there are fewer than two splits.
+        If there are fewer than two splits, or standard input is named twice.
     InputError, OutputError
         As for :func:`neardup.contamination_files`.
 
     Notes
     -----
     Each split is read once for each other one; see :func:`neardup.contamination` for when an item
-    occurs in a document.
+    occurs in a document. The items are in `test_text_field`, by default in `text_field`.
 
     Examples
     --------
@@ -96,21 +100,52 @@ def split_leaks(
     """
     import pyarrow as pa
 
+    from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
     given = completed(split_leaks, options)
     if not isinstance(splits, Mapping) or len(splits) < 2:
         raise bad("splits", "the files of at least two splits, by name", splits)
     files = {name: paths_of(paths, "splits") for name, paths in splits.items()}
+    if (times := list(chain.from_iterable(files.values())).count("-")) > 1:
+        raise ParameterError(
+            Message(
+                "{parameter:named} must name standard input ('-') at most once. Got "
+                "it {times} times instead.",
+                parameter="splits",
+                times=times,
+            )
+        )
     counts: list[dict[str, Any]] = []
     tables: list[pa.Table] = []
+    known: set[Problem] = set()
     problems = 0
-    with OutputSet() as outputs:
-        output = None
-        if report is not None:
-            output = outputs.open(check_path(report, "report"), force=given["force"])
+    report = None if report is None else check_path(report, "report")
+    with OutputSet(chain(*files.values()), [report]) as outputs:
+        output = None if report is None else outputs.open(report, force=given["force"])
+        names, _ = reader_fields(given)
+        # Opened once, since standard input can be read only by what has copied it.
+        documents = {
+            name: open_sources(of, **names, format=given["format"]) for name, of in files.items()
+        }
+        items = documents
+        if field := given["test_text_field"]:
+            items = {
+                name: sources.with_text_field(field, "test_text_field")
+                for name, sources in documents.items()
+            }
+        noted: set[str] = set()
         for split, other in permutations(files, 2):
-            result = contamination_files(files[other], files[split], **given)
+            search = _SplitSearch(items[split], given, known)
+            if search.summary.short == search.summary.tests and split not in noted:
+                noted.add(split)
+                search.progress.note(
+                    Message(
+                        "Split '{split}' has no item that is long enough to be looked for.",
+                        split=split,
+                    )
+                )
+            result = search.search(documents[other])
             summary, findings = result.summary, result.findings
             counts.append(
                 {
@@ -121,13 +156,28 @@ def split_leaks(
                     "found": summary.tests_found,
                 }
             )
-            names = {"split": split, "other": other}
-            columns = [pa.array([name] * len(findings), pa.string()) for name in names.values()]
+            columns = [pa.array([name] * len(findings), pa.string()) for name in (split, other)]
             tables.append(
-                pa.table([*columns, *findings.columns], names=[*names, *findings.column_names])
+                pa.table([*columns, *findings.columns], ["split", "other", *findings.column_names])
             )
             problems += summary.problems
+        search.problem_count = 0
+        search.report_sources(*documents.values())
+        problems += search.problem_count
         findings = pa.concat_tables(tables)
         if output is not None:
             write_rows(output, findings, findings.schema)
     return Leaks(counts, findings, problems)
+
+
+class _SplitSearch(ItemSearch):
+    """A search that notes only problems that are not `known` from an earlier reading."""
+
+    def __init__(self, items: Any, given: dict[str, Any], known: set[Problem]) -> None:
+        self._known = known
+        super().__init__(items, given, given["progress"])
+
+    def note_problems(self, problems: Iterable[Problem]) -> None:
+        new = [problem for problem in problems if problem not in self._known]
+        self._known.update(new)
+        super().note_problems(new)

@@ -75,6 +75,8 @@ class Tools:
         group the first document is kept, and the others are its duplicates with their
         similarity to it. The answer has `limit` groups from `offset` on, the largest first, with
         `members` duplicates each; `groups_total` and `duplicates_total` are the full counts.
+        `without_features` counts documents with nothing to compare: empty ones, and with the
+        recipe bkdr those without word/tag tokens.
         Leave `threshold` (above 0, at most 1) and `recipe` out unless the user asks for them.
         `text_field` is the field of the text if it is not text, content or body.
 
@@ -116,11 +118,13 @@ class Tools:
         return {
             "documents": len(decided.kept_for),
             "duplicates": len(dropped),
+            "without_features": int((collected.corpus.features() == 0).sum()),
             "groups_total": len(kept),
             "groups": groups,
             "next_offset": end if end < len(kept) else None,
             "problems_total": pipeline.problem_count,
             "problems": list(map(str, pipeline.problems[:5])),
+            "notes": list(map(str, source.notes)) if files else [],
         }
 
     def check_text(self, text: str, path: str, limit: Limit = 10) -> dict[str, Any]:
@@ -220,8 +224,9 @@ class Tools:
             return any(Path(os.path.realpath(place)).is_relative_to(f) for f in self.folders)
 
         for place in (folder / check_path(path, name) for folder in self.folders):
-            if is_inside(place) and place.exists():
-                texts, others = files_below(str(place)) if place.is_dir() else ([], [])
+            # Nobody may write to a pipe, and the call would wait for ever.
+            if is_inside(place) and (os.path.isfile(place) or os.path.isdir(place)):
+                texts, others, _ = files_below(str(place)) if place.is_dir() else ([], [], [])
                 # Readers follow links to files, but not those to folders.
                 if all(is_inside(place / file) for file in (*texts, *others)):
                     return os.path.realpath(place)

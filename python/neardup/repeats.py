@@ -227,13 +227,11 @@ def repeats_files(
     paths = paths_of(inputs, "inputs")
     wanted = {"output": output, "places": places, "remove": remove}
     names = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet() as output_set:
+    with OutputSet(paths, names.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in names.items()
         }
-        sources = open_sources(
-            paths, **_fields(given), format=given["format"], output_paths=list(names.values())
-        )
+        sources = open_sources(paths, **_fields(given), format=given["format"])
         search = _Search(given, given["progress"])
         search.collect(sources)
         tables = [outputs.get("output"), outputs.get("places")]

@@ -345,7 +345,7 @@ class Review:
         """
         from neardup.writers import OutputSet
 
-        with OutputSet() as outputs:
+        with OutputSet((), [path]) as outputs:
             outputs.open_text(path, force=True).write(self.to_html(language=language).encode())
 
     def _repr_html_(self) -> str:

@@ -169,9 +169,10 @@ class Fingerprint:
 
         Parameters
         ----------
-        form : {"hex", "unsigned", "signed", "bits"}, default="hex"
+        form : {"hex", "unsigned", "signed", "bits", "bits-lowest-first"}, default="hex"
             Hexadecimal digits; a whole number; the same as a number of 64 bits in two's
-            complement, for columns without unsigned types; binary digits, the highest first.
+            complement, for columns without unsigned types; binary digits, the highest first;
+            the same in reverse, as the news program writes them.
 
         Returns
         -------
@@ -190,12 +191,15 @@ class Fingerprint:
         ('8000000000000000', 9223372036854775808, -9223372036854775808)
         >>> Fingerprint(5, 5, "bkdr").written("bits")
         '00101'
+        >>> Fingerprint(5, 5, "bkdr").written("bits-lowest-first")
+        '10100'
         """
         check_choice(form, "form", get_args(Form))
         if form == "hex":
             return str(self)
-        if form == "bits":
-            return f"{self.value:0{self.bits}b}"
+        if form in ("bits", "bits-lowest-first"):
+            digits = f"{self.value:0{self.bits}b}"
+            return digits if form == "bits" else digits[::-1]
         if self.bits > 64:
             return None
         wraps = form == "signed" and self.value >> 63
@@ -524,10 +528,9 @@ def sketch_files(
             )
         )
     paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
-    with OutputSet() as outputs:
+    with OutputSet([*paths, *chosen.recipe.files], [place]) as outputs:
         file = outputs.open_text(place, force=given["force"])
-        names = {"format": given["format"], "output_paths": [place]}
-        sources = open_sources(paths, **chosen.fields, **names)
+        sources = open_sources(paths, **chosen.fields, format=given["format"])
         pipeline = Pipeline(chosen, given["progress"])
         collected = pipeline.read(sources, saves=True, looks_up=True)
         assert chosen.rule is not None

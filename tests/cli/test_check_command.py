@@ -209,6 +209,18 @@ class TestManyPapers:
             f"ben.txt  Invisible characters within words: {count}"
         ]
 
+    def test_papers_without_usable_text_are_named(self, run):
+        doubled = "".join(letter * 2 for letter in SHARED * 3)
+        write(
+            {"papers/ben.txt": doubled, "papers/dora.md": (SHARED * 3).encode().decode("latin-1")}
+        )
+        result = run(*ALL, code=2)
+        assert "anna.txt" in result.out
+        for name in ("ben.txt", "dora.md"):
+            assert name not in result.out
+            (line,) = (line for line in result.err.splitlines() if name in line)
+            assert "unusable text layer" in line
+
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_folder_of_reports(self, run, files, language):
         run(*ALL, "-o", "out", "--json", "out", "--language", language)
@@ -269,11 +281,11 @@ class TestManyPapers:
         assert ">papers/bad.docx<" in page
         assert "1 .jpg" in page
 
-    def test_reports_within_the_papers_are_no_papers(self, run):
-        for _ in range(2):
-            result = run(*ALL, "-o", "papers/reports", "--force")
-            assert len(self.rows(result)) == 3
-        assert len(self.rows(run(*ALL))) == 3
+    def test_reports_are_not_written_among_papers(self, run):
+        for folder in ("papers", "papers/reports"):
+            said = run(*ALL, "-o", folder, "--force", code=2).err
+            assert "must not be inside papers, which this run reads" in said
+        assert not Path("papers/reports").exists()
 
     def test_what_goes_for_all_is_said_once(self, run):
         Path("library/bad.docx").write_bytes(b"PK\x03\x04broken")

@@ -1,6 +1,7 @@
 """Each kind of bad record is reported in one line with its number, and the run goes on."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,38 @@ def test_a_full_disk(run, files):
     (line,) = last_line_apart(result.err)
     assert "out." in line
     assert files() == ["in.jsonl"]
+
+
+LONG_NAME = "n" * 5000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dedup {} -o k.jsonl",
+        "dedup {}* -o k.jsonl",
+        "dedup in.jsonl -o {}.jsonl",
+        "dedup in.jsonl -o k.jsonl --removed {}.jsonl",
+        "dedup in.jsonl -o k.jsonl --against {}",
+        "dedup in.jsonl -o k.jsonl --work {}",
+        "dedup in.jsonl -o k.jsonl --restore {}",
+        "check in.jsonl -l {}",
+        "check in.jsonl -l in.jsonl -o {}/",
+        "index add {} in.jsonl",
+        "index add n.db {}",
+        "index create {}",
+        "index stats {}",
+        "evaluate published {}",
+        "evaluate pairs in.jsonl --truth in.jsonl -o {}",
+        "mcp {}",
+        "serve --index {}",
+        "serve key create reader --keys {}",
+    ],
+)
+def test_a_name_that_is_too_long(run, files, line):
+    before = files()
+    said = run(*line.replace("{}", LONG_NAME).split(), code=2).err
+    assert said.startswith("neardup: ")
+    assert all(part.startswith("neardup: ") for part in said.splitlines())
+    assert re.search("file name too long|no such file|no file matches|cannot be", said.lower())
+    assert files() == before

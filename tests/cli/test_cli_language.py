@@ -47,6 +47,27 @@ def test_help(zh, name):
         assert not line or line.startswith(" ") or re.search("[一-鿿]", line), line
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--language zh --help",
+        "--help --language zh",
+        "--language zh index --help",
+        "check --language zh --help",
+    ],
+)
+def test_help_in_the_language_of_the_command_line(run, line):
+    out = run(*line.split()).out
+    assert out.startswith("用法: ")
+    chinese(out)
+
+
+def test_a_message_in_the_language_of_the_command_line(run):
+    error = run("--language", "zh", "--nosuch", code=2).err
+    assert "没有" in error
+    chinese(error)
+
+
 @pytest.mark.parametrize("recipe", ["general", "news", "minhash", "improved", "aligned"])
 def test_two_texts_and_plans(zh, recipe):
     assert "相似度" in zh("compare", "a.txt", "b.txt", "-r", recipe, "-p").out

@@ -83,8 +83,8 @@ REFUSED = {
         "a.txt b.txt --encoding base64": "'base64'",
         "a.txt b.txt nosuch/out.txt": "nosuch",
         "a.txt b.txt folder": "folder",
-        "a.txt in.jsonl a.txt": "also an input",
-        "a.txt in.jsonl ./a.txt": "also an input",
+        "a.txt in.jsonl a.txt": "must not be both input and output",
+        "a.txt in.jsonl ./a.txt": "must not be both input and output",
         "- -": "Only one of the two texts",
         "渡口停航三天 渡口停航四天": "To compare two texts",
         f"{'渡口停航三天。' * 100} 渡口停航四天": "To compare two texts",
@@ -99,7 +99,7 @@ REFUSED = {
         "b.txt -l library -o k.docx": "-o must be a folder for several",
         "b.txt -l library --json k.json": "--json must be a folder for several",
         "b.txt -l library --json -": "--json",
-        "library -l library -o library": "must not be the folder of the papers",
+        "library -l library -o library": "must not be inside library",
     },
     "check a.txt -l library": {
         "--least 4": "--least must be",
@@ -146,7 +146,7 @@ REFUSED = {
             "in.jsonl --format what": "--format must be",
             "in.jsonl --within soon": "--within must be a timedelta",
             "in.jsonl --at-field at --at-zone Mars": "--at-zone must be",
-            "in.jsonl --removed in.jsonl": "in.jsonl: exists already",
+            "in.jsonl --removed in.jsonl": "must not be both input and output",
             "in.jsonl --removed k.what": "must have the extension",
             "wrong.jsonl --removed k.jsonl": "Did you mean 'txt'?",
         }
@@ -166,11 +166,11 @@ REFUSED = {
     "index": {
         "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",
         "add n.db in.jsonl --report in.jsonl -f": "must not be both input and output",
-        "add n.db in.jsonl --removed n.db-commits -f": "since it is a file of the index n.db",
-        "export n.db -o n.db -f": "since it is a file of the index n.db",
-        "export n.db -o index-link.jsonl -f": "since it is a file of the index n.db",
-        "export n.db --decisions n.db-shm -f": "since it is a file of the index n.db",
-        "export n.db --whole -o n.db-wal -f": "since it is a file of the index n.db",
+        "add n.db in.jsonl --removed n.db-commits -f": "must not be both input and output",
+        "export n.db -o n.db -f": "must not be both input and output",
+        "export n.db -o index-link.jsonl -f": "must not be both input and output",
+        "export n.db --decisions n.db-shm -f": "must not be both input and output",
+        "export n.db --whole -o n.db-wal -f": "must not be both input and output",
         "explain n.db x": "there is no document 'x'",
         "export n.db --decisions a.txt": "a.txt",
         "export n.db --whole --decisions d.csv": "includes the decisions",
@@ -210,7 +210,9 @@ for place, words in PLACES.items():
     REFUSED |= {
         f"index {command} {place}": {rest: words} for command, rest in WITH_AN_INDEX.items()
     }
-    # Adding makes a new index, in a folder that exists.
+    # Adding makes a new index, in a folder that exists, also of an empty file.
+    if place == "empty.db":
+        continue
     place = place.replace("nosuch.db", "nosuch/n.db")
     words = words.replace("no such file. Create an index first", "must be in a folder that exists")
     REFUSED[f"index add {place}"] = {"in.jsonl": words}

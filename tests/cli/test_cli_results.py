@@ -1,11 +1,15 @@
 """What the commands write and print, and their exit codes."""
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.cli.conftest import LINES, A, B, records_of, table
 
 from neardup import load_recipe
@@ -95,6 +99,129 @@ def test_compare_says_what_replaced_numbers_take(run):
     assert rows["numbers"] == "4 agree, 1 differ, 1 of them replaced: penalty 0.6289"
 
 
+@pytest.mark.parametrize("options", [[], ["--passages"], ["--json", "-p"], ["-r", "characters"]])
+def test_compare_strips_markup_for_all_that_it_prints(run, options):
+    """The same as of texts that have none; only the recipe is another."""
+    marked = f"{A[:9]}<b>{A[9:12]}</b>{A[12:]}<i>票价</i>12&nbsp;元 &amp; 免费"
+    Path("a.txt").write_text(marked, "utf-8")
+    Path("b.txt").write_text(f"{A}票价10\xa0元 & 免费", "utf-8")
+    Path("plain.txt").write_text(f"{A}票价12\xa0元 & 免费", "utf-8")
+    words = ["b.txt", "--strip-markup", *options]
+    result = run("compare", "a.txt", *words).out
+    assert result == run("compare", "plain.txt", *words).out
+    if "--passages" in options:
+        assert "12 -> 10" in result
+        assert "differences  1\n" in result
+
+
+def test_compare_says_what_it_counts_as_equal(run):
+    Path("a.txt").write_text("渡口的新渡輪下週一試航，The fеrry leaves.", "utf-8")
+    Path("b.txt").write_text("渡口的新渡轮下周一试航，The ferry leaves.", "utf-8")
+    lines = run("compare", "a.txt", "b.txt", "--passages").out.splitlines()
+    assert "differences  none" in lines
+    assert lines[-1] == "counted as equal  輪 = 轮, 週 = 周, 試 = 试, fеrry = ferry"
+
+
+TAGGED = "渡轮/n 停靠/v 码头/n 旅客/n 换乘/v 渡轮/n"
+OTHER = "渡轮/n 停航/v 三/m 天/q 旅客/n 改乘/v 汽车/n"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words", "printed"),
+    [
+        (TAGGED, OTHER, "-r bkdr", "相似度为0.84375,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, TAGGED, "-r bkdr", "相似度为1.0,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        # The typed threshold, which must be exceeded.
+        *(
+            (TAGGED, OTHER, f"-r bkdr -t {typed}", f"相似度为0.84375,{sentence}")
+            for typed, sentence in (
+                ("0.84", "超过阈值0.84,所以新闻1与新闻2是相似的"),
+                ("0.84375", "小于阈值0.84375,所以新闻1与新闻2不是相似的"),
+                (".90", "小于阈值0.9,所以新闻1与新闻2不是相似的"),
+            )
+        ),
+        (TAGGED, OTHER, "-r bkdr --bits 8", "相似度为0.875,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, OTHER, "-r bkdr --bits 5", "相似度为1.0,超过阈值0.5,所以新闻1与新闻2是相似的"),
+        (TAGGED, OTHER, "-r bkdr -d 3", "相似度为0.84375,小于阈值0.875,所以新闻1与新闻2不是相似的"),
+        ("灯塔", "灯塔", "-r keywords", "a.txt b.txt\n相似率为：1.00"),
+        ("一二三四五六", "一二三四五", "", "a.txt b.txt\n相似率为：0.83"),
+    ],
+)
+def test_compare_prints_the_lines_of_the_original_program(run, a, b, words, printed):
+    for name, text in (("a.txt", a), ("b.txt", b)):
+        Path(name).write_text(text, "utf-8")
+    out = run("compare", "a.txt", "b.txt", *words.split(), "--format", "source").out
+    assert out == f"{printed}\n"
+
+
+def test_compare_prints_the_lines_of_the_news_program(run):
+    from neardup import fingerprint
+
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(B, "utf-8")
+    prints = [fingerprint(text, recipe="news") for text in (A, B)]
+    out = run("compare", "a.txt", "b.txt", "-r", "news", "--format", "source").out
+    assert out.splitlines() == [
+        *(f"{one.value:064b}"[::-1] for one in prints),
+        *(str(one.value) for one in prints),
+        "ns1与ns的汉明距离",
+        str(prints[0].distance(prints[1])),
+    ]
+    same = run("compare", "a.txt", "a.txt", "-r", "news", "--format", "source").out.splitlines()
+    assert (same[0], same[2], same[5]) == (same[1], same[3], "0")
+    Path("b.txt").write_text("")
+    error = run("compare", "a.txt", "b.txt", "-r", "news", "--format", "source", code=2).err
+    assert "a.txt, b.txt: a text without words" in error
+
+
+@pytest.mark.parametrize("text", [A, ""])
+def test_no_answer_about_a_text_that_a_recipe_cannot_read(run, text):
+    """0.00 would look like a result."""
+    Path("a.txt").write_text(TAGGED, "utf-8")
+    Path("b.txt").write_text(text, "utf-8")
+    error = run("compare", "a.txt", "b.txt", "out.txt", "-r", "bkdr", code=2).err
+    assert error.startswith(
+        "neardup: b.txt: no word/tag tokens" if text else "neardup: b.txt: must contain text"
+    )
+    assert not Path("out.txt").exists()
+    error = run("explain", "b.txt", "-r", "bkdr", code=2).err
+    assert error.startswith("neardup: b.txt: ")
+
+
+def test_compare_names_an_empty_text(run):
+    Path("a.txt").write_text(A, "utf-8")
+    Path("b.txt").write_text(" \n")
+    assert "Not duplicates: there is no text in B." in run("compare", "a.txt", "b.txt").out
+    assert "Not duplicates: there is no text in A." in run("compare", "b.txt", "a.txt").out
+
+
+def test_texts_of_which_none_can_be_compared_are_told(run):
+    note = "None of the 4 texts has anything to compare by this recipe"
+    assert note in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-r", "bkdr").err
+    assert note not in run("dedup", "in.jsonl", "-o", "kept.jsonl", "-f", "-r", "news").err
+
+
+def test_the_width_of_fingerprints(run):
+    from neardup import fingerprint, load_recipe
+
+    recipe = load_recipe("news").replace(sketch={"bits": 24})
+    words = ["in.jsonl", "-r", "news", "--bits", "24", "--form", "bits-lowest-first"]
+    first = json.loads(run("fingerprint", *words).out.splitlines()[0])
+    assert first["fingerprint"] == f"{fingerprint(A, recipe=recipe).value:024b}"[::-1]
+    assert first["recipe"] == recipe.id
+    Path("a.txt").write_text(TAGGED, "utf-8")
+    Path("b.txt").write_text(OTHER, "utf-8")
+    eight = ["-r", "bkdr", "--bits", "8"]
+    assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
+    assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
+    assert "a duplicate is    within 3 of 8 bits" in run("plan", *eight).out
+    for command in ("dedup", "pairs"):
+        run(command, "in.jsonl", "-o", f"{command}.jsonl", "-r", "news", "--bits", "24", "-q")
+    assert [record["id"] for record in records_of("dedup.jsonl")] == ["a", "b"]
+    error = run("dedup", "in.jsonl", "-o", "k.jsonl", "--bits", "8", code=2).err
+    assert error.startswith("neardup: --bits must be left out: it is for fingerprints")
+
+
 def test_compare_by_bounds_of_the_command_line(run):
     Path("a.txt").write_text(A, "utf-8")
     words = ["compare", "a.txt", "a.txt", "-r", "characters", "--max-distance", "7", "-t", "0.5"]
@@ -179,6 +306,19 @@ def test_recipes(run):
     printed = run("recipes", "improved").out
     Path("mine.toml").write_text(printed, "utf-8")
     assert run("recipes", "mine.toml").out == printed
+
+
+def test_the_words_of_lists(run):
+    printed = run("recipes", "--words", "stop_words").out
+    assert {"的", "the"} < set(printed.splitlines())
+    # They are a list of one's own as they are printed.
+    Path("own.txt").write_text(printed + "渡轮\n", "utf-8")
+    Path("mine.toml").write_text('[weigh]\nstop_words = "own.txt"\n', "utf-8")
+    assert run("recipes", "mine.toml", "--words", "stop_words").out == printed + "渡轮\n"
+    assert "总之" in run("recipes", "improved", "--words", "markers").out.splitlines()
+    assert run("recipes", "--words", "user_dictionary").out == ""
+    error = run("recipes", "--words", "stopwords", code=2).err
+    assert "--words must be one of user_dictionary, stop_words, markers" in error
 
 
 def test_idf(run):
@@ -300,6 +440,11 @@ def test_leaks_between_splits(run):
         run("contamination", *words, code=2)
 
 
+def git(*words):
+    subprocess.run(["git", *words], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason=needs.GIT)
 def test_what_a_commit_hook_runs(run):
     root = Path(__file__).parents[2]
     entry, arguments, files = (
@@ -311,9 +456,41 @@ def test_what_a_commit_hook_runs(run):
     assert not re.search(files.strip("'"), "a.py")
     program, *words = [*shlex.split(entry), *json.loads(arguments)]
     assert program == "neardup"
-    Path("docs").mkdir()
+    run(*words, code=2)
+    git("init")
+    for folder in ("docs", "data", "node_modules"):
+        Path(folder).mkdir()
+    Path(".gitignore").write_text("node_modules\n")
+    Path("package.json").write_text('{\n  "name": "notes",\n  "private": true\n}\n')
+    Path("data/counts.csv").write_text("name,count\na,1\n")
+    Path("docs/empty.md").touch()
+    Path("docs/blank.md").write_text("\n")
+    shutil.copy("docs/empty.md", "docs/empty2.md")
+    shutil.copy("docs/blank.md", "docs/blank2.md")
+    shutil.copy("package.json", "data/package.json")
+    git("add", "docs", "data", "package.json", ".gitignore")
+    assert run(*words).out == ""
     Path("docs/a.md").write_text(f"# Notes\n\n{A}{B}\n")
-    run(*words[:-1], "docs", code=0)
+    Path("node_modules/a.md").write_text(f"# Notes\n\n{A}{B}\n")
+    git("add", "docs/a.md")
+    os.symlink("a.md", "docs/link.md")
+    Path("docs/not_added.md").write_text(f"# Notes\n\n{A}{B}\n")
+    assert run(*words).out == ""
+    git("add", "docs/link.md")
+    assert run(*words).out == ""
     Path("docs/b.md").write_text(f"# Minutes\n\n{A}{B}\n")
-    assert "a.md" in run(*words[:-1], "docs", code=1).out
+    for name in ("one", "two"):
+        rows = (
+            {"id": "7", "text": f"An unrelated line of {name}."},
+            {"id": "8", "text": f"{A}{A[::-1]}"},
+        )
+        Path(f"data/{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    git("add", "docs/b.md", "data")
+    pairs = [json.loads(line) for line in run(*words, code=1).out.splitlines()]
+    assert [(pair["id_a"], pair["id_b"]) for pair in pairs] == [
+        ("data/one.jsonl:2", "data/two.jsonl:2"),
+        ("docs/a.md", "docs/b.md"),
+    ]
+    (pair,) = map(json.loads, run(*words[:-1], "docs", code=1).out.splitlines())
+    assert pair["id_a"] == "docs/a.md"
     assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()

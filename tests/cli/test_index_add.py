@@ -19,6 +19,46 @@ def stats(run, index="n.db"):
     return json.loads(run("index", "stats", index, "--json").out)
 
 
+KILLED = """
+import os, signal, sys
+from neardup import cli
+from neardup.index.backends import database, sqlite
+
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(eval(sys.argv.pop(1)), sys.argv.pop(1), kill)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        ("sqlite.SQLiteFile", "_is_there"),
+        ("database.METADATA", "create_all"),
+        ("database.Database", "_version"),
+        ("sqlite.SQLiteFile", "_prepare"),
+    ],
+)
+def test_a_kill_while_the_index_is_made(run, owner, name):
+    words = [sys.executable, "-c", KILLED, owner, name, "index", "add", "n.db", "in.jsonl"]
+    assert subprocess.run(words, env=environment()).returncode == -signal.SIGKILL
+    run("index", "add", "n.db", "in.jsonl")
+    assert stats(run)["documents"] == 4
+
+
+def test_an_empty_file_becomes_an_index_and_nothing_else_does(run):
+    Path("n.db").touch()
+    run("index", "add", "n.db", "nosuch.jsonl", code=2)
+    assert Path("n.db").read_bytes() == b""
+    run("index", "add", "n.db", "in.jsonl")
+    assert stats(run)["documents"] == 4
+    before = Path("in.jsonl").read_bytes()
+    assert "in.jsonl: must be an index" in run("index", "add", "in.jsonl", "in.jsonl", code=2).err
+    assert Path("in.jsonl").read_bytes() == before
+
+
 def test_create_with_settings(run, files):
     words = ["--threshold", "0.7", "--store", "sketch", "--expected", 500, "--strip-markup"]
     result = run("index", "create", "n.db", *words)

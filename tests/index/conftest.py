@@ -55,9 +55,20 @@ def database_url(postgres: Server) -> Iterator[str]:
     postgres.give_back(url)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test once for each database, or for those that its marker `databases` names."""
+    marker = metafunc.definition.get_closest_marker("databases")
+    named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    for place in {"location", "new_place"} & set(metafunc.fixturenames):
+        if any(place in names for names in named):
+            continue
+        names = marker.args if marker else ("sqlite", "postgresql")
+        metafunc.parametrize(place, names, indirect=True)
+
+
+@pytest.fixture
 def location(request: pytest.FixtureRequest, tmp_path) -> str:
-    """Where a new index can be made: every test runs once for each database."""
+    """Where a new index can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "index.db")
     return request.getfixturevalue("database_url")
@@ -85,7 +96,7 @@ def opened():
         yield open_location
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def new_place(request: pytest.FixtureRequest, tmp_path) -> Callable[[], str]:
     """Give places for new indexes, as many as are asked for."""
     numbers = itertools.count(1)

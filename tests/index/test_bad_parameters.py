@@ -54,7 +54,6 @@ METHODS = {
         {
             "inputs": ([], ["no-such-inputs.jsonl"]),
             "format": ("xml", 7),
-            "output_paths": ("x", 7, [7], None),
         }
         | _FIELDS,
     ),

@@ -256,6 +256,7 @@ def counts(place):
 
 
 @pytest.mark.slow
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("size", [0, *SIZES, FIRST - 1, FIRST, FIRST + 1])
 def test_own_background_is_counted_alike_however_documents_come(new_place, size, counted):
     assert 2 * FIRST < len(MANY) < 4 * FIRST
@@ -293,6 +294,7 @@ def read_first(path, count):
 
 @pytest.mark.slow
 @pytest.mark.shared
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("name", ["general", "minhash"])
 def test_news_and_bulletins(name, new_place, shared):
     """Some hundred real texts; those of one form are many enough to close lists of keys."""

@@ -62,6 +62,10 @@ class TestRemovals:
             ({"source": "wire"}, {"pears-2"}),
             ({"since": datetime(2026, 3, 11, tzinfo=UTC)}, {"near", "same"}),
             ({"until": datetime(2026, 3, 11, tzinfo=UTC)}, {"far", "pears-2"}),
+            # Without a zone a time is in UTC.
+            ({"since": datetime(2026, 3, 11)}, {"near", "same"}),
+            ({"since": "2026-03-11"}, {"near", "same"}),
+            ({"until": "2026-03-11T08:00:00+08:00"}, {"far", "pears-2"}),
             ({"min_similarity": 1.0, "source": "web"}, {"same"}),
             ({"max_similarity": 0.1}, set()),
             ({"search": "TITLE near"}, {"near"}),
@@ -84,6 +88,9 @@ class TestRemovals:
         for call in (
             lambda: next(reviewed.removals(RemovalFilter(order="x"))),
             lambda: next(reviewed.removals(after="x")),
+            lambda: reviewed.removals(RemovalFilter(since="yesterday")),
+            lambda: reviewed.removals(RemovalFilter(until="2026-02-30")),
+            lambda: reviewed.count_removals(RemovalFilter(since=20260311)),
             lambda: reviewed.count_arrivals("yesterday"),
             lambda: reviewed.confirm("same", by=3),
         ):

@@ -90,6 +90,7 @@ class TestOtherSettings:
         Index(location, recipe=load_recipe("improved")).close()
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -177,6 +178,7 @@ class TestFilesOfTheRecipe:
         Index(location).close()
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("name", ["recipe", "settings"])
 @pytest.mark.parametrize("value", ["", "{", "[1]", "{}", '{"x": 1}', None])
 def test_damaged_settings(location, name, value):

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from tests.conftest import ROOT
 
-from neardup import dedup_files, fingerprint_files
+from neardup import dedup, dedup_files, fingerprint_files
 
 IGNORED = {".git", ".venv", "target", "node_modules", ".pytest_cache"}
 PAGES = sorted(
@@ -93,6 +93,19 @@ def test_examples_give_what_the_page_says(language, block):
     assert not failed, "".join(failed)
 
 
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_what_a_distance_of_three_bits_finds_of_the_first_example(page):
+    [block] = [
+        b for language, b in BLOCK.findall((ROOT / page).read_text("utf-8")) if language == "python"
+    ]
+    names = {}
+    for example in doctest.DocTestParser().get_examples(block):
+        exec(example.source, names)
+    for recipe in ("improved", "news", "keywords", "classic"):
+        found = dedup(names["articles"], recipe=recipe)
+        assert [article["id"] for article in found.kept] == ["a1", "a2", "a3"]
+
+
 def run(*arguments, **options):
     found = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, timeout=120, **options
@@ -139,16 +152,6 @@ def test_dedup_in_python(tmp_path):
     assert printed.startswith("31 articles, 25 kept\n")
     assert "bridge-repost repeats bridge: content(5) 1.00" in printed
     assert "resemblance 0.37, 7 numbers agree, 6 differ. Both are kept." in printed
-
-
-@pytest.mark.parametrize(
-    ("library", "kind"),
-    [("daft", "DataFrame"), pytest.param("ray", "MaterializedDataset", marks=pytest.mark.slow)],
-)
-def test_in_a_pipeline(tmp_path, library, kind):
-    printed = run(EXAMPLES / "in_a_pipeline.py", library, cwd=tmp_path)
-    assert printed.startswith(f"29 articles, 23 kept, as a {kind}\n")
-    assert printed.count(" repeats ") == 6
 
 
 def test_segmenter_of_your_own(tmp_path):

@@ -1,8 +1,9 @@
-"""Labelled pairs end to end: values, ranking, consequences, files."""
+"""Labelled pairs end to end: values, ranking, mistakes, files."""
 
 import csv
 import io
 import json
+import re
 import shutil
 
 import numpy as np
@@ -14,9 +15,9 @@ from neardup import InputError, MissingDependencyError, ParameterError
 from neardup.lab import evaluate_pairs
 from neardup.lab.datasets.collection import Documents
 from neardup.lab.experiments.labelled_pairs import FILES
-from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE, Pairs, sharing_documents
+from neardup.lab.experiments.labelled_pairs.cases import Pairs, contradictions, sharing_documents
+from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
 from neardup.lab.experiments.labelled_pairs.report import as_json, markdown, terminal
-from neardup.lab.experiments.labelled_pairs.result import implied_clusters
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
 from neardup.recipe.rule import measure_name
@@ -81,10 +82,10 @@ def test_values_are_those_of_the_rest_of_the_package(result):
 
 
 def test_the_best_is_first_and_can_be_used(result):
-    f1 = [m.sweep.left_out.f1 for m in result.measures]
+    f1 = [m.left_out.f1 for m in result.measures]
     assert f1 == sorted(f1, reverse=True)
-    usable = [m.sweep.best.f1 for m in result.measures if m.is_usable]
-    assert result.best.sweep.best.f1 == max(usable)
+    usable = [m.best.f1 for m in result.measures if m.is_usable]
+    assert result.best.best.f1 == max(usable)
     best = result.choice.best
     option, bound = best.options.split()[-2:]
     assert option in ("--threshold", "--max-distance")
@@ -153,28 +154,20 @@ def test_what_many_documents_share_is_discounted(tmp_path, write):
     assert same.weighted_resemblance == same.resemblance == 1
 
 
-def test_consequences_are_those_of_dedup(result):
-    assert [c.name for c in result.consequences] == ["default", "best"]
-    table = [
-        {"id": id, "text": text}
-        for id, text in zip(result.documents.ids, result.documents.texts, strict=True)
-    ]
-    default = result.consequences[0]
-    assert default.dropped_in_all == len(neardup.dedup(table).removed)
-    # tea, ferry, school, clinic have a copy, bridge two; other documents are single.
-    assert default.kept.to_drop == 6
-    assert default.kept.rightly <= default.kept.dropped
-    assert -0.5 <= default.adjusted_rand <= 1
-
-
-def test_clusters_that_labels_imply():
+def test_labels_that_contradict_each_other_are_counted(tmp_path):
     documents = Documents(tuple("abcdef"), (None,) * 6, tuple("ABCDEF"))
+    # A, C and B are one text by the first two labels, A and C none by the third.
     pairs = Pairs(documents, np.array([0, 2, 0, 3]), np.array([1, 1, 2, 5]))
-    places, clusters, contradictions = implied_clusters(pairs, np.array([True, True, False, False]))
-    assert places.tolist() == [0, 1, 2, 3, 5]
-    assert clusters[0] == clusters[1] == clusters[2]
-    assert len(set(clusters.tolist())) == 3
-    assert contradictions == 1
+    assert contradictions(pairs, np.array([True, True, False, False])) == 1
+    assert contradictions(pairs, np.array([True, False, False, False])) == 0
+    truth = tmp_path / "pairs.tsv"
+    truth.write_text(PAIRS.read_text("utf-8") + "ferry\tbridge\tyes\ntea\tferry\tno\n", "utf-8")
+    before = evaluate_pairs(DOCS, truth, recipes=["classic"])
+    assert before.contradictions == 0
+    truth.write_text(truth.read_text("utf-8") + "ferry-repost\tbridge\tno\n", "utf-8")
+    after = evaluate_pairs(DOCS, truth, recipes=["classic"])
+    assert after.contradictions == 1
+    assert "1 pair is labelled as no duplicate" in terminal(after)
 
 
 def test_pairs_that_share_documents_belong_together():
@@ -197,15 +190,59 @@ def test_groups_of_the_labels_are_left_out_one_by_one(result, tmp_path):
     assert (result.choice.left_out, result.choice.folds) == ("shared", 5)
 
 
+@pytest.mark.slow
 def test_the_report(result):
     text = markdown(result)
     assert (result.folder / "report.md").read_text("utf-8") == text
     for name in FILES:
         if name.endswith(".svg"):
             assert f"({name})" in text
-    for pair in result.mistakes(found=True) + result.mistakes(found=False):
-        assert f"| {result.truth.pairs[pair].id_a} |" in text
     assert "6 duplicates and 9 other pairs are few" in text
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    """An evaluation with both kinds of mistakes, and with hostile texts, ids and labels."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    text = "公告：明天起夜渡改点，末班船推迟到十点二十，票价仍是四元，请旅客留意。"
+    added = [{"id": HOSTILE, "text": text}, {"id": "other", "text": f"{text}特此公告。"}]
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in added)
+    (folder / "docs.jsonl").write_text(DOCS.read_text("utf-8") + lines, "utf-8")
+    rows = f"{HOSTILE}\tother\t{HOSTILE}\t\nferry\tlevel-monday\tyes\tlow\n"
+    (folder / "pairs.tsv").write_text(PAIRS.read_text("utf-8") + rows, "utf-8")
+    return evaluate_pairs(folder / "docs.jsonl", folder / "pairs.tsv", recipes=["general"])
+
+
+HOSTILE = "<b>| `x` |</b>\x1b[2K\u202e渡船"
+
+
+def test_mistakes_are_a_table_with_their_reasons(wrong):
+    mistakes = wrong.mistakes(found=True), wrong.mistakes(found=False)
+    assert all(mistakes)
+    plain, report = terminal(wrong), markdown(wrong)
+    head = f": {len(mistakes[0])} wrongly called duplicates, {len(mistakes[1])} missed; "
+    assert head in plain
+    assert head in report
+    *_, table = plain.split("\n\n")
+    rows = table.splitlines()[2:]
+    assert [row.split()[0] for row in rows] == [
+        kind for kind, places in zip(("wrong", "missed"), mistakes, strict=True) for _ in places
+    ]
+    for row, place in zip(rows, [*mistakes[0], *mistakes[1]], strict=True):
+        assert row.endswith(wrong.evidence[place].verdict)
+    assert "漏判" in terminal(wrong, "zh")
+    # Nothing of the input acts on a terminal, or is taken for Markdown.
+    assert not {"\x1b", "\u202e"} & set(plain)
+    assert r"\<b\>\| \`x\` \|" in report
+    for block in re.findall(r"(?:^\|.*\n)+", report, re.MULTILINE):
+        assert len({line.replace(r"\|", "").count("|") for line in block.splitlines()}) == 1
+
+
+def test_the_worst_mistake_is_the_first(wrong):
+    values = wrong.choice.advised.measured.values
+    found, missed = (values[wrong.mistakes(found=found)] for found in (True, False))
+    assert found.tolist() == sorted(found, reverse=True)
+    assert missed.tolist() == sorted(missed)
 
 
 def test_the_table_explains_its_columns(result):
@@ -263,7 +300,6 @@ def test_ids_that_cannot_be(tmp_path, change, message):
         {"seed": -1},
         {"workers": -1},
         {"force": 1},
-        {"language": "fr"},
         {"text_field": 7},
         {"inputs": 7},
         {"inputs": [7]},
@@ -334,8 +370,8 @@ def test_the_shared_pairs(shared, tmp_path):
     shutil.copy(folder / "docs.jsonl.zst", docs)
     evaluation = evaluate_pairs(docs, folder / "pairs.tsv", workers=2)
     assert (len(evaluation.truth.pairs), int(evaluation.is_true.sum())) == (53, 17)
-    best = {m.name: round(m.sweep.best.f1, 2) for m in evaluation.measures}
+    best = {m.name: round(m.best.f1, 2) for m in evaluation.measures}
     assert best["resemblance(5)"] == 0.80
     # The best measure, each pair judged by the cut-off of the others.
-    assert evaluation.measures[0].sweep.left_out.f1 >= 0.8
+    assert evaluation.measures[0].left_out.f1 >= 0.8
     assert evaluation.choice.default.accuracy.scores.f1 >= 0.8

@@ -55,6 +55,14 @@ def test_columns_in_any_order_with_tabs_or_commas(truth, text):
     assert result.pairs[1].line in (3, 4)
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1e"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_only_cr_and_lf_end_a_line(truth, separator, line_end):
+    rows = ["id_a,id_b,label,note", f"a,b,yes,see{separator}e,f,no", "c,d,no,"]
+    result = truth(line_end.join(rows))
+    assert [(p.id_a, p.id_b, p.line) for p in result.pairs] == [("a", "b", 2), ("c", "d", 3)]
+
+
 def test_a_spreadsheet_may_write_another_encoding(truth):
     result = truth("id_a,id_b,label\n渡轮,渡轮转载,yes\n码头,灯塔,no\n".encode("gbk"))
     assert [pair.id_a for pair in result.pairs] == ["渡轮", "码头"]

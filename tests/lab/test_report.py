@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from neardup import OutputError
-from neardup.lab.report import Report, run_experiment
+from neardup.lab.report import ReportFolder
 
 NAMES = ("report.md", "rows.csv")
-RESULTS = Report("# Report\n", {"rows": (("a", "b"), [(1, "x,y")])}, {})
+TABLES = {"rows": (("a", "b"), [(1, "x,y")])}
 
 
 @pytest.fixture(autouse=True)
@@ -16,15 +16,18 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def run(output, measure=lambda folder: folder, *, force=False):
-    return run_experiment(output, NAMES, measure, lambda _: RESULTS, force=force)
+def run(output, measure=lambda: None, *, force=False):
+    with ReportFolder.open(output, NAMES, inputs=(), force=force) as folder:
+        measure()
+        folder.write("# Report\n", TABLES, {})
+    return folder.path
 
 
 def files():
     return {str(path): path.read_text() for path in Path().rglob("*") if path.is_file()}
 
 
-def stop(_):
+def stop():
     raise KeyboardInterrupt
 
 

@@ -13,17 +13,26 @@ import zstandard
 from neardup import ParameterError, load_recipe
 from neardup.lab import Scores, published
 from neardup.lab.datasets.collection import read_collection
-from neardup.lab.datasets.split import make_split
 from neardup.lab.experiments.zhang_he_2020 import FILES
-from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, _value, figures
-from neardup.lab.experiments.zhang_he_2020.methods import Method, find, paper_methods
+from neardup.lab.experiments.zhang_he_2020.cases import make_cases
+from neardup.lab.experiments.zhang_he_2020.measures import (
+    Method,
+    Run,
+    Scorer,
+    Tally,
+    find,
+    paper_methods,
+    score_run,
+)
 from neardup.lab.experiments.zhang_he_2020.report import (
+    FIGURES,
+    _value,
+    figures,
     findings,
     markdown,
     terminal,
     verdict,
 )
-from neardup.lab.experiments.zhang_he_2020.results import Run, Scorer, Tally, score_run
 from neardup.lab.figures import render
 
 pytestmark = pytest.mark.slow
@@ -38,64 +47,44 @@ def result(collection_folder, tmp_path_factory):
     return published(collection_folder, output, copies="edits", **options)
 
 
-def rows_of(result, name):
-    return list(csv.DictReader(io.StringIO((result.folder / name).read_text("utf-8"))))
-
-
 def untimed(result):
     """A result without what no two runs share."""
-    timed = {
-        field: tuple(dataclasses.replace(run, times=()) for run in getattr(result, field))
-        for field in ("as_published", "runs")
-    }
-    return dataclasses.replace(result, folder=None, **timed)
+    runs = tuple(dataclasses.replace(run, times=()) for run in result.runs)
+    return dataclasses.replace(result, folder=None, runs=runs)
 
 
 def test_what_is_measured(result):
     assert result.topics == ("harbour", "market")
     assert (result.documents, result.true_pairs, result.natural) == (44, 12, 0)
-    assert [(run.name, run.choice) for run in result.runs] == [
-        ("general", "default"),
-        ("general", "best"),
-        ("classic", "default"),
-        ("classic", "best"),
-    ]
-    for run in result.runs:
+    assert [run.name for run in result.complete] == [*PAPER_METHODS, "general", "classic"]
+    for run in result.complete:
         assert [tally.topic for tally in run.pairs] == ["harbour", "market", "all"]
         assert all(tally.scores.tp + tally.scores.fn in (6, 12) for tally in run.pairs)
         assert run.seconds > 0
-    scores = result.chosen()[0].overall.scores
+    *_, general, classic = result.complete
+    scores = general.overall.scores
     assert (scores.fp, scores.tp + scores.fn) == (0, 12)
     assert scores.recall > 0.7
-    assert [run.documents for run in result.as_published[:3]] == [10, 20, 44]
-    assert len(result.rates) == 2 * 7
-    assert [point.rate for point in result.rates[:7]] == [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]
-
-
-def test_the_best_cut_off_is_that_of_the_development_split(result):
-    for run in result.chosen():
-        points = [point for point in result.sweep if point.method == run.name]
-        top = max(point.scores.f1 for point in points)
-        # Of equals the strictest, which comes first.
-        assert run.cut_off == next(p.cut_off for p in points if p.scores.f1 == top)
+    assert [run.documents for run in result.runs[:3]] == [10, 20, 44]
+    # A recipe of the paper, by its own name.
+    traditional = result.complete[PAPER_METHODS.index("traditional, stop words out")]
+    assert classic.overall == traditional.overall
 
 
 def test_the_files(result):
     assert {path.name for path in result.folder.iterdir()} == set(FILES)
-    rows = rows_of(result, "runs.csv")
+    rows = list(csv.DictReader(io.StringIO((result.folder / "runs.csv").read_text("utf-8"))))
     header = (
-        "method,recipe_id,choice,cut_off,documents,counted,topic,"
+        "method,recipe_id,cut_off,documents,counted,topic,"
         "tp,fp,fn,precision,recall,f1,aside,seconds"
     )
     assert ",".join(rows[0]) == header
     # Of documents and of pairs, for two topics and for all.
-    assert len(rows) == (7 * 3 + 2 * 2) * 2 * 3
+    assert len(rows) == 9 * 3 * 2 * 3
     for row in rows:
         scores = Scores(int(row["tp"]), int(row["fp"]), int(row["fn"]))
         assert float(row["precision"]) == pytest.approx(scores.precision, abs=1e-6)
         assert float(row["f1"]) == pytest.approx(scores.f1, abs=1e-6)
-    assert len(rows_of(result, "rates.csv")) == 14
-    assert len(rows_of(result, "cut_offs.csv")) == len(result.sweep)
 
 
 PAPER_METHODS = [
@@ -112,7 +101,7 @@ PAPER_METHODS = [
 @pytest.fixture(scope="module")
 def reposts(collection_folder):
     """The default copies, not written to files: drawing the figures takes most of the time."""
-    return published(collection_folder, recipes=["classic"], sizes=[20])
+    return published(collection_folder, sizes=[20])
 
 
 def test_copies_are_reposts_by_default(reposts, result):
@@ -123,11 +112,13 @@ def test_copies_are_reposts_by_default(reposts, result):
 
 
 def test_the_papers_methods_are_measured_at_its_distance(reposts):
-    assert [run.name for run in reposts.paper_methods] == PAPER_METHODS
-    assert [run.bound for run in reposts.paper_methods] == ["≥ 0.5"] * 3 + ["≤ 3"] * 4
-    sizes = [(run.name, run.documents) for run in reposts.as_published]
-    assert sizes == [(name, size) for name in PAPER_METHODS for size in (20, 44)]
-    for run in reposts.as_published:
+    names = [*PAPER_METHODS, "general"]
+    bounds = ["≥ 0.5"] * 3 + ["≤ 3"] * 4 + ["≥ 0.45"]
+    assert [run.name for run in reposts.complete] == names
+    assert [run.bound for run in reposts.complete] == bounds
+    sizes = [(run.name, run.documents) for run in reposts.runs]
+    assert sizes == [(name, size) for name in names for size in (20, 44)]
+    for run in reposts.runs:
         assert len(run.times) == 5
         assert 0 < min(run.times) <= run.seconds <= max(run.times)
         assert [tally.topic for tally in run.by_document] == ["harbour", "market", "all"]
@@ -138,9 +129,8 @@ def test_the_papers_methods_are_measured_at_its_distance(reposts):
         wanted = every.tp + every.fn
         assert wanted == 24 if run.documents == 44 else 0 < wanted <= 20
     # A line that names the paper leaves nearly all shingles where they are.
-    assert reposts.paper_methods[2].recall == 1
-    recipes = {run.recipe_id for run in reposts.paper_methods}
-    assert len(recipes) == len(PAPER_METHODS)
+    assert reposts.complete[2].recall == 1
+    assert len({run.method.recipe.id for run in reposts.complete}) == len(names)
 
 
 def as_measured(name, precision, recall, seconds):
@@ -148,8 +138,7 @@ def as_measured(name, precision, recall, seconds):
     tp = round(1000 * recall)
     scores = Scores(tp, round(tp / precision) - tp, 1000 - tp)
     tallies = (Tally("a", scores, 0), Tally("all", scores, 0))
-    method = Method(name, load_recipe("improved"), (3,))
-    return Run(method, "paper", 3, 2000, tallies, tallies, (seconds,))
+    return Run(Method(name, load_recipe("improved")), 2000, tallies, tallies, (seconds,))
 
 
 @pytest.mark.parametrize(
@@ -214,18 +203,18 @@ def test_ties_are_called_ties(result):
     ]
     message = findings(runs, markdown=False)
     assert [line.endswith(", a tie.") for line in message] == [False, True, False, False]
-    general, classic = result.chosen()
-    equal = dataclasses.replace(classic, pairs=general.pairs)
-    runs = tuple(equal if run is classic else run for run in result.runs)
-    lines = verdict(dataclasses.replace(result, runs=runs))
-    assert lines[1] == "A tie: F1 is the same at the best cut-off of classic."
+    measured = dataclasses.replace(result, documents=2000, runs=tuple(runs))
+    assert verdict(measured)[:2] == [
+        "Best on these copies: improved ≤ 3, F1 0.945 of pairs.",
+        "A tie: F1 is the same for traditional, x.",
+    ]
 
 
 def test_without_a_folder_nothing_is_written(collection_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Figures are not drawn, so matplotlib is not needed.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = published(collection_folder, recipes=["classic"], sizes=[])
+    result = published(collection_folder, sizes=[])
     assert result.folder is None
     assert "improved" in terminal(result)
     assert list(tmp_path.iterdir()) == []
@@ -265,7 +254,7 @@ def test_the_same_again_but_for_times(result, collection_folder):
     options = {"copies": "edits", "recipes": RECIPES, "sizes": [20, 10]}
     assert untimed(published(collection_folder, workers=2, **options)) == untimed(result)
     other = published(collection_folder, **options | {"recipes": RECIPES[:1], "seed": 1})
-    assert other.sweep != tuple(point for point in result.sweep if point.method == "general")
+    assert [run.pairs for run in other.runs] != [run.pairs for run in result.runs[:24]]
 
 
 @pytest.mark.parametrize(
@@ -316,17 +305,12 @@ def test_the_published_comparison_is_reproduced(shared, tmp_path):
     topics = ("education", "finance", "housing", "medical", "transport")
     documents = {"distractors.jsonl": 2000, **{f"{topic}.jsonl": 100 for topic in topics}}
     copy_heads(shared / "corpora" / "topics_zh", tmp_path, documents)
-    split = make_split(read_collection(tmp_path), "test")
-    table = split.table("reposts")
+    cases = make_cases(read_collection(tmp_path))
+    table = cases.table("reposts")
     assert len(table) == 2500
-    scorer = Scorer(split, table)
-    places = split.first(len(table))
-    runs = [
-        score_run(
-            method, "paper", *method.cut_offs, find(method, table, *method.cut_offs), scorer, places
-        )
-        for method in paper_methods()
-    ]
+    scorer = Scorer(cases, table)
+    places = cases.first(len(table))
+    runs = [score_run(method, find(method, table), scorer, places) for method in paper_methods()]
     *_, kept, out, _, improved = runs
     assert improved.precision >= 0.92
     assert improved.recall >= 0.94

@@ -1,6 +1,7 @@
 """The tools of an agent, asked by the SDK's own client."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -48,6 +49,8 @@ CALLS = {
     "not in folder": ("check_text", {"text": "Nothing of it is there.", "path": "library"}),
     "compare": ("compare_texts", {"a": FERRY, "b": FERRY.replace("nine", "ten")}),
     "explain": ("explain_fingerprint", {"text": "渡轮停靠码头，渡轮离开。", "limit": 2}),
+    "no tags": ("explain_fingerprint", {"text": "渡轮停靠码头", "recipe": "bkdr"}),
+    "no tags in any": ("find_duplicates", {"texts": [FERRY, "渡轮"], "recipe": "bkdr"}),
     "recipe": ("explain_fingerprint", {"text": FERRY, "recipe": "/etc/hosts.toml"}),
     "outside": ("find_duplicates", {"paths": ["../secret.txt"]}),
     "absolute": ("check_text", {"text": FERRY, "path": "/etc/passwd"}),
@@ -57,6 +60,10 @@ CALLS = {
     "server": ("check_text", {"text": FERRY, "path": "postgresql://localhost/x"}),
     "standard input": ("find_duplicates", {"paths": ["-"]}),
     "missing": ("find_duplicates", {"paths": ["none.jsonl"]}),
+    "pipe": ("find_duplicates", {"paths": ["piped/pipe.txt"]}),
+    "long name": ("find_duplicates", {"paths": ["n" * 5000]}),
+    "folder with pipe": ("find_duplicates", {"paths": ["piped"]}),
+    "library with pipe": ("check_text", {"text": FERRY, "path": "piped"}),
     "zero": ("find_duplicates", {"paths": ["a\0b"]}),
     "too long": ("explain_fingerprint", {"text": "a" * 1_000_001}),
 }
@@ -78,8 +85,10 @@ async def put(server, calls):
 def folder(tmp_path_factory):
     outside = tmp_path_factory.mktemp("mcp")
     folder = outside / "named"
-    for name in ("library", "linked"):
+    for name in ("library", "linked", "piped"):
         (folder / name).mkdir(parents=True)
+    (folder / "piped" / "ferries.txt").write_text(FERRY, "utf-8")
+    os.mkfifo(folder / "piped" / "pipe.txt")
     (outside / "secret.txt").write_text(FERRY, "utf-8")
     (folder / "linked" / "secret.txt").symlink_to(outside / "secret.txt")
     lines = "".join(json.dumps(record) + "\n" for record in RECORDS)
@@ -127,6 +136,12 @@ def test_groups_come_with_full_counts_the_largest_first(answers):
     assert [one["id"] for one in first["duplicates"]] == ["ferry-again", "ferry-once-more"]
     assert all(0.4 < one["similarity"] < 1 for one in first["duplicates"])
     assert answer["next_offset"] is None
+
+
+def test_texts_without_tags_are_told(answers):
+    assert "no word/tag tokens" in answers["no tags"]
+    assert answers["no tags in any"]["without_features"] == 2
+    assert answers["file"]["without_features"] == 0
 
 
 def test_the_rest_is_on_the_next_page(answers):
@@ -236,7 +251,14 @@ def test_what_is_not_below_a_named_folder_is_refused(answers, folder, name):
     assert f"must be a file or folder below {folder}" in answers[name]
 
 
-@pytest.mark.parametrize("name", ["missing", "zero"])
+def test_a_pipe_in_a_folder_is_skipped_with_a_note(answers):
+    assert answers["folder with pipe"]["documents"] == 1
+    assert answers["library with pipe"]["found"]
+    for name in ("folder with pipe", "library with pipe"):
+        assert any("1 pipe, socket or device is skipped" in n for n in answers[name]["notes"])
+
+
+@pytest.mark.parametrize("name", ["missing", "zero", "pipe", "long name"])
 def test_no_such_path_is_refused(answers, name):
     assert "paths" in answers[name]
 

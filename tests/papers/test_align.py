@@ -3,13 +3,16 @@
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.hostile import TEXTS
 from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
-from neardup.papers.align import without_brackets
-from neardup.papers.edits import variants
+from neardup.papers.align import equated, without_brackets
+from neardup.papers.edits import folding, replacements, variants, words_of
+from neardup.papers.hiding import unmasked
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
 B = "民国初年改用汽船，来往时间缩短一半，货物转运也由此兴盛。"
@@ -152,6 +155,71 @@ def test_differences_are_words_and_moved_text(a, b, expected):
     for place in places:
         assert a[place.begin : place.end] == place.text
         assert b[place.source_begin : place.source_end] == place.source_text
+
+
+_WORDS = st.sampled_from(
+    ["元", "12元", "票价", "漢字", "汉字", "Ferry", "thе", "the", "ＡＢ", "café", "cafe\u0301"]
+)
+
+
+_LISTS = st.lists(_WORDS, max_size=30)
+
+
+@given(_LISTS, _LISTS, st.sampled_from([" ", "，", ""]))
+def test_equal_words_are_no_difference(words, others, between):
+    a, b = f"{B}{between.join(words)}", f"{between.join(others)}{B}"
+    fold = folding(with_variants=True)
+    for place in compare(a, b, passages=True).differences:
+        sides = unmasked(place.text), unmasked(place.source_text)
+        assert place.moved or list(replacements(*sides, fold))
+        if all(sides) and not place.moved:
+            # Nor are equal words at either end of one.
+            ends = [[text[slice(*words_of(text)[n])] for n in (0, -1)] for text in sides]
+            assert all(list(replacements(*pair, fold)) for pair in zip(*ends, strict=True))
+
+
+def test_what_counts_as_equal_is_named():
+    text = "Тhe new ＦＥＲＲＹ leaves the old pier at nine，票價與舊船相同。"
+    source = "The new ferry leaves the old pier at nine，票价与旧船相同。"
+    assert equated(align(text, source)) == {
+        ("Тhe", "The"): 1,
+        ("ＦＥＲＲＹ", "ferry"): 1,
+        ("價", "价"): 1,
+        ("與", "与"): 1,
+        ("舊", "旧"): 1,
+    }
+    assert equated(align(text, text)) == {}
+
+
+PIER = "the arrival of the ferry at the old pier was left to the harbour"
+LONG_WORD = "antidisestablishmentarianismcounterrevolutionaries"
+THAI = "เรือข้ามฟากลำใหม่จะออกจากท่าเรือเก่าเวลาเก้าโมงเช้าของวันจันทร์หน้า"
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "expected"),
+    [
+        (f"reporting {PIER} mastering", f"transporting {PIER} master", PIER),
+        (f"reporting {PIER} master", f"reporting {PIER} mastering", f"reporting {PIER} master"),
+        (f"12026 {PIER}", f"22026 {PIER}", PIER),
+        (f"自一九八九年起{B}", f"至一九八九年起{B}", f"一九八九年起{B[:-1]}"),
+        # Words of scripts without spaces between them are not known.
+        (f"ก{THAI}", f"ข{THAI}", THAI),
+        # One word, and what is none.
+        (f"x{LONG_WORD} {PIER}", f"y{LONG_WORD} {PIER}", f"{LONG_WORD} {PIER}"),
+        (f"x{LONG_WORD}", f"y{LONG_WORD}", LONG_WORD),
+    ],
+)
+def test_a_passage_begins_and_ends_at_words(text, source, expected, tmp_path):
+    (passage,) = align(text, source)
+    assert passage.text == text[passage.begin : passage.end] == expected
+    assert passage.source_text == source[passage.source_begin : passage.source_end] == expected
+    for name, content in (("paper", text), ("source", source)):
+        (tmp_path / f"{name}.txt").write_text(content, "utf-8")
+    report = check(tmp_path / "paper.txt", tmp_path / "source.txt", least=5)
+    (shown,) = report.passages
+    assert (shown.begin, shown.end) == (passage.begin, passage.end)
+    assert report.copied == sum(map(str.isalnum, expected))
 
 
 @pytest.mark.parametrize("least", [-1, 0, 4, 10_001, 5.5, "20", None, True])

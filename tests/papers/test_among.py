@@ -187,7 +187,9 @@ class TestTable:
         make("p/b.txt", PARTS[0] + PARTS[1])
         make("p/empty.txt", "。")
         names = sorted(map(str, Path("p").iterdir()))
-        folder = ReportFolder(names, page="out", json=None, language="en", force=False)
+        folder = ReportFolder(
+            names, inputs=names, page="out", json=None, language="en", force=False
+        )
         for checked in check_files(["p"], among=True, workers=1):
             folder.write(checked)
         folder.finish()

@@ -11,8 +11,8 @@ from html import escape
 import pypdfium2 as pdfium
 import pytest
 from tests.browser import Tabs, accessibility_faults, running, unreadable
-from tests.index.written import letters
 from tests.papers import reports
+from tests.papers.texts import letters
 
 from neardup import check
 from neardup.pages.words import load_words
@@ -241,7 +241,9 @@ def test_the_matrix_of_papers_leads_to_the_passages(visit, tmp_path, language):
         name = f"论文 {number}#?%<b>.txt"
         (folder / name).write_text(reports.ZH_SOURCE_1[number:] + reports.ZH[: number * 9], "utf-8")
     names = sorted(map(str, folder.iterdir()))
-    written = ReportFolder(names, page=str(tmp_path), json=None, language=language, force=False)
+    written = ReportFolder(
+        names, inputs=names, page=str(tmp_path), json=None, language=language, force=False
+    )
     for checked in check_files([folder], among=True, workers=1):
         written.write(checked)
     written.finish()

@@ -240,6 +240,38 @@ def test_a_list_without_a_heading():
     assert spans(works + "渡口的水位每日测量四次。\n" * 200, "references") == []
 
 
+PROSE = (
+    "渡口的水位每日测量四次，早晚各两次，船工把读数写在石阶旁的木牌上。",
+    "The keeper of the landing wrote the level of the water on a board that is now in the museum.",
+)
+
+
+@pytest.mark.parametrize("name", ["", "参考文献\n"])
+@pytest.mark.parametrize("prose", PROSE)
+@pytest.mark.parametrize("begin", ["", "作者的话\n", "\n\n"])
+def test_a_list_of_numbered_works_ends_where_prose_begins(name, prose, begin):
+    works = "".join(f"[{n}] 王岚. 渡口志之{n}[M]. 1998.\n" for n in (1, 2, 3))
+    listed = f"{name}{works}".strip()
+    assert spans(f"正文。\n{listed}\n{begin}{prose}\n{prose}", "references") == [listed]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        # A work on several lines, and a note that is no sentence.
+        "[3] 王岚. 渡口志与沿江各县水路交通史料汇编及其在民国时期的流传\n"
+        "与校勘，上下两册，由水边出版社分两次印行。",
+        "[3] Wang, L. A history of the landing and of the boats that\n"
+        "are in the museum of the town.",
+        "[3] 王岚. 渡口志[M]. 1998.\n（以上按引用先后排列）",
+    ],
+)
+def test_a_list_keeps_the_last_lines_of_its_last_work(last):
+    works = "".join(f"[{n}] 王岚. 渡口志之{n}[M]. 1998.\n" for n in (1, 2)) + last
+    for name in ("", "参考文献\n"):
+        assert spans(f"正文。\n{name}{works}", "references") == [f"{name}{works}"]
+
+
 def test_contents_without_a_heading():
     rows = "第一章 绪论......1\n第二章 方法......5\n第三章 结果......9\n"
     assert spans("前。\n" + rows + "后。", "contents") == [rows.strip()]

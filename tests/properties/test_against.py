@@ -16,7 +16,7 @@ from tests.properties.test_one_rule import BY_BITS, GENERAL, PRIORITIES, THRESHO
 from tests.reference import dedup as twin
 from tests.run.test_memory import RECIPES, without_memory  # noqa: F401
 
-from neardup import Index, InputError, ParameterError, dedup, pairs
+from neardup import Index, InputError, OutputError, ParameterError, dedup, pairs
 from neardup.base.progress import Progress
 from neardup.dedup import dedup_files
 from neardup.pairs import pairs_files
@@ -252,7 +252,7 @@ def test_empty_sides(folder):
     [
         ({"against": []}, ParameterError, "against"),
         ({"against": ["nowhere.jsonl"]}, InputError, "nowhere.jsonl"),
-        ({"against": ["kept.jsonl"], "force": True}, InputError, "kept.jsonl"),
+        ({"against": ["kept.jsonl"], "force": True}, OutputError, "kept.jsonl"),
         ({"against_only": True}, ParameterError, "'against_only'"),
     ],
 )

@@ -73,10 +73,11 @@ def _to_unicode(characters):
     ).encode()
 
 
-def pdf(pages):
+def pdf(pages, stated=None):
     """Make a PDF; a page is a list of lines (x, y, size, text) in points.
 
     A line may have operators that precede it and hold for it only, such as "1 g" for white.
+    `stated` returns, for the letters that the font shows, those that its table states.
     """
     characters = "".join(sorted({c for lines in pages for line in lines for c in line[3]}))
     glyphs = {character: f"{index:04x}" for index, character in enumerate(characters, 1)}
@@ -93,7 +94,7 @@ def pdf(pages):
         "<< /Type /FontDescriptor /FontName /Squares /Flags 4 /FontBBox [0 -120 1000 880]"
         " /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 /FontFile2 6 0 R >>",
         _stream(font, f"/Length1 {len(font)}"),
-        _stream(_to_unicode(characters)),
+        _stream(_to_unicode(stated(characters) if stated else characters)),
     ]
     kids = []
     for lines in pages:

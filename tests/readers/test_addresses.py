@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import neardup
 from neardup import InputError, MissingDependencyError, OutputError, ParameterError, cli
 from neardup.dedup import dedup_files
 from neardup.readers import addresses
+from neardup.writers import open_output
 
 ROWS = [{"id": f"d{index}", "text": text} for index, text in enumerate(families(2, 60))]
 LINES = "\n".join(map(json.dumps, ROWS)).encode() + b"\n"
@@ -61,7 +63,8 @@ def test_what_is_kept_is_the_same_as_of_files_here(memory, names):
 def test_other_commands():
     pairs = neardup.pairs_files(["memory://dump/"], "pairs.jsonl", with_=["memory://dump/a.jsonl"])
     assert pairs.summary.pairs > 5
-    Path("paper.txt").write_text(ROWS[3]["text"] * 3)
+    # Text of rare characters only would be refused.
+    Path("paper.txt").write_text((ROWS[3]["text"] + "我们在码头上等着开往城里的船。" * 4) * 3)
     report = neardup.check("paper.txt", ["memory://dump/a.jsonl"])
     assert report.sources
 
@@ -108,7 +111,7 @@ def test_an_output_that_exists_stays(memory):
     assert memory.cat_file("/out.jsonl") == b"before"
     dedup_files(["in.jsonl"], "memory://out.jsonl", force=True)
     assert memory.cat_file("/out.jsonl") != b"before"
-    with pytest.raises(InputError, match="both input and output"):
+    with pytest.raises(OutputError, match="both input and output"):
         dedup_files(["memory://dump/a.jsonl"], "memory://dump/a.jsonl", force=True)
     with pytest.raises(ParameterError, match="one output only"):
         dedup_files(["in.jsonl"], "memory://b.jsonl", removed="memory://b.jsonl")
@@ -123,6 +126,79 @@ def test_an_error_leaves_nothing(memory, monkeypatch):
     with pytest.raises(OutputError, match=r"memory://out.jsonl: cannot be written.*went away"):
         dedup_files(["in.jsonl"], "memory://out.jsonl")
     assert set(memory.store) == before
+
+
+@pytest.fixture
+def replaced(memory):
+    """A run that replaces an output here and two at addresses; call it, and see what is new."""
+    addresses = {"removed": "/removed.jsonl", "report": "/report"}
+    Path("kept.jsonl").write_bytes(b"before")
+    for path in addresses.values():
+        memory.pipe_file(path, b"before")
+
+    def run():
+        named = {name: f"memory:/{path}" for name, path in addresses.items()}
+        dedup_files(["in.jsonl"], "kept.jsonl", force=True, **named)
+
+    def new():
+        contents = {"kept": Path("kept.jsonl").read_bytes()}
+        contents |= {name: memory.cat_file(path) for name, path in addresses.items()}
+        assert not [path for path in memory.store if path.endswith(".tmp")]
+        assert sorted(path.name for path in Path().iterdir()) == ["in.jsonl", "kept.jsonl"]
+        return [name for name, content in contents.items() if content != b"before"]
+
+    return run, new
+
+
+def test_outputs_here_and_elsewhere_are_new_together(replaced, monkeypatch):
+    run, new = replaced
+    send = MemoryFileSystem.put_file
+
+    def refused(self, source, target, **options):
+        send(self, source, target, **options)
+        if "report" in target:
+            raise ConnectionResetError("the peer went away")
+
+    monkeypatch.setattr(MemoryFileSystem, "put_file", refused)
+    with pytest.raises(OutputError, match=r"memory://report: .*went away\. No output was changed"):
+        run()
+    assert new() == []
+    monkeypatch.setattr(MemoryFileSystem, "put_file", send)
+    run()
+    assert new() == ["kept", "removed", "report"]
+
+
+def test_an_error_says_which_output_is_new(replaced, monkeypatch):
+    run, new = replaced
+    rename = MemoryFileSystem.mv
+
+    def refused(self, source, target, **options):
+        if "report" in target:
+            raise ConnectionResetError("the peer went away")
+        rename(self, source, target, **options)
+
+    monkeypatch.setattr(MemoryFileSystem, "mv", refused)
+    with pytest.raises(OutputError) as caught:
+        run()
+    assert str(caught.value) == (
+        "memory://report: cannot be written: the peer went away. Written before: "
+        "memory://removed.jsonl. No other output was changed."
+    )
+    assert new() == ["removed"]
+
+
+def test_an_interrupt_ends_an_upload(replaced, monkeypatch):
+    run, new = replaced
+
+    def interrupted(self, source, target, **options):  # noqa: ARG001
+        self.pipe_file(target, b"half")
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("the interrupt was ignored")
+
+    monkeypatch.setattr(MemoryFileSystem, "put_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert new() == []
 
 
 @pytest.mark.usefixtures("memory")
@@ -217,6 +293,30 @@ def test_a_web_server(web):
     assert not Path("out.jsonl").exists()
 
 
+def _interrupt_an_upload(system, monkeypatch):
+    """A file of several parts is whole, or after an interrupt neither there nor in parts."""
+    from s3fs.core import S3File
+
+    monkeypatch.setattr("neardup.writers.sink._PART_BYTES", 5 << 20)
+    content = bytes(12 << 20)
+    with open_output("s3://dumps/large", format="jsonl") as output:
+        output.write(content)
+    assert system.cat_file("dumps/large") == content
+    write = S3File.write
+
+    def interrupted(file, data):
+        if file.tell():
+            signal.raise_signal(signal.SIGINT)
+        return write(file, data)
+
+    monkeypatch.setattr(S3File, "write", interrupted)
+    output = open_output("s3://dumps/large", force=True, format="jsonl")
+    with pytest.raises(KeyboardInterrupt), output:
+        output.write(b"new" * len(content))
+    assert system.cat_file("dumps/large") == content
+    assert "Uploads" not in system.call_s3("list_multipart_uploads", Bucket="dumps")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("memory")
 @pytest.mark.filterwarnings("ignore")
@@ -249,5 +349,6 @@ def test_a_store_of_objects(monkeypatch):
             dedup_files(["in.jsonl"], "s3://dumps/kept.jsonl.zst")
         with pytest.raises(InputError, match=r"s3://none/a\.jsonl"):
             dedup_files(["s3://none/a.jsonl"], "out.jsonl")
+        _interrupt_an_upload(system, monkeypatch)
     finally:
         server.stop()

@@ -32,15 +32,6 @@ def test_what_comes_back_as_a_table(made, expected):
     assert result.review().evidence.removals
 
 
-def test_a_frame_of_daft(expected):
-    daft = pytest.importorskip("daft", reason="needs Daft")
-    result = neardup.dedup(daft.from_arrow(TABLE).where(daft.col("n") >= 0), against=TABLE[:3])
-    assert isinstance(result.kept, daft.DataFrame)
-    kept = result.kept.to_pydict()["n"]
-    assert kept == [n for n in expected.kept["n"].to_pylist() if n > 2]
-    assert result.review().evidence.removals
-
-
 @pytest.fixture(scope="module")
 def dataset():
     import datasets
@@ -67,25 +58,6 @@ def test_a_format_of_the_user_stays(dataset, expected):
     result = neardup.dedup(dataset.with_format("numpy"))
     assert result.kept.format["type"] == "numpy"
     assert len(result.kept) == len(expected.kept)
-
-
-def test_splits_are_one_collection(dataset, expected):
-    import datasets
-
-    train, test = dataset.select(range(60)), dataset.select(range(60, len(TEXTS)))
-    result = neardup.dedup(datasets.DatasetDict({"train": train, "test": test}))
-    assert type(result.kept) is datasets.DatasetDict
-    numbers = [*result.kept["train"]["n"], *result.kept["test"]["n"]]
-    assert numbers == expected.kept["n"].to_pylist()
-
-
-def test_iterable(dataset, expected):
-    import datasets
-
-    result = neardup.dedup(dataset.to_iterable_dataset())
-    assert isinstance(result.kept, datasets.IterableDataset)
-    assert [row["n"] for row in result.kept] == expected.kept["n"].to_pylist()
-    assert result.kept.features == dataset.features
 
 
 def test_other_functions_take_them_too():

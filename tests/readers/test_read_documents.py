@@ -359,6 +359,53 @@ def test_pdf_paragraph_across_pages_and_running_lines():
     )
 
 
+def filled(number, lines=30, top=740):
+    """Return a page of text of its own."""
+    letters = random.Random(number)
+    text = "".join(chr(letters.randrange(0x4E00, 0x9000)) for _ in range(20 * lines))
+    return column([text], top=top, indent=0)
+
+
+def test_pdf_titles_of_chapters_at_the_head_of_odd_pages():
+    chapters = [("第一章 绪论", 5), ("第二章 方法", 3), ("第三章 结果", 2), ("第四章 讨论", 7)]
+    pages = []
+    for title, count in chapters:
+        # A chapter begins on an odd page.
+        pages += [[]] * (len(pages) % 2)
+        for of_chapter in range(count):
+            number = len(pages) + 1
+            if of_chapter == 0:
+                page = [(90, 700, 16, title), *filled(number, 25, 660)]
+            else:
+                head = title if number % 2 else "某某大学硕士论文"
+                page = [(220, 800, 9, head), *filled(number)]
+            pages.append(page)
+    document = read_bytes(pdf(pages), "a.pdf")
+    assert [title for title, _ in headings(document)] == [title for title, _ in chapters]
+    assert [document.text.count(title) for title, _ in chapters] == [1] * len(chapters)
+    assert "某某大学" not in document.text
+    assert len("".join(document.text.split())) == 20 * (25 * 4 + 30 * 13) + 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("heads", "dropped"),
+    [
+        ([(200, 800, 9, "渡口研究 2026年第3期")] * 2, True),
+        ([(200, 800, 9, f"{page} · 渡口研究") for page in (14, 15)], True),
+        ([(200, 800, 9, head) for head in ("渡口研究", "王岚：渡口志的来源")], False),
+        # A sentence, a heading, and a line of the text itself.
+        ([(200, 800, 9, "渡口停航三天。")] * 2, False),
+        ([(200, 800, 16, "渡口研究")] * 2, False),
+        ([(90, 758, 12, "渡口的水位每日测量四次早晚各两次均有记录")] * 2, False),
+    ],
+)
+def test_pdf_heads_of_a_paper_of_two_pages(heads, dropped):
+    pages = [[head, *filled(number)] for number, head in enumerate(heads)]
+    document = read_bytes(pdf(pages), "a.pdf")
+    assert all((head[3] in document.text) != dropped for head in heads)
+    assert bool(document.notes) == dropped
+
+
 def test_pdf_latin_words_are_joined():
     lines = ["The observations were inde-", "pendently corroborated by the", "neighbours."]
     page = [(90, 700 - 18 * i, 12, text) for i, text in enumerate(lines)]
@@ -416,6 +463,58 @@ def test_pdf_too_many_pages():
     assert caught.value.code == "too_large"
 
 
+# Word documents with macros, and files that are none
+
+
+def repacked(data, without=(), content_type=None):
+    """Make a Word document without some parts, or of another content type."""
+    usual = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    out = BytesIO()
+    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in set(old.namelist()) - set(without):
+            part = old.read(name)
+            if content_type is not None:
+                part = part.replace(usual, content_type.encode())
+            new.writestr(name, part)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "vnd.ms-word.document.macroEnabled.main+xml",
+        "vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+        "vnd.ms-word.template.macroEnabledTemplate.main+xml",
+    ],
+)
+def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, content_type):
+    data = repacked(docx(paragraph(LONG)), content_type=content_type)
+    assert read_bytes(data, "a.docm").text == LONG
+    make("library/a.docm", data)
+    (batch,) = open_sources(["library"]).batches()
+    assert (batch.ids.to_pylist(), batch.texts.to_pylist()) == (["a.docm"], [LONG])
+
+
+@pytest.mark.parametrize("extension", ["docx", "docm"])
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (repacked(docx(paragraph(LONG)), ["[Content_Types].xml"]), "one without [Content_Types]"),
+        (repacked(docx(paragraph(LONG)), ["_rels/.rels"]), "one without _rels/.rels"),
+        (repacked(docx(paragraph(LONG)), ["word/document.xml"]), "one without word/document.xml"),
+        (docx(paragraph(LONG))[:-60], "a damaged file"),
+        (bytes(range(256)) * 8, "a file that is no archive (zip)"),
+        (b"", "an empty file"),
+    ],
+)
+def test_what_is_no_word_document_has_one_sentence(data, found, extension):
+    with pytest.raises(UnreadableFileError) as caught:
+        read_bytes(data, f"a.{extension}")
+    message = str(caught.value)
+    assert message.startswith(f"a.{extension}: must be a whole Word document (.docx). Got {found}")
+    assert caught.value.code == "damaged_file"
+
+
 # HTML and Markdown
 
 
@@ -467,7 +566,12 @@ HOSTILE = (
 @pytest.mark.parametrize("chunk", HOSTILE)
 def test_html_hostile_pages_take_linear_time(chunk):
     data = f"<html><p>{chunk * 30_000}{LONG}"
-    assert read_bytes(data.encode(), "a.html").format == "html"
+    if chunk.startswith("&#9"):
+        # 30,000 characters that do not exist.
+        with pytest.raises(UnreadableFileError, match="without a meaning"):
+            read_bytes(data.encode(), "a.html")
+    else:
+        assert read_bytes(data.encode(), "a.html").format == "html"
 
 
 def test_markdown_headings():
@@ -510,16 +614,17 @@ def archive(*names):
     ],
 )
 def test_what_is_no_text(data, reason):
+    name = "a.txt" if "binary" in reason else "a.docx"
     with pytest.raises(UnreadableFileError) as caught:
-        read_bytes(data, "a.docx")
+        read_bytes(data, name)
     error = caught.value
-    assert str(error).startswith("a.docx: must be ")
+    assert str(error).startswith(f"{name}: must be ")
     assert reason in str(error)
     assert str(error).isprintable()
     codes = {"whole": "damaged_file", "password": "encrypted"}
     expected = (code for word, code in codes.items() if word in reason)
     assert error.code == next(expected, "not_a_document")
-    assert error.values["file"] == "a.docx"
+    assert error.values["file"] == name
     # The sentence and its parts are two ways to say one thing.
     assert str(error) == str(error.problem)
 

@@ -293,7 +293,7 @@ def test_links_to_folders_are_not_followed_and_named(read, dump):
 
 
 @pytest.mark.usefixtures("dump")
-def test_pipes_in_a_folder_are_no_files():
+def test_pipes_in_a_folder_are_no_files(read):
     os.mkfifo("dump/pipe.jsonl")
     os.mkfifo("dump/pipe.txt")
     result = []
@@ -304,6 +304,12 @@ def test_pipes_in_a_folder_are_no_files():
         thread.start()
         thread.join(60)
     assert [len(sources.sources) for sources in result] == [7, 1]
+    notes = read("dump")["notes"]
+    assert notes[-1] == (
+        "dump: 2 pipes, sockets or devices are skipped: dump/pipe.jsonl, dump/pipe.txt."
+    )
+    notes = read("dump/**/*.jsonl")["notes"]
+    assert notes[-1].endswith(": 1 pipe, socket or device is skipped: dump/pipe.jsonl.")
 
 
 def test_only_text_in_folders(read, make, dump):

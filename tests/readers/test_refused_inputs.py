@@ -101,18 +101,6 @@ def test_one_record_with_the_text_field_is_enough(read, make):
         open_sources([make("good.jsonl", b'{"text":"a"}'), make("c.jsonl", lines)])
 
 
-def test_output_that_is_an_input(make):
-    name = make("a.jsonl", b'{"text":"a"}\n')
-    make("t/x.txt", "x")
-    os.link(name, "b.jsonl")
-    os.symlink(name, "c.jsonl")
-    same = [(name, output) for output in ("a.jsonl", "./a.jsonl", "b.jsonl", "c.jsonl")]
-    for path, output in [*same, ("t", "t/x.txt")]:
-        with pytest.raises(InputError) as caught:
-            open_sources([path], output_paths=["other.jsonl", output, None, "-"])
-        assert caught.value.values["output"] == output
-
-
 def test_unreadable_file(make, request):
     name = make("a.jsonl", b"{}")
     os.chmod(name, 0)

@@ -42,6 +42,15 @@ def test_a_short_marker_counts_only_as_a_word():
     assert raised(EXTENDED, PARTS) == {"却"}
 
 
+def test_the_example_of_the_pages():
+    """冷却 contains 却, which the bundled list has; 事故 contains 故, which only the longer has."""
+    text = "发生事故后，船的发动机要冷却。却没有水。"
+    published = {"marker_match": "contains"}
+    assert raised(IMPROVED, text) == {"却"}
+    assert raised(IMPROVED.replace(weigh=published), text) == {"却", "冷却"}
+    assert {"事故", "冷却"} < raised(EXTENDED.replace(weigh=published), text)
+
+
 def test_a_contained_short_marker_counts_where_the_recipe_says_so():
     """The published definition: 事故 contains 故, 更新 contains 更."""
     published = EXTENDED.replace(weigh={"marker_match": "contains"})

@@ -26,7 +26,7 @@ def test_what_a_review_saves_is_read(tmp_path):
     path = tmp_path / "ids.txt"
     lines = [line_of(id) for id in IDS]
     assert all(len(line.splitlines()) == 1 for line in lines)
-    for end in ("\n", "\r\n"):
+    for end in ("\n", "\r\n", "\r"):
         path.write_text(end.join(lines), "utf-8", newline="")
         assert read_ids(str(path)) == set(IDS)
 

@@ -208,7 +208,7 @@ class TestRefusals:
             sketch_files(["b.jsonl"], "b.sketches")
         with pytest.raises(ParameterError, match="idf = 'corpus'"):
             sketch_files(["b.jsonl"], "c.sketches", recipe="improved")
-        with pytest.raises(InputError, match=r"a\.jsonl"):
+        with pytest.raises(OutputError, match=r"a\.jsonl: must not be both"):
             sketch_files(["a.jsonl"], "a.jsonl", force=True)
 
     def test_they_may_be_moved(self):

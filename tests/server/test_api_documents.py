@@ -193,5 +193,6 @@ def test_removing_frees_those_that_were_dropped_and_an_explanation_tells(api):
 def test_a_removal_is_undone_once(api):
     answer = api.post(f"{URL}/a/2/keep")
     assert answer.status_code == 200
-    assert (answer.json()["state"], answer.json()["repeats"]) == ("kept", None)
+    assert (answer.json()["kept"], answer.json()["repeats"]) == (True, None)
+    assert api.get(f"{URL}/a/2").json()["state"] == "kept"
     assert api.post(f"{URL}/a/2/keep").status_code == 409

@@ -282,6 +282,27 @@ def test_a_paper_by_keyboard(visit):
     assert "论文.txt" in page.locator("h1").inner_text()
 
 
+def test_excluded_text_thresholds_and_cover(visit):
+    page = visit("/check")
+    tab_to(page, "Excluded text, thresholds, cover")
+    page.keyboard.press("Enter")
+    check_accessible(page)
+    check_consistent(page, "en")
+    texts = {"file": "本文讨论图书馆。\n" + NOTICE + "\n" + FERRY, "exclude": NOTICE}
+    for name, text in texts.items():
+        file = {"name": f"{name}.txt", "mimeType": "text/plain", "buffer": text.encode()}
+        page.set_input_files(f"#{name}", files=[file])
+    for name, value in (("pass_below", "5"), ("reject_above", "30"), ("author", "林岚")):
+        tab_to(page, name)
+        page.keyboard.insert_text(value)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#result")
+    assert page.locator(".verdict").inner_text() == "Verdict: rejected"
+    page.get_by_role("link", name="Open the report").press("Enter")
+    page.wait_for_url("**/report?language=en")
+    assert "林岚" in page.locator("body").inner_text()
+
+
 def test_papers_compared_with_each_other(visit):
     page = visit("/check")
     files = [
@@ -315,7 +336,10 @@ def test_a_folder_of_papers(visit, tmp_path):
     page.set_input_files("#folder", tmp_path / "papers")
     page.click("button.main")
     page.wait_for_selector("#result")
-    assert sorted(page.locator(".summary .name a").all_inner_texts()) == ["a.txt", "论文.txt"]
+    assert sorted(page.locator(".summary .name a").all_inner_texts()) == [
+        "papers/a.txt",
+        "papers/b/论文.txt",
+    ]
 
 
 @pytest.mark.parametrize("field", ["text-file", "text"])

@@ -19,6 +19,7 @@ from neardup.server.clock import Clock
 from neardup.server.jobs import queue
 from neardup.server.jobs.job_table import JobTable
 from neardup.server.jobs.queue import Jobs
+from neardup.server.jobs.submission import Submission
 from neardup.server.jobs.uploads import Upload
 from neardup.server.metrics import Metrics
 from neardup.server.problems import ProblemError
@@ -84,7 +85,7 @@ def table():
 
 def submit(jobs):
     with jobs.room():
-        return jobs.submit(upload(), "index", 20).job
+        return jobs.submit(Submission(upload(), "index")).job
 
 
 def begin(jobs, stuck):
@@ -139,6 +140,60 @@ class TestOverHttp:
         wrong = client.get(f"{accepted.json()['status']}/report?language=../../en")
         assert wrong.status_code == 422
         assert wrong.json()["field"] == "language"
+
+    def test_excluded_text_thresholds_and_cover(self, api):
+        template = "本模板由教务处统一提供，各班学生不得改动其中的任何一句话。"
+        files = [
+            ("file", ("a.txt", (OWN + FERRY + template).encode())),
+            ("exclude", ("b.txt", template.encode())),
+            ("exclude", ("c.txt", b"Nothing of this is in the paper.")),
+            ("covers", ("class.csv", b"file,author,number\na.txt,nobody,7\n")),
+        ]
+        fields = {"library": "index", "pass_below": "10", "reject_above": "30", "author": "林岚"}
+        answer = api.post("/v1/check", files=files, data=fields)
+        state = wait(api, answer)
+        assert state["verdict"] == "reject"
+        report = api.get(answer.json()["report_json"]).json()
+        assert report["cover"]["author"] == "林岚"
+        assert report["cover"]["number"] == "7"
+        assert report["thresholds"] == {"pass_below": 0.1, "reject_above": 0.3}
+        assert report["settings"]["excluded_files"] == 2
+        assert [report["text"][one["begin"] : one["end"]] for one in report["asides"]] == [
+            template[:-1]
+        ]
+        page = api.get(answer.json()["report"] + "?language=en").text
+        assert "above 30%, rejected" in page
+
+    @pytest.mark.parametrize(
+        ("parts", "field", "said"),
+        [
+            ({"pass_below": (None, "0.15")}, "pass_below", "percentage from 1 to 100"),
+            ({"reject_above": (None, "x")}, "reject_above", "percentage from 1 to 100"),
+            (
+                {"pass_below": (None, "30"), "reject_above": (None, "20")},
+                "pass_below",
+                "must be at most the threshold of rejection, 20%",
+            ),
+            ({"covers": ("a.csv", b"author\nx\n")}, "covers", "file is required"),
+            ({"covers": (None, "a.csv")}, "covers", "must be a file"),
+            ({"among": (None, "1")}, "among", "is unknown"),
+        ],
+    )
+    def test_a_setting_that_is_refused(self, api, parts, field, said):
+        parts = {"file": ("a.txt", FERRY.encode()), "library": (None, "index"), **parts}
+        answer = api.post("/v1/check", files=parts)
+        assert (answer.status_code, answer.json()["field"]) == (422, field)
+        assert said in answer.json()["detail"]
+
+    def test_an_excluded_file_that_cannot_be_read(self, api):
+        parts = {
+            "file": ("a.txt", FERRY.encode()),
+            "exclude": ("模板.docx", b"PK\3\4 none"),
+            "library": (None, "index"),
+        }
+        state = wait(api, api.post("/v1/check", files=parts))
+        assert state["problem"]["field"] == "exclude"
+        assert "模板.docx" in state["problem"]["detail"]
 
     def test_least_counts(self, client):
         paper = OWN + FERRY[:14] + OWN
@@ -342,7 +397,7 @@ def test_places_of_papers_that_were_not_taken_are_free(working):
     jobs = working(max_jobs=1)
     for _ in range(3):
         with jobs.room(), pytest.raises(ProblemError):
-            jobs.submit(upload(), "nowhere", 20)
+            jobs.submit(Submission(upload(), "nowhere"))
     assert ended(jobs, submit(jobs)).state == "done"
 
 

@@ -48,7 +48,7 @@ def links(page):
 def test_several_files(client):
     files = [("a.txt", A), ("dir/论文.txt", B), ("ferry.txt", (OWN + FERRY).encode())]
     page = overview(client, post(client, *files, ("bad.docx", b"PK\x03\x04x"), (".DS_Store", b"x")))
-    for name in ("a.txt", "论文.txt", "ferry.txt", "bad.docx"):
+    for name in ("a.txt", "dir/论文.txt", "ferry.txt", "bad.docx"):
         assert f"<bdi>{name}</bdi>" in page
     assert "DS_Store" not in page
     assert "Not checked" in page
@@ -65,14 +65,81 @@ def test_several_files(client):
 def test_compared_with_each_other(client, language):
     answer = post(client, ("a.zip", archive(("x/a.txt", A), ("y/a.txt", B))), among="1")
     page = overview(client, answer, language)
-    assert "<bdi>a (2).txt</bdi>" in page
+    assert "<bdi>x/a.txt</bdi>" in page
+    assert "<bdi>y/a.txt</bdi>" in page
     assert 'class="matrix"' in page
     linked = [link for link in links(page) if "#r1" in link]
     assert linked
     report = client.get(linked[0])
     assert report.status_code == 200
-    assert "./a" in report.text
+    assert re.search("[.]/[xy]/a.txt", report.text)
     assert LONG[:10] in report.text
+
+
+def test_a_class_with_a_table_of_covers_thresholds_and_excluded_text(client):
+    template = "本模板由教务处统一提供，各班学生不得改动其中的任何一句话。"
+    papers = archive(
+        ("一班/张三.txt", OWN * 4 + FERRY),
+        ("二班/张三.txt", OWN + FERRY + template),
+        ("二班/李四.txt", OWN * 3),
+    )
+    table = "文件,题目,作者,学号\n一班/张三.txt,渡口,张三,2023-1\n二班/张三.txt,灯塔,张三,2023-2\n"
+    files = [
+        ("file", ("班级.zip", papers, "application/zip")),
+        ("exclude", ("模板.txt", template.encode(), "text/plain")),
+        ("covers", ("covers.csv", table.encode("gb18030"), "text/csv")),
+    ]
+    fields = {"library": "index", "least": "20", "pass_below": "20", "reject_above": "30 %"}
+    fields |= {"institution": "师范学校", "title": "", "number": ""}
+    parts = [(name, (None, value)) for name, value in fields.items()]
+    headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
+    page = overview(client, client.post("/check", files=[*parts, *files], headers=headers))
+    rows = [forms.texts(row) for row in re.findall(r"<tr>.*?</tr>", page, re.S)][1:]
+    named = [
+        ("二班/张三.txt", "rejected"),
+        ("一班/张三.txt", "passes"),
+        ("二班/李四.txt", "passes"),
+    ]
+    assert len(rows) == len(named)
+    for row, (name, verdict) in zip(rows, named, strict=True):
+        assert row.startswith(name)
+        assert verdict in row
+    assert "张三" in rows[0]
+    assert "2023-2" in rows[0]
+    assert "灯塔" in rows[0]
+    assert "covers.csv does not list 1 paper: 二班/李四.txt" in forms.texts(page)
+    report = client.get(links(page)[0].replace("/report?", "/report.json?").partition("&")[0])
+    assert report.json()["cover"] == {
+        "title": "灯塔", "author": "张三", "number": "2023-2", "institution": "师范学校"
+    }  # fmt: skip
+    assert [aside["kind"] for aside in report.json()["asides"]] == ["given"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"title": "渡口"}, "For several papers, choose a table"),
+        ({"pass_below": "0.15"}, "must be 0, or a percentage"),
+        ({"pass_below": "30", "reject_above": "20"}, "must be 0, or a percentage"),
+        ({"exclude": ("a.zip", b"PK")}, "must be a whole .zip file"),
+        ({"covers": ("a.csv", b"title\nx\n")}, "the first line must name the columns"),
+    ],
+)
+def test_settings_that_are_refused_stay_in_the_form(client, fields, said):
+    parts = [("library", (None, "index")), ("author", (None, ""))]
+    parts += [
+        (name, (None, value) if isinstance(value, str) else value) for name, value in fields.items()
+    ]
+    parts += [("file", (name, A)) for name in ("a.txt", "b.txt")]
+    headers = {"Sec-Fetch-Site": "same-origin", **ENGLISH}
+    answer = client.post("/check", files=parts, headers=headers)
+    assert answer.status_code == 422
+    assert said in forms.texts(answer.text)
+    outline = check_page(answer)
+    values = {one["id"]: one.get("value", "") for one in outline.all("input")}
+    kept = {name: value for name, value in fields.items() if isinstance(value, str)}
+    assert kept.items() <= values.items()
+    assert all("open" in one for one in outline.all("details")) == bool(kept)
 
 
 def test_names_in_gbk_and_no_paths(client):
@@ -82,6 +149,7 @@ def test_names_in_gbk_and_no_paths(client):
     renamed = plain.replace(b"ab.txt", name + b".t")
     page = overview(client, post(client, ("班级.zip", renamed)))
     assert "<bdi>论文.t</bdi>" in page
+    assert ".." not in page.partition("<main")[2].replace("…", "")
     assert "<bdi>cd.txt</bdi>" in page
 
 

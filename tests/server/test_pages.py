@@ -187,6 +187,8 @@ class TestCompare:
         assert (missing.status_code, "There is no text" in missing.text) == (422, True)
         # What was typed is still there.
         assert FERRY in missing.text
+        plain = ask(client, "/compare", a=FERRY[:40], b=FERRY[:40], recipe="bkdr")
+        assert (plain.status_code, "no word/tag tokens" in plain.text) == (422, True)
         long = forms.send(client, "/compare", a=BRIDGE, b=FERRY)
         assert long.status_code == 422
         assert f"文本有 {len(BRIDGE)} 个字符，最多接受 50 个" in long.text
@@ -296,6 +298,20 @@ class TestRemovals:
         rows = client.get("/decisions.json").json()
         assert [row["action"] for row in rows] == ["undone", "confirmed"]
 
+    @pytest.mark.parametrize("event", ["9" * 18, "9" * 19, "9" * 30, "0", "-1", "1.0", "x", " 1 x"])
+    def test_another_event_is_not_the_last_decision(self, client, event):
+        decide(client, "confirm", "a/2")
+        before = client.get("/decisions.json").json()
+        form = {"decision": "undo", "id": "a/2", "back": "/decisions", "event": event}
+        answer = forms.send(client, "/removals/decide", headers=ENGLISH, **form)
+        if answer.status_code == 303:
+            page = client.get(answer.headers["location"], headers=ENGLISH)
+            assert "Nothing was changed" in page.text
+        else:
+            assert answer.status_code == 422
+            assert event.strip() in answer.text
+        assert client.get("/decisions.json").json() == before
+
     def test_of_several_the_page_offers_no_undo_of_one(self, client):
         """The first one is kept already: what was decided is not it."""
         page = decide(client, "confirm", "a/1", "a/2")
@@ -355,16 +371,34 @@ class TestRemovals:
         assert client.get("/removals.xml").status_code == 404
 
     def test_a_query_with_other_values_is_ignored(self, client):
-        query = "search=%00&state=x&order=x&since=x&until=2026-99-99&from=nan&to=inf&after=x:y"
+        query = "search=%00&state=x&order=x&after=x:y"
         page = client.get(f"/removals?{query}", headers=ENGLISH)
         assert page.status_code == 200
         assert "Bridge opens" in page.text
         for after in ("9", "1e999:1", "nan:1", "0.5:99999999999999999999999"):
             assert client.get(f"/removals/review?after={after}").status_code == 200
             assert client.get(f"/decisions?before={after}").status_code == 200
-        for day in ("0001-01-01", "9999-12-31"):
-            path = f"/removals?since={day}&until={day}&zone=Asia/Shanghai"
-            assert client.get(path).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("since", "x"),
+            ("since", "2026-02-30"),
+            ("until", "2026-99-99"),
+            # The day after the last one, and the first one in other zones, are no dates.
+            ("since", "0001-01-01"),
+            ("until", "9999-12-31"),
+            ("from", "nan"),
+            ("to", "inf"),
+            ("to", "all"),
+        ],
+    )
+    @pytest.mark.parametrize("path", ["/removals", "/removals/review", "/removals.csv"])
+    def test_a_bound_that_is_none_is_an_error(self, client, path, name, value):
+        page = client.get(f"{path}?{name}={value}", headers=ENGLISH)
+        assert page.status_code == 422
+        assert name in page.text
+        assert value in page.text
 
 
 class TestNearMisses:

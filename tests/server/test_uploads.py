@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.server.jobs.uploads import label_of
+from neardup.server.jobs.uploads import label_of, path_of
 from tests.papers.reports import HOSTILE
 from tests.server.conftest import FERRY
 from tests.server.papers import OWN, REFUSED, send, wait
@@ -37,6 +37,23 @@ HARMFUL = ("damaged pdf", "encrypted pdf", "entities", "paths in a zip", "zeros"
 )
 def test_a_name_becomes_a_label(name, label):
     assert label_of(name) == label
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("一班/张三.docx", "一班/张三.docx"),
+        ("a\\b\\c.txt", "a/b/c.txt"),
+        ("../../etc/passwd", "etc/passwd"),
+        ("/C:/x/./y.txt", "x/y.txt"),
+        ("a\u202eb/\0c.txt", "ab/c.txt"),
+        ("a/", "a/paper"),
+        (f"{'长' * 200}/{'夹' * 50}/b.txt", f"{'夹' * 50}/b.txt"),
+        (None, "paper"),
+    ],
+)
+def test_a_file_in_a_folder_keeps_the_names_of_folders(name, path):
+    assert path_of(name) == path
 
 
 def test_a_long_name_keeps_its_end():

@@ -342,10 +342,10 @@ def test_a_job_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
 def test_a_checkpoint_that_is_none_is_refused(spark, tmp_path, damaged):
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "one"}\n')
     (tmp_path / "check").mkdir()
-    (tmp_path / "check" / "settings.json").write_bytes(damaged)
+    (tmp_path / "check" / "neardup-job.json").write_bytes(damaged)
     with pytest.raises(
         neardup.InputError,
-        match=r"settings.json: has changed .*: delete",
+        match=r"neardup-job.json: has changed .*: delete",
     ):
         neardup.spark.dedup_files(
             [tmp_path / "in.jsonl"],
@@ -364,7 +364,7 @@ def test_a_checkpoint_of_another_version_is_refused(spark, tmp_path, monkeypatch
     Checkpoint(spark, new, run)
     # What versions without a manifest left: settings alone.
     old.mkdir()
-    (old / "settings.json").write_text('{"threshold": 0.5}')
+    (old / "neardup-job.json").write_text('{"threshold": 0.5}')
     monkeypatch.setattr("neardup.run.checkpoint.__version__", "99")
     for folder in (new, str(old)):
         with pytest.raises(neardup.InputError, match=r"another version .*checkpoint="):
@@ -407,6 +407,8 @@ def test_part_files_are_named_by_place_and_content(spark, tmp_path):
 
 
 def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
+    from neardup.spark.checkpoint import Checkpoint
+
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "x"}\n')
     (tmp_path / "in.csv").write_bytes(b"text\nx\n")
     options = {"spark": spark}
@@ -417,8 +419,32 @@ def test_what_is_wrong_is_said_before_anything_is_run(spark, tmp_path):
         neardup.spark.dedup_files([source, source], tmp_path / "o", **options)
     with pytest.raises(neardup.ParameterError, match=r"must end in \.jsonl"):
         neardup.spark.dedup_files([tmp_path / "in.csv"], tmp_path / "o", **options)
+    (tmp_path / "mine").mkdir()
     with pytest.raises(neardup.OutputError, match="exists already"):
-        neardup.spark.dedup_files([source], tmp_path, **options)
+        neardup.spark.dedup_files([source], tmp_path / "mine", **options)
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    for path, says in (
+        (tmp_path, "must not contain"),
+        (source, "must not be both input and output"),
+        (f"{source}/out", "must not be inside"),
+        (tmp_path / "mine", r"must be a folder that Spark wrote.* contains thesis\.txt"),
+    ):
+        with pytest.raises(neardup.OutputError, match=says):
+            neardup.spark.dedup_files([source], path, force=True, **options)
+    for checkpoint, says in (
+        ("mine", "must be empty or the checkpoint"),
+        (".", "must not contain"),
+    ):
+        folder = str(tmp_path / checkpoint)
+        with pytest.raises(neardup.NeardupError, match=says):
+            neardup.spark.dedup_files([source], tmp_path / "o", checkpoint=folder, **options)
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "x"
+    assert (tmp_path / "in.jsonl").stat().st_size > 0
+    made = Checkpoint(spark, str(tmp_path / "made"), {})
+    (tmp_path / "made" / "notes.txt").write_text("x")
+    (tmp_path / "made" / "round-0").mkdir()
+    made.remove()
+    assert [path.name for path in (tmp_path / "made").iterdir()] == ["notes.txt"]
     frame = spark.createDataFrame([("x", 1)], "text string, n int")
     for name, value in [
         ("text_field", 7),

@@ -100,7 +100,9 @@ def test_short_texts_are_compared_by_their_letters(b, similarity):
 
 def test_the_verdict_is_that_of_the_recipe():
     edited = BULLETIN.replace("渡船停开", "渡轮暂停")
-    verdicts = {name: compare(BULLETIN, edited, recipe=name).duplicate for name in NAMES}
+    # The recipe bkdr reads words with tags only.
+    names = [name for name in NAMES if name != "bkdr"]
+    verdicts = {name: compare(BULLETIN, edited, recipe=name).duplicate for name in names}
     similar = {"general", "characters", "shingle", "shingle-sample", "minhash"}
     assert {name for name in similar if verdicts[name]} == similar
     strict = load_recipe("general").replace(decide={"threshold": 1.0})

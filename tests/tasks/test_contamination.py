@@ -328,9 +328,9 @@ def test_what_many_documents_have_is_said():
         ({"tests": ["none.jsonl"]}, InputError, r"none\.jsonl"),
         ({"test_text_field": None}, InputError, "test_text_field="),
         ({"text_field": "body"}, InputError, "text_field="),
-        ({"output": "in.jsonl", "force": True}, InputError, r"in\.jsonl"),
-        ({"report": "tests.jsonl", "force": True}, InputError, r"tests\.jsonl"),
-        ({"report": "in.jsonl"}, OutputError, "exists already"),
+        ({"output": "in.jsonl", "force": True}, OutputError, r"in\.jsonl"),
+        ({"report": "tests.jsonl", "force": True}, OutputError, r"tests\.jsonl"),
+        ({"report": "in.jsonl"}, OutputError, "both input and output"),
     ],
 )
 def test_one_sentence_for_what_is_wrong(given, error, says):

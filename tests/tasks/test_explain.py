@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.reference import sketch
 
-from neardup import InputError, compare, explain, fingerprint, load_recipe
+from neardup import InputError, compare, count_idf, explain, fingerprint, load_recipe
 
 A = "总之，市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
 B = "（本报讯）" + A
@@ -52,6 +52,54 @@ def test_two_texts(recipe):
     json.dumps(result.to_dict())
 
 
+def test_the_share_of_a_word_is_over_all_features_also_those_left_out():
+    few = load_recipe("keywords").replace(weigh={"top": 3})
+    all_of_them = load_recipe("keywords").replace(weigh={"top": 1000})
+    left, every = (explain(A, recipe=recipe).a.features for recipe in (few, all_of_them))
+    assert len(left) == 3 < len(every)
+    assert [feature.tf for feature in left] == [feature.tf for feature in every[:3]]
+    assert sum(feature.tf for feature in every) == pytest.approx(1)
+    # What the weights vote is the same, whatever is left out.
+    assert [feature.weight for feature in left] == [feature.weight for feature in every[:3]]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "name", "printed"),
+    [
+        ("classic", None, None),
+        ("improved", "bundled", "bundled table; in a collection, counted there"),
+    ],
+)
+def test_the_table_of_document_frequencies_is_named(recipe, name, printed, capsys):
+    from neardup.cli.explain import run
+
+    result = explain(A, recipe=recipe)
+    assert result.frequencies == result.to_dict()["frequencies"] == name
+    options = {"recipe": recipe, "max_distance": None, "title_a": None, "title_b": None}
+    run(a=A, b=None, encoding=None, bits=None, all=False, json=False, **options)
+    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[:2])
+    assert rows.get("idf") == printed
+
+
+def test_a_table_of_ones_own_is_named(tmp_path):
+    path = tmp_path / "own.idf"
+    count_idf([{"text": A}], recipe="keywords").save(path)
+    recipe = load_recipe("keywords").replace(weigh={"idf": str(path)})
+    assert explain(A, recipe=recipe).frequencies == str(path)
+
+
+@pytest.mark.parametrize("call", [explain, compare])
+def test_a_text_without_tags_is_named(call):
+    tagged = "渡轮/n 停靠/v 码头/n"
+    for texts, name in ((("渡轮停靠码头", tagged), "a"), ((tagged, "渡轮"), "b")):
+        with pytest.raises(InputError, match=rf"^{name}: no word/tag tokens\. The recipe 'bkdr'"):
+            call(*texts, recipe="bkdr")
+    with pytest.raises(InputError, match=r"^b: must contain text\. It is empty\."):
+        call(tagged, " \n", recipe="bkdr")
+    # Tokens that the recipe drops are tokens.
+    assert call(tagged, "，/wd", recipe="bkdr").verdict.startswith("Not duplicates: ")
+
+
 def test_recipes_without_words_and_texts_without_features():
     sample = explain(A, recipe="general").a
     assert (sample.words, sample.fingerprint, sample.sums) == ((), None, ())
@@ -63,9 +111,20 @@ def test_recipes_without_words_and_texts_without_features():
         explain("\ud800")
 
 
+def test_the_command_prints_blank_words_in_quotes(capsys):
+    from neardup.cli.explain import run
+
+    text = "渡轮 停航\n\n"
+    options = {"encoding": None, "bits": None, "all": False, "json": False}
+    run(a=text, b=text, **options, recipe=load_recipe("news"))
+    out = capsys.readouterr().out
+    assert "words        渡轮/n ' '/x 停航/v " in out
+    assert "\n' '   x  " in out
+
+
 def test_the_command_prints_no_controls_of_a_text(capsys):
     from neardup.cli.explain import run
 
     text = "渡轮\x1b[31m停航"
-    run(a=text, b=None, encoding=None, all=False, json=False, recipe=load_recipe("news"))
+    run(a=text, b=None, encoding=None, bits=None, all=False, json=False, recipe=load_recipe("news"))
     assert "\x1b" not in capsys.readouterr().out

@@ -1,6 +1,9 @@
 """Items of splits that occur in other splits."""
 
+import io
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +51,53 @@ def test_each_split_in_each_other(splits, tmp_path):
     assert lines == leaks.findings.to_pylist()
     pairs = {(line["split"], line["test_id"], line["other"], line["id"]) for line in lines}
     assert ("dev", "dev-0", "train", "train-0") in pairs
+
+
+class StandardInput:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("piped", ["train", "dev", "test"])
+def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatch):
+    from_files = neardup.split_leaks(splits)
+    monkeypatch.setattr(sys, "stdin", StandardInput(splits[piped][0].read_bytes()))
+    assert neardup.split_leaks({**splits, piped: ["-"]}).counts == from_files.counts
+
+
+def test_standard_input_is_one_split(splits):
+    with pytest.raises(ParameterError, match=r"'splits' .* standard input") as caught:
+        neardup.split_leaks({**splits, "train": ["-"], "dev": ["-"]})
+    assert caught.value.values["times"] == 2
+
+
+@pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
+def test_a_split_without_items_has_none_that_occur(splits, content, tmp_path):
+    (tmp_path / "dev.jsonl").write_text(content)
+    leaks = neardup.split_leaks(splits)
+    rows = [pair for pair in leaks.counts if "dev" in (pair["split"], pair["other"])]
+    assert [pair["found"] for pair in rows] == [0] * 4
+    assert [pair["items"] for pair in rows if pair["split"] == "dev"] == [0, 0]
+    assert leaks.problems == (not content)
+
+
+def test_a_problem_of_a_split_counts_once(splits):
+    path = Path(splits["train"][0])
+    path.write_text(path.read_text() + "\n{no JSON\n{none either\n")
+    assert neardup.split_leaks(splits).problems == 2
+
+
+@pytest.mark.parametrize("options", [{"text_field": "body"}, {"test_text_field": "question"}])
+def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
+    splits = {}
+    for name in ("train", "test"):
+        texts = ("question", QUESTIONS[0]), ("body", QUESTIONS[0]), ("text", "Ask: " + QUESTIONS[0])
+        splits[name] = [tmp_path / f"{name}.jsonl"]
+        splits[name][0].write_text(json.dumps(dict(texts)))
+    leaks = neardup.split_leaks(splits, **options)
+    assert [pair["found"] for pair in leaks.counts] == [1, 1]
+    begin = 0 if "text_field" in options else len("Ask: ")
+    assert leaks.findings["begin"].to_pylist() == [begin, begin]
 
 
 def test_what_is_no_split(splits, tmp_path):

@@ -261,8 +261,8 @@ def test_bad_records_are_counted_and_written():
     ("given", "error", "says"),
     [
         ({"keep": "first"}, ParameterError, r"left out without remove="),
-        ({"remove": "in.jsonl", "force": True}, InputError, r"in\.jsonl"),
-        ({"output": "in.jsonl"}, OutputError, "exists already"),
+        ({"remove": "in.jsonl", "force": True}, OutputError, r"in\.jsonl"),
+        ({"output": "in.jsonl"}, OutputError, "both input and output"),
         ({"output": "a.csv", "places": "a.csv"}, ParameterError, "one output only"),
         ({"output": "a.csv", "remove": "b.xyz"}, ParameterError, "xyz"),
         ({"inputs": ["none.jsonl"]}, InputError, r"none\.jsonl"),

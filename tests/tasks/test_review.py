@@ -161,10 +161,12 @@ def test_titles_dates_and_sources_are_shown(tmp_path):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "a &amp; b" in page
     # Tables of files lack different fields.
-    pq.write_table(pa.Table.from_pylist(records[:1]), tmp_path / "a.parquet")
-    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, records[1:3])))
-    (tmp_path / "c.csv").write_text(f"id,text\nr3,{records[3]['text']}\n", "utf-8")
-    result = dedup_files([tmp_path], tmp_path / "o.jsonl", review=tmp_path / "r.html")
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    pq.write_table(pa.Table.from_pylist(records[:1]), dump / "a.parquet")
+    (dump / "b.jsonl").write_text("\n".join(map(json.dumps, records[1:3])))
+    (dump / "c.csv").write_text(f"id,text\nr3,{records[3]['text']}\n", "utf-8")
+    result = dedup_files([dump], tmp_path / "o.jsonl", review=tmp_path / "r.html")
     assert facts_of(result.review()) == FACTS
 
 

@@ -59,7 +59,8 @@ def test_texts_without_features(name, text):
         assert not fingerprint_many([text], recipe=name).any()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "news"])
+# The news recipe counts all tokens, and bkdr refuses texts without tags.
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("news", "bkdr")])
 @pytest.mark.parametrize(
     ("a", "b", "same"),
     [

@@ -8,6 +8,7 @@ from tests.reference import recipes, sketch
 
 from neardup import (
     Index,
+    ParameterError,
     compare,
     dedup,
     fingerprint_files,
@@ -17,8 +18,50 @@ from neardup import (
     pairs,
     plan,
 )
+from neardup.recipe.rule import with_bits
 
 WIDTHS = (1, 5, 8, 31, 33, 47, 63)
+
+
+#: The largest number of differing bits of which less than half is equal to 1/2.
+BELOW_HALF = {1: 0, 2: 0, 5: 2, 8: 3, 31: 15, 32: 15, 33: 16, 47: 23, 63: 31, 64: 31}
+
+
+@pytest.mark.parametrize(("bits", "distance"), BELOW_HALF.items())
+def test_another_width_keeps_the_share_that_must_be_exceeded(bits, distance):
+    recipe = with_bits(load_recipe("bkdr"), bits)
+    assert (recipe.sketch.bits, recipe.decide.max_distance) == (bits, distance)
+    assert 1 - distance / bits > 0.5 >= 1 - (distance + 1) / bits
+    assert (
+        recipe.id
+        == load_recipe("bkdr").replace(sketch={"bits": bits}, decide={"max_distance": distance}).id
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "distance"), [("news", 24, 3), ("news", 2, 1), ("classic", 256, 3)]
+)
+def test_another_width_keeps_a_distance(name, bits, distance):
+    recipe = with_bits(load_recipe(name), bits)
+    assert (recipe.sketch.bits, recipe.decide.max_distance) == (bits, distance)
+    # Where texts decide there is none.
+    assert with_bits(load_recipe("characters"), 64).decide == load_recipe("characters").decide
+    assert with_bits(load_recipe(name), None) == load_recipe(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "message"),
+    [
+        ("bkdr", 65, "from 1 to 64 with the hash 'bkdr'. Got 65"),
+        ("news", 0, "from 1 to 256 with the hash 'news'. Got 0"),
+        ("classic", 48, "one of 32, 64, 128, 256. Got 48"),
+        ("general", 64, "left out: it is for fingerprints.*'sample'"),
+        ("minhash", 64, "left out: it is for fingerprints.*'minhash'"),
+    ],
+)
+def test_a_width_that_a_recipe_does_not_have(name, bits, message):
+    with pytest.raises(ParameterError, match=f"'bits' parameter must be.*{message}"):
+        with_bits(load_recipe(name), bits)
 
 
 def bkdr(bits, max_distance):

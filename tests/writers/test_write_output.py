@@ -60,7 +60,7 @@ def test_error_leaves_the_old_file():
 
 
 def test_outputs_appear_together():
-    with OutputSet() as outputs:
+    with OutputSet((), ALL) as outputs:
         for name in ALL:
             fill(outputs.open(name))
         assert not set(ALL) & set(os.listdir())
@@ -68,14 +68,15 @@ def test_outputs_appear_together():
 
 
 def test_one_failing_output_stops_all():
-    with pytest.raises(OutputError), OutputSet() as outputs:
+    with pytest.raises(OutputError), OutputSet((), ["a.jsonl", "no/b.jsonl"]) as outputs:
         fill(outputs.open("a.jsonl"))
         outputs.open("no/b.jsonl")
     assert os.listdir() == []
     # One that fails only when its last bytes are written.
-    with pytest.raises(OutputError, match="No space left"), OutputSet() as outputs:
+    os.symlink("/dev/full", "b.jsonl.gz")
+    names = ["a.jsonl", "b.jsonl.gz"]
+    with pytest.raises(OutputError, match="No space left"), OutputSet((), names) as outputs:
         fill(outputs.open("a.jsonl"))
-        os.symlink("/dev/full", "b.jsonl.gz")
         fill(outputs.open("b.jsonl.gz", force=True))
     assert os.listdir() == ["b.jsonl.gz"]
 
@@ -143,9 +144,7 @@ def test_refused(name, kind, code):
 
 def test_same_output_twice():
     with pytest.raises(ParameterError, match=r"^\./o\.jsonl: must be one output only"):
-        with OutputSet() as outputs:
-            outputs.open("o.jsonl")
-            outputs.open("./o.jsonl")
+        OutputSet((), ["o.jsonl", "./o.jsonl"])
     assert os.listdir() == []
 
 
@@ -189,7 +188,7 @@ INTERRUPTED = """
 import sys
 import pyarrow as pa
 from neardup.writers import OutputSet
-with OutputSet() as outputs:
+with OutputSet((), sys.argv[1:]) as outputs:
     output = outputs.open(sys.argv[1])
     output.begin(pa.schema([("text", pa.string())]))
     output.write_batch(pa.record_batch({"text": ["a"]}))

@@ -50,15 +50,25 @@ impl BlobFile {
         blob.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// Appends a blob.
+    /// Appends a blob; after an error there are as many as before.
     ///
     /// # Errors
     ///
     /// If it cannot be written: usually a full disk.
     pub fn push(&mut self, blob: &[u8]) -> Result<()> {
-        self.bytes.append(blob)?;
-        self.ends.push(self.size() + blob.len() as u64);
+        let size = self.size();
+        if let Err(error) = self.bytes.append(blob) {
+            self.bytes.truncate(size);
+            return Err(error);
+        }
+        self.ends.push(size + blob.len() as u64);
         Ok(())
+    }
+
+    /// Keeps the first `len` blobs.
+    pub fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        self.bytes.truncate(self.size());
     }
 
     /// Reads a range of consecutive blobs; `buffer` holds them if they have to be read.

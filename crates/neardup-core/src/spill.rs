@@ -5,7 +5,7 @@ removes when the process ends.
 */
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -75,6 +75,17 @@ impl Spill {
         Ok(())
     }
 
+    /// Removes what comes after the first `len` bytes.
+    pub fn truncate(&mut self, len: u64) {
+        match len.checked_sub(self.spilled) {
+            Some(waiting) => self.memory.truncate(waiting as usize),
+            None => {
+                self.memory.clear();
+                self.spilled = len;
+            }
+        }
+    }
+
     fn flush(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -86,7 +97,9 @@ impl Spill {
                 none.insert(made.map_err(|e| Error::io(WRITING, e))?)
             }
         };
-        file.write_all(&self.memory)
+        // Reading at an offset moves the file's position on Windows, and a failed write on any system.
+        file.seek(SeekFrom::Start(self.spilled))
+            .and_then(|_| file.write_all(&self.memory))
             .map_err(|e| Error::io(WRITING, e))?;
         self.spilled += self.memory.len() as u64;
         // From here on memory is only a write buffer.
@@ -173,6 +186,22 @@ mod tests {
             let mut spill = Spill::new(budget);
             check(&mut spill);
             assert_eq!(spill.file.is_some(), budget < 1 << 20);
+        }
+    }
+
+    #[test]
+    fn what_is_removed_is_written_over() {
+        for budget in [0, 3, 100] {
+            let mut spill = Spill::new(budget);
+            spill.append(b"abcdef").unwrap();
+            spill.append(b"gh").unwrap();
+            for (len, more, expected) in [(7, "XY", "abcdefgXY"), (2, "Z", "abZ"), (0, "q", "q")] {
+                spill.truncate(len);
+                spill.append(more.as_bytes()).unwrap();
+                let mut buffer = Vec::new();
+                let all = spill.read(0, spill.len(), &mut buffer).unwrap();
+                assert_eq!(all, expected.as_bytes());
+            }
         }
     }
 }

@@ -47,7 +47,8 @@ impl TextStore {
         self.blobs.is_empty()
     }
 
-    /// Appends one record. In a store of texts only, title and units must be empty.
+    /// Appends one record. In a store of texts only, title and units must be empty. After an error, the
+    /// incomplete record must be [removed](Self::truncate).
     ///
     /// # Errors
     ///
@@ -56,6 +57,11 @@ impl TextStore {
         let all = [text, title, units];
         let mut parts = all[..self.parts].iter();
         parts.try_for_each(|part| self.blobs.push(part.as_bytes()))
+    }
+
+    /// Keeps the first `len` records, and nothing of an incomplete one.
+    pub fn truncate(&mut self, len: usize) {
+        self.blobs.truncate(len * self.parts);
     }
 
     /// The normalized text of record `id`; `buffer` holds it if it has to be read.

@@ -6,10 +6,10 @@ use neardup_align as align;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::strings;
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::threads::run;
 
@@ -42,8 +42,13 @@ impl Aligner {
 
     /// The winnowed shingles of each text, four bytes each, little-endian.
     #[pyo3(signature = (texts, *, workers))]
-    fn sketches(&self, py: Python<'_>, texts: PyArray, workers: usize) -> PyResult<Vec<Vec<u8>>> {
-        let texts = strings(texts.array().as_ref())?;
+    fn sketches(
+        &self,
+        py: Python<'_>,
+        texts: ArrowArray,
+        workers: usize,
+    ) -> PyResult<Vec<Vec<u8>>> {
+        let texts = strings(texts.array())?;
         let sketch = |text: &Option<&str>| {
             let sketch = self.inner.sketch(text.unwrap_or_default())?;
             Ok(sketch.into_iter().flat_map(u32::to_le_bytes).collect())
@@ -57,11 +62,11 @@ impl Aligner {
         &self,
         py: Python<'_>,
         paper: &Paper,
-        sources: PyArray,
+        sources: ArrowArray,
         least: u32,
         workers: usize,
     ) -> PyResult<Vec<Vec<Passage>>> {
-        let sources = strings(sources.array().as_ref())?;
+        let sources = strings(sources.array())?;
         let of_one = |source: &Option<&str>| {
             let letters = self.inner.letters(source.unwrap_or_default())?;
             let found = paper.inner.passages(&letters, least);
@@ -192,8 +197,8 @@ pub struct Items {
 impl Items {
     #[new]
     #[pyo3(signature = (aligner, texts, *, workers))]
-    fn new(py: Python<'_>, aligner: &Aligner, texts: PyArray, workers: usize) -> PyResult<Self> {
-        let texts = strings(texts.array().as_ref())?;
+    fn new(py: Python<'_>, aligner: &Aligner, texts: ArrowArray, workers: usize) -> PyResult<Self> {
+        let texts = strings(texts.array())?;
         let texts = texts.iter().map(|text| text.unwrap_or_default().to_owned());
         let (aligner, texts) = (aligner.inner.clone(), texts.collect());
         let inner = run(py, workers, || align::Items::new(aligner, texts))?;
@@ -214,11 +219,11 @@ impl Items {
     fn find(
         &self,
         py: Python<'_>,
-        texts: PyArray,
+        texts: ArrowArray,
         least_cover: f64,
         workers: usize,
     ) -> PyResult<Vec<FoundItem>> {
-        let texts = strings(texts.array().as_ref())?;
+        let texts = strings(texts.array())?;
         let of_one = |text: &Option<&str>| match text {
             Some(text) => self.inner.find(text, least_cover),
             None => Ok(Vec::new()),

@@ -1,18 +1,16 @@
 //! Conversion of arrays from and to Python.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, LargeStringArray};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3_arrow::PyArray;
 use xxhash_rust::xxh3::xxh3_64;
 
 use neardup_core::Error;
 use neardup_hamming::Fingerprints;
 
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 
 /// The strings of an Arrow array of any string type; `None` for null.
@@ -32,9 +30,9 @@ pub fn strings(array: &dyn Array) -> PyResult<Vec<Option<&str>>> {
 }
 
 /// The strings of an optional array; all `None` if there is no array.
-pub fn optional_strings(array: Option<&PyArray>, len: usize) -> PyResult<Vec<Option<&str>>> {
+pub fn optional_strings(array: Option<&ArrowArray>, len: usize) -> PyResult<Vec<Option<&str>>> {
     match array {
-        Some(array) => strings(array.array().as_ref()),
+        Some(array) => strings(array.array()),
         None => Ok(vec![None; len]),
     }
 }
@@ -74,9 +72,9 @@ pub fn load_numpy(py: Python<'_>) {
 #[pyfunction]
 pub fn rows_of(
     py: Python<'_>,
-    arrays: Vec<PyArray>,
+    arrays: Vec<ArrowArray>,
     rows: PyReadonlyArray1<'_, i64>,
-) -> PyResult<PyArray> {
+) -> PyResult<ArrowArray> {
     let mut parts: Vec<&LargeStringArray> = Vec::with_capacity(arrays.len());
     let mut ends = Vec::with_capacity(arrays.len());
     let mut count = 0;
@@ -96,9 +94,7 @@ pub fn rows_of(
     let rows = rows.as_slice()?;
     let taken = py.detach(|| rows.iter().map(row).collect::<Option<Vec<_>>>());
     match taken {
-        Some(taken) => Ok(PyArray::from_array_ref(Arc::new(LargeStringArray::from(
-            taken,
-        )))),
+        Some(taken) => Ok(LargeStringArray::from(taken).into()),
         None => Err(raise(Error::input(
             "the rows",
             format!("0 to {count}"),
@@ -110,10 +106,10 @@ pub fn rows_of(
 /// The number of distinct strings in arrays, except for collisions of a 64-bit hash. Uses
 /// 8 bytes per string during the call.
 #[pyfunction]
-pub fn count_distinct(py: Python<'_>, arrays: Vec<PyArray>) -> PyResult<usize> {
+pub fn count_distinct(py: Python<'_>, arrays: Vec<ArrowArray>) -> PyResult<usize> {
     let mut hashes = Vec::new();
     for array in &arrays {
-        let strings = strings(array.array().as_ref())?;
+        let strings = strings(array.array())?;
         hashes.extend(strings.into_iter().flatten().map(|s| xxh3_64(s.as_bytes())));
     }
     Ok(py.detach(|| {

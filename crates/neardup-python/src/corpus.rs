@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::builder::{FixedSizeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, UInt32Array};
+use arrow_array::{Array, LargeBinaryArray, UInt32Array};
 use neardup_core::Error;
 use neardup_core::background;
 use neardup_core::candidates::Sketches;
@@ -18,9 +18,9 @@ use neardup_core::weigh::DocumentFrequencies;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use pyo3_arrow::PyArray;
 
 use crate::arrays::{column, load_numpy, optional_strings, strings};
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::memory::give_back;
 use crate::recipe::Recipe;
@@ -154,7 +154,7 @@ impl Corpus {
 
     /// Identities, feature counts and sketches of some documents, as Arrow arrays for
     /// [`adopt`](Self::adopt).
-    fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[PyArray; 3]> {
+    fn rows(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<[ArrowArray; 3]> {
         if self.is_outside() {
             self.check_outside()?;
         }
@@ -170,12 +170,11 @@ impl Corpus {
             identities.append_value(identity).expect("16 bytes each");
         }
         let features = documents().map(|document| self.inner.features(document));
-        let arrays: [ArrayRef; 3] = [
-            Arc::new(identities.finish()),
-            Arc::new(features.collect::<UInt32Array>()),
-            Arc::new(LargeBinaryArray::from_iter_values(sketches)),
-        ];
-        Ok(arrays.map(PyArray::from_array_ref))
+        Ok([
+            identities.finish().into(),
+            features.collect::<UInt32Array>().into(),
+            LargeBinaryArray::from_iter_values(sketches).into(),
+        ])
     }
 
     /// Adds documents that another corpus has sketched, from the arrays that `rows` and `texts`
@@ -183,13 +182,13 @@ impl Corpus {
     fn adopt(
         &mut self,
         py: Python<'_>,
-        identities: PyArray,
-        features: PyArray,
-        sketches: PyArray,
-        texts: PyArray,
+        identities: ArrowArray,
+        features: ArrowArray,
+        sketches: ArrowArray,
+        texts: ArrowArray,
     ) -> PyResult<()> {
         let mut documents = restored(&identities, &features, &sketches)?;
-        let texts = strings(texts.array().as_ref())?;
+        let texts = strings(texts.array())?;
         if texts.len() != documents.len() {
             return Err(other_columns());
         }
@@ -210,7 +209,7 @@ impl Corpus {
     }
 
     /// The normalized texts of some documents.
-    fn texts(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<PyArray> {
+    fn texts(&self, py: Python<'_>, begin: u32, end: u32) -> PyResult<ArrowArray> {
         let end = end.min(self.inner.len() as u32);
         let begin = begin.min(end);
         let texts = self.threads.run(py, || {
@@ -221,7 +220,7 @@ impl Corpus {
             }
             Ok(texts.finish())
         })?;
-        Ok(PyArray::from_array_ref(Arc::new(texts)))
+        Ok(texts.into())
     }
 
     /// Whether sketches are on disk, so that keys need an external join.
@@ -252,12 +251,12 @@ impl Corpus {
     fn restore(
         &mut self,
         py: Python<'_>,
-        texts: PyArray,
+        texts: ArrowArray,
         identities: Vec<Vec<u8>>,
         features: Vec<u32>,
         sketches: Vec<Vec<u8>>,
     ) -> PyResult<()> {
-        let texts = strings(texts.array().as_ref())?;
+        let texts = strings(texts.array())?;
         let lengths = [identities.len(), features.len(), sketches.len()];
         if lengths.iter().any(|&length| length != texts.len()) {
             return Err(raise(Error::input(
@@ -335,11 +334,11 @@ impl Corpus {
     fn push(
         &mut self,
         py: Python<'_>,
-        texts: PyArray,
-        titles: Option<PyArray>,
-        units: Option<PyArray>,
+        texts: ArrowArray,
+        titles: Option<ArrowArray>,
+        units: Option<ArrowArray>,
     ) -> PyResult<()> {
-        let texts = strings(texts.array().as_ref())?;
+        let texts = strings(texts.array())?;
         let titles = optional_strings(titles.as_ref(), texts.len())?;
         let units = optional_strings(units.as_ref(), texts.len())?;
         self.state = next_state();
@@ -425,9 +424,9 @@ fn identity(bytes: &[u8]) -> PyResult<u128> {
 
 /// The documents of columns as `rows` returns them, without texts.
 fn restored<'a>(
-    identities: &'a PyArray,
-    features: &'a PyArray,
-    sketches: &'a PyArray,
+    identities: &'a ArrowArray,
+    features: &'a ArrowArray,
+    sketches: &'a ArrowArray,
 ) -> PyResult<Vec<Restored<'a>>> {
     let identities = identities.array().as_fixed_size_binary_opt();
     let features = features.array().as_primitive_opt::<UInt32Type>();

@@ -9,6 +9,7 @@ threads.
 
 mod align;
 mod arrays;
+mod arrow;
 mod candidates;
 mod clusterer;
 mod corpus;
@@ -51,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use crate::judge::{Rule, judge};
     #[pymodule_export]
-    use crate::recipe::Recipe;
+    use crate::recipe::{Recipe, bundled_stop_words};
     #[pymodule_export]
     use crate::records::{JsonFields, count_records, kept_records, replaced_text};
     #[pymodule_export]

@@ -24,7 +24,8 @@ static ALLOCATOR: Allocator = Allocator;
 /// Smaller blocks are not counted: the data of a run is in large ones.
 const LARGE: usize = 1 << 20;
 
-/// Bytes for what a call needs beside the growth of its data, such as the texts of a batch.
+/// Bytes for what a call needs beside the growth of its data, such as the texts of a batch; of a limited
+/// address space at most a sixteenth, so that a small look-up works in a small one.
 const ROOM: usize = 64 << 20;
 
 /// Bytes for the last words of the command.
@@ -78,7 +79,7 @@ fn forget(size: usize) {
 
 /// Raises `MemoryError` unless the data of the core can grow by half, and a call has room to work.
 pub fn check() -> PyResult<()> {
-    let size = ROOM + HELD.load(Ordering::Relaxed) / 2;
+    let size = ROOM.min(address_space() / 16) + HELD.load(Ordering::Relaxed) / 2;
     let layout = Layout::from_size_align(size, 1).map_err(|_| PyMemoryError::new_err(()))?;
     // SAFETY: the size is not zero, and the block is only freed. Not the allocator above, since a
     // failure is not the end here.
@@ -90,6 +91,22 @@ pub fn check() -> PyResult<()> {
     // SAFETY: allocated two lines above.
     unsafe { System.dealloc(block, layout) };
     Ok(())
+}
+
+/// The limit of the process's address space in bytes; `usize::MAX` if it has none or it is not known.
+fn address_space() -> usize {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        let mut limit = libc::rlimit {
+            rlim_cur: libc::RLIM_INFINITY,
+            rlim_max: libc::RLIM_INFINITY,
+        };
+        // SAFETY: it only writes to `limit`.
+        unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+        usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    usize::MAX
 }
 
 /// Gives memory that nothing holds back to the system.

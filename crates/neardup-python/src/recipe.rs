@@ -105,3 +105,9 @@ impl Recipe {
         (features, sketch.words, sketch.values)
     }
 }
+
+/// The stop words that recipes use by default.
+#[pyfunction]
+pub fn bundled_stop_words() -> Vec<&'static str> {
+    neardup_core::weigh::bundled_stop_words()
+}

@@ -1,17 +1,14 @@
 //! Records of JSON lines.
 
-use std::sync::Arc;
-
-use arrow_array::ArrayRef;
 use neardup_io::{cuts, json_lines, records};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use pyo3_arrow::PyArray;
 
 use neardup_core::error::Error;
 
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 
 /// The fields to read from JSON lines, and whether each record must have an id.
@@ -21,9 +18,9 @@ pub struct JsonFields(json_lines::Fields);
 /// Texts, ids, titles, whether there is a title, a JSON array for each extra field, and the place
 /// and bytes of each unclear record.
 type Columns<'py> = (
-    PyArray,
-    PyArray,
-    Option<PyArray>,
+    ArrowArray,
+    ArrowArray,
+    Option<ArrowArray>,
     bool,
     Vec<Bound<'py, PyBytes>>,
     Vec<(usize, Bound<'py, PyBytes>)>,
@@ -58,7 +55,7 @@ impl JsonFields {
         first: usize,
     ) -> Columns<'py> {
         let read = py.detach(|| json_lines::columns(&self.0, block, source, first));
-        let array = |array| PyArray::from_array_ref(Arc::new(array) as ArrayRef);
+        let array = ArrowArray::from;
         let extra = read.extra.iter();
         let unclear = read.unclear.iter();
         (

@@ -8,10 +8,9 @@ use neardup_align::repeats::{self, Kind, Place, Units};
 use neardup_core::Error;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3_arrow::PyArray;
-use std::sync::Arc;
 
 use crate::arrays::strings;
+use crate::arrow::ArrowArray;
 use crate::errors::raise;
 use crate::threads::Threads;
 
@@ -37,7 +36,7 @@ type Columns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
-    PyArray,
+    ArrowArray,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
 );
@@ -65,8 +64,8 @@ impl Repeats {
     }
 
     /// Takes the units of the next documents.
-    fn push(&mut self, py: Python<'_>, texts: PyArray) -> PyResult<()> {
-        let texts = strings(texts.array().as_ref())?;
+    fn push(&mut self, py: Python<'_>, texts: ArrowArray) -> PyResult<()> {
+        let texts = strings(texts.array())?;
         let State::Collecting(all) = &mut self.state else {
             return Err(out_of_order("units"));
         };
@@ -98,7 +97,7 @@ impl Repeats {
             column(|place| place.document),
             column(|place| place.begin),
             column(|place| place.end),
-            PyArray::from_array_ref(Arc::new(hashes)),
+            hashes.into(),
             column(|place| place.count),
             column(|place| place.documents),
         ))

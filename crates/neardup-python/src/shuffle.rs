@@ -12,9 +12,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use pyo3_arrow::PyArray;
 
 use crate::arrays::{load_numpy, strings};
+use crate::arrow::ArrowArray;
 use crate::corpus::Background;
 use crate::errors::raise;
 use crate::judge::Rule;
@@ -319,14 +319,14 @@ pub fn judge_pairs<'py>(
     rule: &Rule,
     recipe: &Recipe,
     background: Option<&Background>,
-    texts: PyArray,
+    texts: ArrowArray,
     sketches: Vec<PyBackedBytes>,
     features: PyReadonlyArray1<'py, u32>,
     a: PyReadonlyArray1<'py, u32>,
     b: PyReadonlyArray1<'py, u32>,
 ) -> PyResult<Judged<'py>> {
     load_numpy(py);
-    let texts = strings(texts.array().as_ref())?;
+    let texts = strings(texts.array())?;
     let features = features.as_slice()?;
     if texts.len() != sketches.len() || texts.len() != features.len() {
         return Err(PyTypeError::new_err(format!(

@@ -9,6 +9,7 @@ from pathlib import Path
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 
+_LINE_END = re.compile("\r\n?|\n")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -16,6 +17,19 @@ def printable(path: str) -> str:
     """Return a path as valid Unicode on one line, for ids and messages."""
     name = os.fsencode(path).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], name)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text, which end at ``\r``, ``\n`` or ``\r\n``.
+
+    Unlike for `str.splitlines`, any other separator is part of its line.
+
+    Examples
+    --------
+    >>> lines_of("one\u2028two\r\nthree")
+    ['one\u2028two', 'three']
+    """
+    return _LINE_END.split(text)
 
 
 def read_whole(path: str | Path) -> bytes:

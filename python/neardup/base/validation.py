@@ -171,6 +171,15 @@ def is_index(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def index_files(location: str | os.PathLike[str]) -> list[str]:
+    """Return the files of an index, whether or not they exist; none on a server."""
+    if "://" in os.fspath(location):
+        return []
+    # SQLite follows a symbolic link and puts them beside its target.
+    path = os.path.realpath(location)
+    return [path + suffix for suffix in ("", "-wal", "-shm", "-journal", "-commits")]
+
+
 def check_span(value: Any, name: str) -> timedelta:
     """A span: a timedelta, or a number with s, m, h, d or w."""
     given = value

@@ -6,6 +6,7 @@ codes: 0 done, 1 done and duplicates were found (only with ``--fail-on-duplicate
 go to standard output or to the named files, everything else to standard error.
 """
 
+import errno
 import os
 import sys
 from typing import Any
@@ -94,6 +95,11 @@ def _reported(error: BaseException) -> int:
         return 0
     if isinstance(error, NeardupError):
         tell(error)
+    elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG and error.filename:
+        # Each look at a path may fail so, also where only its existence is asked for.
+        from neardup.readers.batch import show
+
+        tell(Message("{file}: {reason}.", file=show(error.filename), reason=system_words(error)))
     elif isinstance(error, OSError) and error.filename is None:
         # Errors of files are handled where they are opened: this one is of standard output.
         _discard_output()

@@ -3,7 +3,6 @@
 import datetime
 import os
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from neardup.base.extras import require
@@ -222,6 +221,7 @@ def run(
     from neardup.papers.batch import check_files, papers_in, passed_over
     from neardup.papers.limits import ReportLimits
     from neardup.papers.report_files import ReportFolder, refuse_existing, write_report
+    from neardup.writers.separate import check_separate
 
     chosen = read_language(language)
     limits = ReportLimits(max_passages, max_source_passages, max_source_text)
@@ -238,21 +238,23 @@ def run(
     # A folder counts as several papers, also while it has only one.
     several = len(papers) > 1 or any(map(_is_folder, (*papers, output, json)))
     _check_outputs(papers, output, json, several=several)
-    outputs = [path for path in (output, json) if several and path is not None]
-    paths = papers_in(papers, apart_from=outputs)
+    read = _files_read(papers, options)
+    paths = papers_in(papers)
     covers, cover_notes = _covers(paths, options, several=several)
     table = _metadata(options["metadata"])
     date = None if no_date else datetime.datetime.now().astimezone().date()
     folder = None
     if several:
         folder = ReportFolder(
-            paths, page=output, json=json, language=chosen, date=date, force=force
+            paths, inputs=read, page=output, json=json, language=chosen, date=date, force=force
         )
-    elif not force:
-        refuse_existing(path for path in (output, json) if path not in (None, "-"))
+    else:
+        check_separate(read, [output, json])
+        if not force:
+            refuse_existing(path for path in (output, json) if path not in (None, "-"))
     done: list[Report] = []
     with Watch(quiet=quiet) as watch:
-        notes = [*passed_over(papers, apart_from=outputs), *cover_notes]
+        notes = [*passed_over(papers), *cover_notes]
         for note in notes:
             watch.note(note)
         values: dict[str, Any] = {**options}
@@ -320,12 +322,14 @@ def _rate(given: str | None) -> float | None:
 
 def _ids(given: list[str]) -> list[str]:
     """Return ids of sources, those of a file in place of ``@FILE``."""
-    from neardup.papers.check import read_paper
+    from neardup.base.files import lines_of
+    from neardup.readers.encodings import decode
+    from neardup.readers.streams import read_whole
 
     ids: list[str] = []
     for value in given:
         if value.startswith("@"):
-            lines = read_paper(value[1:], "without_sources")[0].text.splitlines()
+            lines = lines_of(decode(read_whole(value[1:])).text)
             ids += filter(None, map(str.strip, lines))
         else:
             ids.append(value)
@@ -334,33 +338,11 @@ def _ids(given: list[str]) -> list[str]:
 
 def _thresholds(options: CheckParameters) -> "Thresholds | None":
     """Return the thresholds of the verdict, None if no option sets one."""
-    from neardup.papers.verdict import Thresholds
+    from neardup.papers.verdict import Thresholds, percentage
 
-    low = _percentage("--pass-below", options["pass_below"])
-    high = _percentage("--reject-above", options["reject_above"])
+    low = percentage("pass_below", options["pass_below"])
+    high = percentage("reject_above", options["reject_above"])
     return None if low is None and high is None else Thresholds(low, high)
-
-
-def _percentage(option: str, given: str | None) -> float | None:
-    from neardup.exceptions import ParameterError
-
-    if given is None:
-        return None
-    try:
-        percent = Decimal(given.strip().removesuffix("%").rstrip())
-    except InvalidOperation:
-        percent = Decimal(-1)
-    # A smaller number is most likely meant as a rate.
-    if not percent.is_finite() or not (percent == 0 or 1 <= percent <= 100):
-        raise ParameterError(
-            Message(
-                "{option} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. Got "
-                "{value} instead.",
-                option=option,
-                value=given,
-            )
-        )
-    return float(percent / 100)
 
 
 def _covers(
@@ -368,7 +350,7 @@ def _covers(
 ) -> tuple[dict[str, "Cover"], list[Message]]:
     """Return the cover of each paper as the options state it, and notes on the table."""
     from neardup.exceptions import ParameterError
-    from neardup.papers.cover import Cover, read_table
+    from neardup.papers.cover import COVER_COLUMNS, Cover, read_table
 
     own = ("--title", options["title"]), ("--author", options["author"])
     for option, value in (*own, ("--number", options["number"])):
@@ -382,7 +364,7 @@ def _covers(
     cover = Cover(options["title"], options["author"], options["number"], options["institution"])
     if options["covers"] is None:
         return dict.fromkeys(paths, cover), []
-    table = read_table(options["covers"], ("file", "title", "author", "number", "institution"))
+    table = read_table(options["covers"], COVER_COLUMNS)
     # For one paper of a class, the other lines are of no interest.
     notes = table.notes(paths) if several else []
     return {path: cover.over(Cover(**table.record(path))) for path in paths}, notes
@@ -400,6 +382,17 @@ def _described(report: "Report", table: "RecordTable | None") -> "tuple[Source, 
     if table is None:
         return report.sources
     return tuple(replace(source, **table.record(source.id)) for source in report.sources)
+
+
+def _files_read(papers: list[str], options: CheckParameters) -> list[str]:
+    """Return the files and folders that a check reads."""
+    from neardup.base.validation import index_files, is_index
+
+    library = options["library"] or []
+    tables = (options["metadata"], options["covers"])
+    ids = (name[1:] for name in options["without_sources"] if name.startswith("@"))
+    files = [*papers, *library, *options["exclude"], *filter(None, tables), *ids]
+    return [*files, *(file for path in library if is_index(path) for file in index_files(path))]
 
 
 def _check_outputs(
@@ -437,16 +430,6 @@ def _check_outputs(
             find_browser()
         if not several and path.lower().endswith(".docx"):
             require(N_("A Word report"), "papers", "docx")
-        folders = map(os.path.realpath, filter(os.path.isdir, papers))
-        if several and os.path.realpath(path) in folders:
-            raise ParameterError(
-                Message(
-                    "{option} must not be the folder of the papers, or the next run "
-                    "checks the reports as papers. Got {file} for both instead.",
-                    option=option,
-                    file=path,
-                )
-            )
 
 
 def _is_folder(path: str | None) -> bool:

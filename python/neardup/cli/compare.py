@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from neardup.base.messages import Message, system_words
 from neardup.base.reprs import measure_words
-from neardup.cli.options import Encoding, StripMarkup, recipe_of
+from neardup.cli.options import Bits, Encoding, StripMarkup, recipe_of
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say, tell
 from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
     from neardup.compare import Alignment, Comparison
-    from neardup.recipe import Recipe
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
@@ -35,12 +34,15 @@ def run(
         ),
     ],
     strip_markup: StripMarkup,
+    bits: Bits,
     encoding: Encoding,
     json: Annotated[bool, o.Option("Print all measures as JSON.", o.OUTPUT)],
     format: Annotated[
         Literal["source"] | None,
         o.Option(
-            "source: print the one sentence that the original program prints, in Chinese.", o.OUTPUT
+            "source: print what the original program of the recipe bkdr, news or keywords prints, "
+            "letter by letter.",
+            o.OUTPUT,
         ),
     ],
     report: o.Report,
@@ -59,19 +61,22 @@ def run(
     from neardup import compare
     from neardup.base.progress import Clock, peak_memory
     from neardup.exceptions import ParameterError
+    from neardup.recipe.text_inputs import check_tagged
     from neardup.writers import OutputSet
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    _check_paths(a, b, output)
-    deciding = ("recipe", "measure", "threshold", "max_distance")
+    _check_paths(a, b)
+    deciding = ("recipe", "bits", "measure", "threshold", "max_distance")
     by_recipe = not given.isdisjoint(deciding)
-    options["recipe"] = recipe = recipe_of(options["recipe"], strip_markup)
+    options["recipe"] = recipe = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
     clock = Clock()
-    with OutputSet() as outputs:
+    with OutputSet([a, b, *recipe.files], [output, report]) as outputs:
         file = None if output is None else outputs.open_text(output, force=True)
         costs = None if report is None else outputs.open_text(report, force=True)
         texts = read_text(a, encoding), read_text(b, encoding)
+        for path, text in zip((a, b), texts, strict=True):
+            check_tagged(text, recipe, path)
         comparison = compare(*texts, **options)
         answer = comparison.similarity if by_recipe else comparison.edit_similarity
         if file is not None:
@@ -83,7 +88,13 @@ def run(
         print(dumps(asdict(comparison), ensure_ascii=False))
         return
     if format == "source":
-        print(_sentence_of_source(comparison, recipe, answer))
+        from neardup.cli.source_programs import lines_of_source
+
+        named = tuple(zip((a, b), texts, strict=True))
+        lines = lines_of_source(
+            comparison, recipe, named, threshold=options["threshold"], answer=answer
+        )
+        print(*lines, sep="\n")
         return
     _print(comparison)
     if comparison.passages is not None:
@@ -92,9 +103,9 @@ def run(
         print_passages(comparison.passages, comparison.differences or ())
 
 
-def _check_paths(a: str, b: str, output: Path | None) -> None:
-    """Refuse texts given as file names, and an output that is also an input."""
-    from neardup.exceptions import InputError, ParameterError
+def _check_paths(a: str, b: str) -> None:
+    """Refuse texts given as file names."""
+    from neardup.exceptions import InputError
     from neardup.readers.batch import show
 
     for path in (a, b):
@@ -105,13 +116,6 @@ def _check_paths(a: str, b: str, output: Path | None) -> None:
                     "texts, in bash: neardup compare <(echo 'TEXT A') <(echo 'TEXT B')",
                     file=show(path),
                 )
-            )
-    if output is None or not output.exists():
-        return
-    for path in (a, b):
-        if path != "-" and output.samefile(path):
-            raise ParameterError(
-                Message("The output {file} is also an input. Name another file.", file=str(output))
             )
 
 
@@ -178,19 +182,6 @@ def _print(comparison: Comparison) -> None:
             )
         rows.append((Message("distance"), bits))
     print_rows([*rows, (Message("recipe"), comparison.recipe_id)], width=WIDTH)
-
-
-def _sentence_of_source(comparison: Comparison, recipe: Recipe, answer: float) -> str:
-    """Return the sentence of the BKDR program, or of the paper check."""
-    if recipe.sketch.hash != "bkdr":
-        return f"相似率为：{answer:.2f}"
-    assert recipe.sketch.bits
-    assert comparison.max_distance is not None
-    # The largest share of equal bits that is not enough.
-    threshold = 1 - (comparison.max_distance + 1) / recipe.sketch.bits
-    if comparison.duplicate:
-        return f"相似度为{comparison.similarity:g},超过阈值{threshold:g},两篇文本相似"
-    return f"相似度为{comparison.similarity:g},未超过阈值{threshold:g},两篇文本不相似"
 
 
 def _core_of(alignment: Alignment) -> Message:

@@ -129,7 +129,6 @@ def _leaks(
         if not (name and equals and path):
             raise bad("splits", "splits as NAME=FILE, such as train=train.jsonl", word)
         splits.setdefault(name, []).append(path)
-    options.setdefault("test_text_field", options.get("text_field"))
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
         leaks = split_leaks(splits, report, **options)

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
 from neardup.base.messages import Message
-from neardup.cli.options import Inputs, Quiet, ReportLanguage
-from neardup.cli.terminal import end_with_problems, read_language, tell
+from neardup.cli.options import Inputs, Quiet
+from neardup.cli.terminal import end_with_problems, language, tell
 from neardup.options import options as o
 
 Folder = Annotated[
@@ -64,7 +64,6 @@ def pairs(
             o.OUTPUT,
         ),
     ],
-    language: ReportLanguage,
     quiet: Quiet,
     **options: Unpack[PairsParameters],
 ) -> None:
@@ -73,35 +72,24 @@ def pairs(
     INPUT is the whole collection that the labelled pairs are from. Every recipe
     is tried at every bound. The best setting is judged on pairs that did not
     choose it, so its F1 can be compared with that of the default. The verdict
-    goes to standard output; the folder gets the report, and errors.html with the
-    worst errors side by side.
+    and the mistakes go to standard output, the report and its tables to the folder.
 
     Examples:
         neardup evaluate pairs articles.jsonl --truth labels.tsv
-        neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/ --language en
+        neardup evaluate pairs articles.jsonl --truth labels.tsv -o results/
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
     from neardup.lab.experiments.labelled_pairs.report import as_json, terminal
 
-    report_language = read_language(language)
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
-            inputs,
-            truth,
-            output,
-            recipes=_listed(recipes),
-            language=report_language,
-            progress=watch,
-            **options,
+            inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
         )
     if json:
         print(as_json(result).decode(), end="")
-    elif not quiet:
-        print(terminal(result, report_language))
-        _say_where(output)
-        if output is not None:
-            tell(Message("the errors side by side are {file}", file=str(output / "errors.html")))
+    else:
+        _print_result(terminal(result, language()), output, quiet=quiet)
     if result.problems:
         end_with_problems()
 
@@ -145,9 +133,9 @@ def published(
     recipes: Annotated[
         str | None,
         o.Option(
-            "Recipes to compare at their best cut-offs: names from `neardup recipes` or .toml "
-            "files, with commas between them. By default eight built-in ones. The paper's own "
-            "methods and MinHash are measured in any case.",
+            "Recipes to measure beside the paper's methods and MinHash, each at its own cut-off: "
+            "names from `neardup recipes` or .toml files, with commas between them. By default "
+            "general.",
             o.TEXT,
             metavar="NAME,...",
         ),
@@ -155,8 +143,8 @@ def published(
     sizes: Annotated[
         str | None,
         o.Option(
-            "Numbers of documents to time, with commas between them. By default 1000, 2500 "
-            "and 5000; all documents are timed in any case.",
+            "Numbers of documents to measure, with commas between them. By default 1000, 2500 "
+            "and 5000; all documents are measured in any case.",
             metavar="NUMBER,...",
         ),
     ],
@@ -165,10 +153,10 @@ def published(
 ) -> None:
     """Repeat the published comparison of methods on texts of your own.
 
-    Copies are made of half of each topic's documents, and every method has to
-    find them: first the paper's methods at distance 3, with documents counted by
-    topic; then all methods at their own and best cut-offs, with pairs counted.
-    The tables go to standard output, the report with its figures to the folder.
+    A copy is made of half of each topic's documents, and every method has to find
+    them: MinHash and the paper's methods at their usual cut-offs, and recipes at
+    their own. Documents are counted by topic, as in the paper, and pairs. The table
+    goes to standard output, the report with its figures to the folder.
 
     Examples:
         neardup evaluate published topics/ -o results/
@@ -187,9 +175,7 @@ def published(
             progress=watch,
             **options,
         )
-    if not quiet:
-        print(terminal(result))
-        _say_where(output)
+    _print_result(terminal(result), output, quiet=quiet)
     if watch.problems:
         end_with_problems()
 
@@ -210,6 +196,9 @@ def _numbers(values: str | None, name: str) -> list[int] | None:
         raise bad(name, "whole numbers separated by commas", values) from None
 
 
-def _say_where(output: Path | None) -> None:
-    if output is not None:
+def _print_result(table: str, output: Path | None, *, quiet: bool) -> None:
+    """Print a result and where its report is; a quiet command only what it writes nowhere."""
+    if output is None or not quiet:
+        print(table)
+    if output is not None and not quiet:
         tell(Message("the report is {file}", file=str(output / "report.md")))

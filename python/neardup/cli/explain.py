@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import one_line
-from neardup.cli.options import Encoding
+from neardup.cli.options import Bits, Encoding, recipe_of
 from neardup.cli.terminal import WIDTH, print_rows, print_table, say
 from neardup.options import options as o
 from neardup.options.groups import ExplainParameters
+from neardup.recipe.stages import BUNDLED, CORPUS
 
 if TYPE_CHECKING:
     from neardup.explain import ExplainedText, Explanation
+    from neardup.recipe import Recipe
 
 _TEXT = "A text file (.txt .md .html .docx .pdf), - for standard input, or the text itself."
 _SHOWN = 20
@@ -26,6 +28,7 @@ def run(
         str | None, o.Argument("A second text, to compare with the first.", metavar="[OTHER]")
     ],
     encoding: Encoding,
+    bits: Bits,
     all: Annotated[bool, o.Option("Print every feature, not only the heaviest.", o.OUTPUT)],
     json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
     **options: Unpack[ExplainParameters],
@@ -42,21 +45,23 @@ def run(
 
     if a == b == "-":
         raise ParameterError(Message("Only one of the two texts can come from standard input."))
-    texts = [_text(text, encoding) for text in (a, b) if text is not None]
+    options["recipe"] = recipe = recipe_of(options["recipe"], bits=bits)
+    texts = [_text(text, encoding, recipe) for text in (a, b) if text is not None]
     explanation = explain(*texts, **options)
     if json:
         from json import dumps
 
         print(dumps(explanation.to_dict(), ensure_ascii=False))
         return
-    _print(explanation, None if all else _SHOWN)
+    _print(explanation, recipe, None if all else _SHOWN)
 
 
-def _text(value: str, encoding: str | None) -> str:
+def _text(value: str, encoding: str | None, recipe: Recipe) -> str:
     from neardup.cli.compare import read_text
     from neardup.exceptions import InputError
     from neardup.readers.batch import show
     from neardup.readers.formats import extension_of
+    from neardup.recipe.text_inputs import check_tagged
 
     if value == "-" or os.path.lexists(value):
         text = read_text(value, encoding)
@@ -69,18 +74,21 @@ def _text(value: str, encoding: str | None) -> str:
         )
     else:
         text = value
+    name = "standard input" if value == "-" else show(value) if value.strip() else "''"
     if not text.strip():
-        name = "standard input" if value == "-" else show(value) if value.strip() else "''"
         raise InputError(
             Message(
                 "{text}: must contain text to explain. Got nothing, or only white space.", text=name
             )
         )
+    check_tagged(text, recipe, name)
     return text
 
 
-def _print(explanation: Explanation, most: int | None) -> None:
+def _print(explanation: Explanation, recipe: Recipe, most: int | None) -> None:
     _row(Message("recipe"), explanation.recipe_id)
+    if explanation.frequencies is not None:
+        _row("idf", _frequencies(explanation.frequencies, recipe))
     if explanation.b is not None:
         _row(Message("verdict"), explanation.verdict)
     for name, text in (("A", explanation.a), ("B", explanation.b)):
@@ -88,17 +96,38 @@ def _print(explanation: Explanation, most: int | None) -> None:
             if explanation.b is not None:
                 print(f"\n{name}")
             _print_text(text, most)
+            if text.fingerprint is not None and recipe.sketch.hash == "news":
+                keys = " ".join(map(str, text.fingerprint.source_blocks(text.max_distance)))
+                _row(
+                    Message("source keys"), Message("{blocks}  (as the program cuts)", blocks=keys)
+                )
     if explanation.b is not None:
         _print_differences(explanation, most)
+
+
+def _frequencies(name: str, recipe: Recipe) -> str:
+    """Return where the document frequencies are from."""
+    if name != BUNDLED:
+        return name
+    if recipe.weigh.idf == CORPUS:
+        return Message("bundled table; in a collection, counted there")
+    return Message("bundled table")
 
 
 def _row(label: str, value: str | None) -> None:
     print_rows([(label, value)], width=WIDTH)
 
 
+def _shown(word: str) -> str:
+    """Return a word on one line, and one of blanks in quotes."""
+    return one_line(word) if word.strip() else ascii(word)
+
+
 def _print_text(text: ExplainedText, most: int | None) -> None:
     if text.words:
-        words = [one_line(f"{word}/{tag}" if tag else word) for word, tag in text.words]
+        words = [
+            one_line(f"{_shown(word)}/{tag}" if tag else _shown(word)) for word, tag in text.words
+        ]
         shown = " ".join(words if most is None else words[: 5 * most])
         if most is not None and len(words) > 5 * most:
             shown = Message("{words} ... ({count:,} in all)", words=shown, count=len(words))
@@ -121,7 +150,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
     columns += [Message("score"), Message("weight"), Message("hash")]
     for feature in weighed:
         row = [
-            one_line(feature.word),
+            _shown(feature.word),
             one_line(feature.tag),
             str(feature.occurrences),
             f"{feature.tf:.4f}",
@@ -160,7 +189,7 @@ def _print_text(text: ExplainedText, most: int | None) -> None:
 
 
 def _print_differences(explanation: Explanation, most: int | None) -> None:
-    shared = " ".join(map(one_line, explanation.shared[:most]))
+    shared = " ".join(map(_shown, explanation.shared[:most]))
     features = Message("{count:,} features: {words}", count=len(explanation.shared), words=shared)
     print()
     _row(Message("shared"), features)
@@ -172,7 +201,7 @@ def _print_differences(explanation: Explanation, most: int | None) -> None:
             str(differing.bit),
             f"{differing.sum_a:,}",
             f"{differing.sum_b:,}",
-            "  ".join(f"{one_line(word)} {change:+,}" for word, change in differing.decisive),
+            "  ".join(f"{_shown(word)} {change:+,}" for word, change in differing.decisive),
         ]
         for differing in explanation.differing[:most]
     ]

@@ -34,16 +34,15 @@ def run(
     from neardup.readers import open_sources
     from neardup.writers import OutputSet
 
-    with Watch(quiet=quiet) as watch, OutputSet() as outputs:
+    recipe = options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup)
+    with Watch(quiet=quiet) as watch, OutputSet([*inputs, *recipe.files], [output]) as outputs:
         file = outputs.open_text(output, force=force)
         sources = open_sources(
             inputs,
             format=format,
             text_field=options["text_field"],
             max_text=options["max_text"],
-            output_paths=[output],
         )
-        options["recipe"] = recipe_of(options["recipe"], strip_markup)
         options["progress"] = watch
         table = count_idf(sources, **options)
         sources.report_to(watch)

@@ -28,6 +28,14 @@ Inputs = Annotated[
 StripMarkup = Annotated[
     bool, o.Option("Drop HTML tags and decode entities before texts are compared.", o.TEXT)
 ]
+Bits = Annotated[
+    int | None,
+    o.Option(
+        "Width of fingerprints in bits, for recipes that make them: 32, 64, 128 or 256; with the "
+        "recipe news 1 to 256, with bkdr 1 to 64. By default the recipe's own.",
+        o.TEXT,
+    ),
+]
 Encoding = Annotated[
     str | None,
     o.Option(
@@ -46,9 +54,10 @@ FailOnDuplicates = Annotated[bool, o.Option("Exit with 1 if duplicates were foun
 Quiet = Annotated[bool, o.Option("Print errors only: no progress, no summary.", short="-q")]
 
 
-def recipe_of(recipe: AnyRecipe, strip_markup: bool = False) -> Recipe:
+def recipe_of(recipe: AnyRecipe, *, strip_markup: bool = False, bits: int | None = None) -> Recipe:
     """Return the recipe that the options name."""
     from neardup.recipe import load_recipe
+    from neardup.recipe.rule import with_bits
 
-    chosen = load_recipe(recipe)
+    chosen = with_bits(load_recipe(recipe), bits)
     return chosen.replace(normalize={"strip_markup": True}) if strip_markup else chosen

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Unpack
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any, Unpack
 
-from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.base.messages import Message
+from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
 from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
@@ -32,7 +34,16 @@ def run(
             metavar="INPUT",
         ),
     ],
+    tracked: Annotated[
+        bool,
+        o.Option(
+            "Read the files below INPUT that git tracks: texts that are not empty, and data files "
+            "with a text field. Ids are FILE, or FILE:RECORD for data files.",
+            o.INPUT,
+        ),
+    ],
     strip_markup: StripMarkup,
+    bits: Bits,
     fail_on_duplicates: FailOnDuplicates,
     quiet: Quiet,
     **options: Unpack[PairsFilesParameters],
@@ -47,14 +58,31 @@ def run(
     from neardup.cli.watch import Watch, print_summary
     from neardup.pairs import pairs_files
 
-    options["recipe"] = recipe_of(options["recipe"], strip_markup)
+    options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
-        result = pairs_files(inputs, output, with_=with_ or None, **options)
+        if tracked:
+            from neardup.cli.tracked import tracked_files, write_tracked
+            from neardup.writers.separate import check_separate
+
+            paths = tracked_files(inputs)
+            # What is compared is a copy of these.
+            check_separate(paths, [output])
+            with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:
+                if not write_tracked(paths, file, options, watch):
+                    watch.note(Message("There are no documents to compare."))
+                    return
+                of_copy: Any = {"format": None, "text_field": None, "id_field": None}
+                if options.get("title_field"):
+                    of_copy["title_field"] = "title"
+                options |= of_copy
+                result = pairs_files([file.name], output, with_=with_ or None, **options)
+        else:
+            result = pairs_files(inputs, output, with_=with_ or None, **options)
     if not quiet:
         plan = result.plan
         print_summary(result.summary, plan.measure, plan.threshold, plan.max_distance)
-    if result.summary.problems:
+    if result.summary.problems or watch.problems:
         end_with_problems()
     if fail_on_duplicates and result.summary.pairs:
         raise SystemExit(1)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, Unpack, get_args, get_origin
 
-from neardup.base.messages import Language, Message
+from neardup.base.messages import LANGUAGES, Language, Message
 from neardup.base.reprs import width_of
 from neardup.base.validation import check_choice
 from neardup.cli.terminal import choose_flags, choose_language, say
@@ -279,6 +279,9 @@ def _given(name: str, parameters: Sequence[Parameter], words: Sequence[str]) -> 
     except argparse.ArgumentError as error:
         raise _misused(name, parameters, error, words) from None
     given = vars(namespace)
+    if given.get("language") in LANGUAGES:
+        # Before the help, and before the message about another word.
+        choose_language(given["language"])
     if "help" in given:
         described(name).print_help()
         raise SystemExit(0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from neardup.base.messages import Message
 from neardup.cli.terminal import NONE, WIDTH, print_rows, say
+from neardup.papers.align import equated
 
 if TYPE_CHECKING:
     from neardup.papers.align import Difference, SharedPassage
@@ -17,6 +18,8 @@ __all__ = ["print_passages"]
 
 #: Code points that are shown of each text of a passage, and of a difference.
 _SHOWN, _SHOWN_OF_DIFFERENCE = 400, 60
+#: Words in other letters that are shown.
+_EQUATED = 8
 
 
 def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Difference]) -> None:
@@ -50,6 +53,15 @@ def print_passages(passages: Sequence[SharedPassage], differences: Sequence[Diff
     width = max((len(_spans(place)) for place in differences), default=0)
     for place in differences:
         print(f"  {_spans(place):<{width}}  {_described(place)}")
+    if words := equated(passages):
+        print_rows([(Message("counted as equal"), _equated(words))], width=WIDTH)
+
+
+def _equated(words: Mapping[tuple[str, str], int]) -> Message | str:
+    shown = ", ".join(f"{word} = {other}" for word, other in list(words)[:_EQUATED])
+    if len(words) <= _EQUATED:
+        return shown
+    return Message("{words}, and {count:,} more", words=shown, count=len(words) - _EQUATED)
 
 
 def _count(items: Sequence[object]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from neardup.base.messages import N_, Message
+from neardup.cli.options import Bits, recipe_of
 from neardup.cli.terminal import print_rows, rule_words, say
 from neardup.options import options as o
 from neardup.options.groups import MatchParameters
@@ -22,6 +23,7 @@ def run(
     documents: Annotated[
         int, o.Argument("Number of documents.", default=1_000_000, metavar="[DOCUMENTS]")
     ],
+    bits: Bits,
     json: Annotated[bool, o.Option("Print as JSON.", o.OUTPUT)],
     **options: Unpack[MatchParameters],
 ) -> None:
@@ -33,6 +35,7 @@ def run(
     """
     from neardup import plan
 
+    options["recipe"] = recipe_of(options["recipe"], bits=bits)
     plans = {
         task: plan(documents, look_ups=task == "dedup", **options) for task in ("dedup", "pairs")
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from neardup.base.messages import Message
 from neardup.base.reprs import padded
@@ -20,15 +20,33 @@ def run(
         BuiltIn | str | None,
         o.Argument("Print this recipe as TOML: a built-in one, or a .toml file.", metavar="[NAME]"),
     ],
+    words: Annotated[
+        Literal["stop_words", "markers", "user_dictionary"] | None,
+        o.Option(
+            "Print the words of one of the recipe's lists instead, one on each line: stop_words, "
+            "markers or user_dictionary. By default those of improved, which are the bundled ones.",
+            o.OUTPUT,
+        ),
+    ],
 ) -> None:
     """List the recipes, or print one as TOML, as a start for your own.
 
     Examples:
         neardup recipes
         neardup recipes news > my-news.toml
+        neardup recipes --words stop_words > stop-words.txt
     """
     from neardup.recipe import NAMES, load_recipe
 
+    if words is not None:
+        from neardup.base.validation import check_choice
+        from neardup.recipe.stages import WORD_LISTS
+        from neardup.recipe.word_lists import words_of
+
+        check_choice(words, "words", tuple(WORD_LISTS))
+        for word in words_of(load_recipe(recipe or "improved"), words):
+            print(word)
+        return
     if recipe is not None:
         chosen = load_recipe(recipe)
         print(f"# id {chosen.id}\n{chosen.to_toml()}", end="")

@@ -298,8 +298,6 @@ class Index:
     def add_files(
         self,
         inputs: Sequence[str | Path],
-        *,
-        output_paths: Sequence[str | Path | None] = (),
         **options: Unpack[AddFilesParameters],
     ) -> Added:
         """Add the documents of files, in order.
@@ -310,9 +308,6 @@ class Index:
             Files, folders, patterns, or ``-``; see
             :func:`neardup.readers.open_sources`. Without an id field, a document's id is
             ``FILE:RECORD``.
-        output_paths : sequence of str, Path or None, default=()
-            Files that the caller will write; None and ``-`` are standard output. They must be
-            neither inputs nor files of the index.
         {options}
 
         Returns
@@ -322,9 +317,7 @@ class Index:
         Raises
         ------
         InputError
-            If a file cannot be read, or is also one of `output_paths`.
-        OutputError
-            If one of `output_paths` is a file of the index.
+            If a file cannot be read.
         IndexUnavailableError
             As in :meth:`add_many`: adding the same files again continues where this call stopped.
 
@@ -335,7 +328,7 @@ class Index:
         """
         from neardup.index.ingest.reading import add_files
 
-        return add_files(self._engine, inputs, output_paths, completed(Index.add_files, options))
+        return add_files(self._engine, inputs, completed(Index.add_files, options))
 
     @takes_options
     def query(
@@ -802,8 +795,7 @@ class Index:
 
         given = completed(Index.export, options)
         force = given["force"]
-        self._engine.database.refuse_outputs([kept, decisions])
-        with OutputSet() as outputs:
+        with OutputSet(self._engine.database.files, [kept, decisions]) as outputs:
             first = outputs.open(kept, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
             return write_records(self._engine, first, second, given["progress"])
@@ -832,8 +824,7 @@ class Index:
         from neardup.writers import OutputSet
 
         given = completed(Index.dump, options)
-        self._engine.database.refuse_outputs([output])
-        with OutputSet() as outputs:
+        with OutputSet(self._engine.database.files, [output]) as outputs:
             opened = outputs.open_text(output, force=given["force"])
             dump(self._engine, opened.write, given["progress"])
 
@@ -852,10 +843,11 @@ class Index:
         OutputError
             If the file exists or cannot be written. No file is left behind then.
         """
+        from neardup.writers.separate import check_separate
         from neardup.writers.sink import FileSink
 
         path = check_path(copy, "copy")
-        self._engine.database.refuse_outputs([path])
+        check_separate(self._engine.database.files, [path])
         if os.path.lexists(path):
             raise OutputError(
                 Message("{file}: exists already. Name a new file.", code="exists", file=str(path))

@@ -17,7 +17,7 @@ from neardup.index.results import Event, Removal, RemovalFilter
 from neardup.index.retention import decide_again, keep_in, reconsider
 from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
-from neardup.index.values import DROPPED, stamp
+from neardup.index.values import DROPPED, check_time, stamp
 from neardup.readers.batch import show
 
 #: Values of `RemovalFilter.order`.
@@ -42,6 +42,7 @@ def _checked(wanted: RemovalFilter | None) -> RemovalFilter:
     if not isinstance(wanted, RemovalFilter):
         raise bad("wanted", "a RemovalFilter or None", wanted)
     check_choice(wanted.order, "order", ORDERS)
+    _bounds(wanted)
     return wanted
 
 
@@ -144,11 +145,15 @@ def _bounds(wanted: RemovalFilter) -> dict[str, Any]:
     return {
         "order": wanted.order,
         "source": wanted.source,
-        "since": None if wanted.since is None else stamp(wanted.since),
-        "until": None if wanted.until is None else stamp(wanted.until),
+        "since": _stamp(wanted.since, "since"),
+        "until": _stamp(wanted.until, "until"),
         "similarity": (wanted.min_similarity, wanted.max_similarity),
         "confirmed": wanted.confirmed,
     }
+
+
+def _stamp(time: datetime | str | None, name: str) -> int | None:
+    return None if time is None else stamp(check_time(time, name))
 
 
 def _place(after: str) -> tuple[float, int] | None:

@@ -177,8 +177,8 @@ class RemovalFilter:
         Words that its id, title, source and text contain, each somewhere; the case is ignored.
     source : str, default=""
         Its source; empty for any.
-    since, until : datetime or None, default=None
-        Time of arrival: inclusive, exclusive.
+    since, until : datetime, str or None, default=None
+        Time of arrival: inclusive, exclusive. Without a zone it is in UTC.
     min_similarity, max_similarity : float, default=0, 1
         Inclusive.
     confirmed : bool or None, default=None
@@ -189,8 +189,8 @@ class RemovalFilter:
 
     search: str = ""
     source: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
+    since: datetime | str | None = None
+    until: datetime | str | None = None
     min_similarity: float = 0.0
     max_similarity: float = 1.0
     confirmed: bool | None = None

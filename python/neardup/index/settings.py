@@ -14,6 +14,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import IndexMismatchError, InputError, ParameterError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 from neardup.recipe.rule import Rule, measured_by, rule
+from neardup.recipe.stages import in_folder
 
 #: Default number of documents that an index is tuned for.
 EXPECTED = 1_000_000
@@ -156,5 +157,6 @@ def _with_absolute_paths(recipe: Recipe) -> Recipe:
     for stage, setting, words in FILES:
         value = getattr(getattr(recipe, stage), setting)
         if value not in words:
-            recipe = recipe.replace(**{stage: {setting: str(Path(value).resolve())}})
+            path = in_folder(setting, value, Path.cwd())
+            recipe = recipe.replace(**{stage: {setting: path}})
     return recipe

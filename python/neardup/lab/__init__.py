@@ -10,7 +10,7 @@ from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
 from neardup.lab.experiments.labelled_pairs import PairsEvaluation, evaluate_pairs
 from neardup.lab.experiments.zhang_he_2020 import published
-from neardup.lab.experiments.zhang_he_2020.results import PublishedResult
+from neardup.lab.experiments.zhang_he_2020.measures import PublishedResult
 from neardup.lab.metrics import Scores
 
 __all__ = [

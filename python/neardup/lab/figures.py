@@ -7,9 +7,7 @@ equal bytes with one version of matplotlib.
 from __future__ import annotations
 
 import io
-import math
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -67,8 +65,6 @@ _STYLE: Mapping[str, Any] = {
 #: In inches.
 _SIZE = (8.0, 4.5)
 _DOTS = 144
-#: How far apart points are drawn that coincide, as a share of the axis.
-_APART = 0.02
 #: Share of the place between two groups that their bars fill.
 _FILLED = 0.82
 
@@ -102,12 +98,9 @@ def render(figures: Figures) -> dict[str, bytes]:
     return files
 
 
-def draw_lines(
-    axes: Any, lines: Mapping[str, Sequence[tuple[float, float]]], low: float, high: float
-) -> None:
-    """Draw a line for each series of points over the range of an axis."""
-    axes.set_ylim(low, high)
-    for index, (name, points) in enumerate(draw_apart(lines, low, high).items()):
+def draw_lines(axes: Any, lines: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Draw a line for each series of points."""
+    for index, (name, points) in enumerate(lines.items()):
         axes.plot(
             [x for x, _ in points],
             [y for _, y in points],
@@ -119,29 +112,6 @@ def draw_lines(
             # Do not clip a line at the very top.
             clip_on=False,
         )
-
-
-def draw_apart(
-    lines: Mapping[str, Sequence[tuple[float, float]]], low: float, high: float
-) -> dict[str, list[tuple[float, float]]]:
-    """Return the points of all lines, with equal points drawn apart.
-
-    >>> draw_apart({"a": [(1, 0.5), (2, 1.0)], "b": [(1, 0.25), (2, 1.0)]}, 0, 1)
-    {'a': [(1, 0.5), (2, 1.0)], 'b': [(1, 0.25), (2, 0.98)]}
-    """
-    step = _APART * (high - low)
-    coinciding: Counter[tuple[float, int]] = Counter()
-    moved: dict[str, list[tuple[float, float]]] = {}
-    for name, points in lines.items():
-        moved[name] = []
-        for x, y in points:
-            if math.isnan(y):
-                continue
-            place = x, round((y - low) / step)
-            by = step * coinciding[place]
-            coinciding[place] += 1
-            moved[name].append((x, y - by if 2 * y > low + high else y + by))
-    return moved
 
 
 def draw_bars(
@@ -169,14 +139,7 @@ def draw_bars(
     axes.set_ylabel(measure)
 
 
-def draw_legend(
-    figure: Any,
-    axes: Any,
-    *,
-    columns: int = 4,
-    last: str | None = None,
-    note: str | None = None,
-) -> None:
+def draw_legend(figure: Any, axes: Any, *, columns: int, last: str | None = None) -> None:
     """Draw the legend of one panel below the figure, with the entry `last` behind all others."""
     handles, labels = axes.get_legend_handles_labels()
     entries = sorted(zip(labels, handles, strict=True), key=lambda entry: entry[0] == last)
@@ -185,5 +148,4 @@ def draw_legend(
         [label for label, _ in entries],
         loc="outside lower center",
         ncols=columns,
-        title=note,
     )

@@ -1,4 +1,4 @@
-"""Scores of pairs, of clusterings and of kept sets, and their intervals.
+"""Scores of pairs, and their intervals.
 
 A share of nothing is 1: if nothing was found, nothing is wrong and precision is 1; if there is
 nothing to find, recall is 1.
@@ -6,26 +6,20 @@ nothing to find, recall is 1.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
     "Accuracy",
-    "BCubed",
-    "KeptScores",
     "Scores",
     "accuracy",
-    "b_cubed",
     "bootstrap_interval",
     "contributions",
     "count_scores",
     "f1_of_sums",
-    "kept_scores",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -148,63 +142,6 @@ def bootstrap_interval(
     drawn = generator.multinomial(len(contributions), counts / len(contributions), size=_RESAMPLES)
     low, high = np.percentile(statistic((drawn @ kinds).T), [2.5, 97.5])
     return float(low), float(high)
-
-
-class BCubed(NamedTuple):
-    """Means over documents, and the harmonic mean of both."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-def b_cubed(found: Numbers, true: Numbers) -> BCubed:
-    """Return B-cubed precision, recall and F1 of two clusterings, given by a label a document.
-
-    For a document, precision is the share of its found cluster, itself included, that is in its
-    true cluster; recall the share of its true cluster that is in its found one (Bagga, Baldwin,
-    COLING-ACL 1998).
-
-    >>> b_cubed(np.array([0, 0, 0]), np.array([0, 0, 1])).recall
-    1.0
-    """
-    from sklearn.metrics.cluster import contingency_matrix
-
-    cells = contingency_matrix(true, found, sparse=True).tocoo()
-    squares = cells.data.astype(np.float64) ** 2
-    of_true, of_found = (np.asarray(cells.sum(axis=axis)).ravel() for axis in (1, 0))
-    # Rounded once, so that the order of labels does not matter.
-    precision = math.fsum(squares / of_found[cells.col]) / len(found)
-    recall = math.fsum(squares / of_true[cells.row]) / len(found)
-    return BCubed(precision, recall, 2 * precision * recall / (precision + recall))
-
-
-@dataclass(frozen=True)
-class KeptScores:
-    """How good a kept set is: counts of documents, and of true clusters without a kept one."""
-
-    to_drop: int
-    dropped: int
-    rightly: int
-    lost: int
-
-
-def kept_scores(kept_of: Numbers, true: Numbers) -> KeptScores:
-    """Return the scores of a kept set, from the kept document and the cluster of each document.
-
-    A kept document points at itself. It does not matter which one of a cluster was kept.
-
-    >>> kept_scores(np.array([0, 0, 0, 3]), np.array([5, 5, 7, 7]))
-    KeptScores(to_drop=2, dropped=2, rightly=1, lost=0)
-    """
-    clusters = len(np.unique(true))
-    dropped = kept_of != np.arange(len(kept_of))
-    return KeptScores(
-        to_drop=len(true) - clusters,
-        dropped=int(dropped.sum()),
-        rightly=int((dropped & (true[kept_of] == true)).sum()),
-        lost=clusters - len(np.unique(true[~dropped])),
-    )
 
 
 def _share(part: int, whole: int) -> float:

@@ -185,12 +185,13 @@ IndexRecipe = Annotated[
         default=None,
     ),
 ]
-Form = Literal["hex", "unsigned", "signed", "bits"]
+Form = Literal["hex", "unsigned", "signed", "bits", "bits-lowest-first"]
 FingerprintForm = Annotated[
     Form,
     Option(
         "How a fingerprint is written: hex digits; an unsigned number, or the same 64 bits as a "
-        "signed one, for databases, up to 64 bits; or bits, the highest first.",
+        "signed one, for databases, up to 64 bits; bits, the highest first; or "
+        "bits-lowest-first, as the news program writes them.",
         OUTPUT,
         default="hex",
     ),

@@ -1,4 +1,4 @@
-"""What all HTML pages share: the report of a check, the review, the errors page, the service.
+"""What all HTML pages share: the report of a check, the review, the service.
 
 | module | contents |
 |---|---|
@@ -9,7 +9,6 @@
 | `sides` | two texts beside each other |
 | `printing` | a page as PDF |
 
-What only one page shows is computed by its owner: `neardup.papers.report`, `neardup.review`,
-`neardup.lab.experiments.labelled_pairs.errors_page` and `neardup.server.pages`. Imports go down:
-server, lab, review -> papers -> pages -> base.
+What only one page shows is computed by its owner: `neardup.papers.report`, `neardup.review` and
+`neardup.server.pages`. Imports go down: server, review -> papers -> pages -> base.
 """

@@ -57,7 +57,7 @@ class Words:
 
 
 def load_words(language: str, page: str) -> Words:
-    """Return the words of all pages and of one: report, review, errors or service.
+    """Return the words of all pages and of one: report, review or service.
 
     Raises ParameterError if there is no such language.
     """

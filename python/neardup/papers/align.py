@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.base.validation import check_flag, check_whole
 from neardup.pages.sides import Sides, whole_sides
-from neardup.papers.edits import Span, folding, replacements, variants, whole_words, words_of
+from neardup.papers.edits import (
+    Span,
+    equal_words,
+    folding,
+    from_word_to_word,
+    replacements,
+    variants,
+    whole_words,
+    words_of,
+)
+from neardup.papers.hiding import unmasked
 from neardup.papers.results import Piece
 from neardup.recipe.text_inputs import checked_text
 
@@ -21,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEAST",
     "Difference",
+    "FourPlaces",
     "SharedPassage",
     "align",
     "align_pair",
@@ -28,7 +40,9 @@ __all__ = [
     "aligner",
     "check_least",
     "differences",
+    "equated",
     "moved_pieces",
+    "passage_of",
     "without_brackets",
 ]
 
@@ -50,6 +64,9 @@ _DEEPEST = 8
 _CLOSING = {"(": ")", "（": "）", "[": "]", "［": "］", "〔": "〕", "【": "】", "〖": "〗"}
 _MARKS = re.compile("[" + re.escape("".join(_CLOSING) + "".join(_CLOSING.values())) + "]")
 _OTHER_SIDE = str.maketrans("（）［］", "()[]")
+
+#: Begin and end in a text, then in its source.
+FourPlaces = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -141,8 +158,9 @@ def align(
     Notes
     -----
     Only letters and digits are compared. White space, punctuation, case, and full-width
-    and half-width forms make no difference; nor do traditional and simplified characters
-    if `opencc` is installed. Seeds are shingles of five Chinese characters or ten letters;
+    and half-width forms make no difference; nor do letters of other scripts that look alike, and
+    traditional and simplified characters if `opencc` is installed. A passage and its pieces begin
+    and end at words. Seeds are shingles of five Chinese characters or ten letters;
     they are chained over edits and gaps of at most 40 Chinese characters. Pieces that are
     close in `text` and within 300 Chinese characters in `source` form one passage, in any
     order. O(n + m) for texts of n and m characters.
@@ -163,19 +181,30 @@ def align(
     if check_flag(ignore_brackets, "ignore_brackets"):
         text, source = without_brackets(text), without_brackets(source)
     core, _ = aligner()
-    paper = core.paper(text)
-    sources = pa.array([source], pa.large_string())
+    paper = core.paper(unmasked(text))
+    sources = pa.array([unmasked(source)], pa.large_string())
     (passages,) = core.passages(paper, sources, least=least, workers=1)
-    return [
-        SharedPassage(
-            *span,
-            similarity,
-            tuple(Piece(*piece) for piece in pieces),
-            whole[span[0] : span[1]],
-            whole_source[span[2] : span[3]],
+    shared = []
+    for span, similarity, of_core in passages:
+        span, pieces = passage_of(text, source, span, of_core)
+        texts = whole[span[0] : span[1]], whole_source[span[2] : span[3]]
+        shared.append(SharedPassage(*span, similarity, pieces, *texts))
+    return shared
+
+
+def passage_of(
+    text: str, source: str, span: FourPlaces, pieces: Sequence[FourPlaces]
+) -> tuple[FourPlaces, tuple[Piece, ...]]:
+    """Return the span and the pieces of a passage, as the core found them, from word to word."""
+    whole = [from_word_to_word(text, source, piece) for piece in pieces]
+    if whole != list(pieces):
+        span = (
+            min(piece[0] for piece in whole),
+            max(piece[1] for piece in whole),
+            min(piece[2] for piece in whole),
+            max(piece[3] for piece in whole),
         )
-        for span, similarity, pieces in passages
-    ]
+    return span, tuple(Piece(*piece) for piece in whole)
 
 
 def align_pair(a: str, b: str) -> list[SharedPassage]:
@@ -247,9 +276,11 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     """
     pieces = _whole_pieces(a, b, passages)
     moved = moved_pieces(pieces)
+    alike, source_alike = unmasked(a), unmasked(b)
+    all_edits = _edits_of(alike, source_alike, pieces)
     spans: list[tuple[Span, Span, bool]] = []
     shown = 0
-    for number, (piece, edits) in enumerate(zip(pieces, _edits_of(a, b, pieces), strict=True), 1):
+    for number, (piece, edits) in enumerate(zip(pieces, all_edits, strict=True), 1):
         if number in moved:
             source = (piece.source_begin, piece.source_end)
             spans.append(((piece.begin, piece.end), source, True))
@@ -262,11 +293,42 @@ def differences(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Diffe
     for before in gaps.keys() | source_gaps.keys():
         end, source_end = (0, 0) if before < 0 else (ends[before][1], source_ends[before][1])
         gap = gaps.get(before, (end, end)), source_gaps.get(before, (source_end, source_end))
-        spans.append((*gap, False))
+        # Words at both ends of a gap may be too few for a passage, but are the same.
+        if edits := _edits_of(alike, source_alike, [Piece(*gap[0], *gap[1])])[0]:
+            here, there = zip(edits[0], edits[-1], strict=True)
+            spans.append(((here[0][0], here[1][1]), (there[0][0], there[1][1]), False))
     return [
         Difference(*span, *source_span, is_moved, a[slice(*span)], b[slice(*source_span)])
         for span, source_span, is_moved in sorted(spans)
     ]
+
+
+def equated(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
+    """Return the words that passages have in other letters than their source, with their numbers.
+
+    They count as equal: traditional and simplified characters, upper and lower case, full and half
+    width, letters that look alike.
+
+    Examples
+    --------
+    >>> equated(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
+    {('The', 'the'): 1, ('ＦＥＲＲＹ', 'ferry'): 1}
+    """
+    fold = folding(with_variants=aligner()[1] is not None)
+    words: Counter[tuple[str, str]] = Counter()
+    for passage in passages:
+        alike, source_alike = unmasked(passage.text), unmasked(passage.source_text)
+        for piece in passage.pieces:
+            here = slice(piece.begin - passage.begin, piece.end - passage.begin)
+            first = passage.source_begin
+            there = slice(piece.source_begin - first, piece.source_end - first)
+            text, source_text = passage.text[here], passage.source_text[there]
+            words.update(
+                (text[slice(*word)], source_text[slice(*other)])
+                for word, other in equal_words(alike[here], source_alike[there], fold)
+                if text[slice(*word)] != source_text[slice(*other)]
+            )
+    return dict(words.most_common())
 
 
 def _gaps(text: str, pieces: Sequence[Span]) -> dict[int, Span]:

@@ -30,7 +30,7 @@ __all__ = ["Checked", "check_files", "papers_in", "passed_over"]
 
 #: Document formats that no reader reads. In a folder of papers such a file is a paper,
 #: refused with the way out; other files, such as pictures, are skipped.
-_WRITING = (".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
+_WRITING = (".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt")
 
 #: Pages that a check wrote have this tag near the beginning.
 _PAGES = (".html", ".htm")
@@ -202,15 +202,15 @@ def _names_of(paths: Sequence[str]) -> dict[str, str]:
     return {path: name if counts[name := os.path.basename(path)] == 1 else path for path in paths}
 
 
-def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[str]:
-    """Return the papers among paths and in folders, each once; not those in folders `apart_from`.
+def papers_in(papers: Sequence[str | Path]) -> list[str]:
+    """Return the papers among paths and in folders, each once.
 
     Raises InputError if a folder has no papers.
     """
     found_papers: dict[str, None] = {}
     for paper in paths_of(papers, "papers"):
         if os.path.isdir(paper):
-            inside = [path for path, is_paper in _below(paper, apart_from) if is_paper]
+            inside = [path for path, is_paper in _below(paper) if is_paper]
             if not inside:
                 raise InputError(
                     Message(
@@ -224,13 +224,15 @@ def papers_in(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -
     return list(found_papers)
 
 
-def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ()) -> list[Message]:
-    """Return a note on the other files of each folder."""
+def passed_over(papers: Sequence[str | Path]) -> list[Message]:
+    """Return notes on the other files of each folder, and on its pipes."""
+    from neardup.readers.input_files import files_below, pipes_skipped
+
     notes = []
     for paper in paths_of(papers, "papers"):
         if not os.path.isdir(paper):
             continue
-        others = [path for path, is_paper in _below(paper, apart_from) if not is_paper]
+        others = [path for path, is_paper in _below(paper) if not is_paper]
         kinds = Counter(os.path.splitext(path)[1].lower() or "?" for path in others)
         shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_NAMED])
         if others:
@@ -243,6 +245,8 @@ def passed_over(papers: Sequence[str | Path], *, apart_from: Sequence[str] = ())
                 kinds=shown,
             )
             notes.append(note)
+        if pipes := files_below(paper)[2]:
+            notes.append(pipes_skipped(pipes))
     return notes
 
 
@@ -251,20 +255,16 @@ def _is_writing(path: str) -> bool:
     return path.lower().endswith(_WRITING)
 
 
-def _below(folder: str, apart_from: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _below(folder: str) -> Iterator[tuple[str, bool]]:
     """Yield the files in a folder, sorted by name, and whether each is a paper."""
     from neardup.readers.input_files import files_below
 
-    texts, others = files_below(folder)
-    top = os.path.join(os.path.realpath(folder), "")
-    apart = [os.path.join(os.path.realpath(path), "") for path in apart_from]
-    apart = [path for path in apart if path != top and path.startswith(top)]
+    texts, others, _ = files_below(folder)
     of_text = set(texts)
     for name in sorted([*texts, *others], key=lambda name: name.replace(os.sep, "/")):
         path = os.path.join(folder, name)
-        if any(os.path.realpath(path).startswith(place) for place in apart) or _is_report(path):
-            continue
-        yield path, name in of_text or _is_writing(name)
+        if not _is_report(path):
+            yield path, name in of_text or _is_writing(name)
 
 
 def _is_report(path: str) -> bool:

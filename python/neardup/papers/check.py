@@ -15,12 +15,19 @@ from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
-from neardup.papers.align import LEAST, aligner, check_least, without_brackets
+from neardup.papers.align import (
+    LEAST,
+    FourPlaces,
+    aligner,
+    check_least,
+    passage_of,
+    without_brackets,
+)
 from neardup.papers.cover import cover_of
 from neardup.papers.hiding import revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
 from neardup.papers.report import Report
-from neardup.papers.results import WORDING, Aside, Passage, Piece, Rates, Section, Source
+from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -404,7 +411,7 @@ class Checking:
         positions = [position for position, _ in candidates if position not in skip][:most]
         left_out: list[str] = []
         aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
-        shared: list[Passage] = []
+        all_passages: list[Passage] = []
         contexts: list[str | None] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
@@ -413,17 +420,17 @@ class Checking:
             )
             of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
             for document, of_one in zip(documents, of_all, strict=True):
-                passages = [_passage(document, *shared_passage, marks) for shared_passage in of_one]
+                passages = [_passage(text, document, *shared, marks) for shared in of_one]
                 passages = [passage for passage in passages if passage.characters]
                 if passages and document.id in self.without_sources:
                     left_out.append(document.id)
                 elif passages:
-                    shared += passages
+                    all_passages += passages
                     contexts += [_context(document.text, passage) for passage in passages]
                     aligned.append((replace(document, text=""), len(document.text), passages))
         if not aligned:
             return [], [], left_out
-        wording = Wording(text, marks.counts, self.least, shared, contexts)
+        wording = Wording(text, marks.counts, self.least, all_passages, contexts)
         documents_left = self.library.readable - len(skip) - len(left_out)
         kinds = iter(wording.kinds(core, documents_left))
         matches, apart = [], []
@@ -533,19 +540,20 @@ def _listed(matches: list[_Match], marks: Marks) -> list[_Match]:
 
 
 def _passage(
+    text: str,
     document: LibraryDocument,
-    span: tuple[int, int, int, int],
+    span: FourPlaces,
     similarity: float,
-    pieces: list[tuple[int, int, int, int]],
+    of_core: list[FourPlaces],
     marks: Marks,
 ) -> Passage:
     from neardup.papers.rates import marked
 
-    begin, end, source_begin, source_end = span
-    text = document.text
-    shown, shown_end = around(text, source_begin, source_end)
+    source = document.text
+    (begin, end, source_begin, source_end), pieces = passage_of(text, source, span, of_core)
+    shown, shown_end = around(source, source_begin, source_end)
     counted = marks.counts[begin:end] & marked(
-        end - begin, ((piece[0] - begin, piece[1] - begin) for piece in pieces)
+        end - begin, ((piece.begin - begin, piece.end - begin) for piece in pieces)
     )
     return Passage(
         begin=begin,
@@ -555,8 +563,8 @@ def _passage(
         source_end=source_end,
         similarity=similarity,
         characters=int(counted.sum()),
-        pieces=tuple(Piece(*piece) for piece in pieces),
-        source_text=text[shown:shown_end],
+        pieces=pieces,
+        source_text=source[shown:shown_end],
         source_text_begin=shown,
     )
 

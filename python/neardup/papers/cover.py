@@ -18,7 +18,18 @@ from neardup.exceptions import InputError
 if TYPE_CHECKING:
     from neardup.readers.files import FileText
 
-__all__ = ["Cover", "RecordTable", "cover_of", "read_table", "stated_property"]
+__all__ = [
+    "COVER_COLUMNS",
+    "Cover",
+    "RecordTable",
+    "cover_of",
+    "read_table",
+    "stated_property",
+    "table_of",
+]
+
+#: Columns of the table of a class: the paper, then its cover.
+COVER_COLUMNS = ("file", "title", "author", "number", "institution")
 
 #: Names of the columns of a table in Chinese.
 _CHINESE = {
@@ -183,13 +194,18 @@ def read_table(path: str | Path, columns: Sequence[str]) -> RecordTable:
     InputError
         If the file is missing, has no first column, or lists a file twice.
     """
+    name = str(check_path(path, "path"))
+    return table_of(read_whole(name), name, columns)
+
+
+def table_of(data: bytes, name: str, columns: Sequence[str]) -> RecordTable:
+    """Return the table in the bytes of a CSV: see `read_table`."""
     import csv
     import io
 
     from neardup.readers.encodings import decode
 
-    name = str(check_path(path, "path"))
-    text = decode(read_whole(name)).text
+    text = decode(data).text
     rows = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
     try:
         lines = [[value.strip() for value in row] for row in rows]

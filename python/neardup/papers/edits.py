@@ -16,17 +16,31 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-__all__ = ["HAN", "Span", "folding", "replacements", "variants", "whole_words", "words_of"]
+__all__ = [
+    "HAN",
+    "Span",
+    "equal_words",
+    "folding",
+    "from_word_to_word",
+    "replacements",
+    "variants",
+    "whole_words",
+    "words_of",
+]
 
 Span = tuple[int, int]
 
 #: Chinese characters and kana, for a character class of a pattern.
 HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
-#: A word: a Chinese character or kana, or a word of another script.
-_WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}]+")
+#: A word: a Chinese character or kana, or a word of another script with its accents.
+_WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}](?:[^\\W_{HAN}]|[\u0300-\u036f])*")
 #: Two letters of one word.
 _LETTERS = re.compile(f"[^\\W_{HAN}]{{2}}")
+#: Scripts that have no spaces between words: Thai, Lao, Burmese, Khmer.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+#: Two letters between which no word ends.
+_CUT = re.compile(f"[^\\W_{HAN}{_UNSPACED}]{{2}}")
 #: Largest number of letters by which a span is extended to the bounds of words.
 _WIDENED = 40
 #: Number of words of a fixed point.
@@ -105,13 +119,77 @@ def replacements(
     [((2, 3), (2, 3)), ((4, 4), (4, 6))]
     """
     places, other_places = words_of(text), words_of(other_text)
-    words = ["".join(map(fold, text[begin:end])) for begin, end in places]
-    others = ["".join(map(fold, other_text[begin:end])) for begin, end in other_places]
+    words, others = _folded(text, places, fold), _folded(other_text, other_places, fold)
     if words == others:
         return
     for low, high, other_low, other_high in _differing(words, others):
         here = _span(places, low, high, len(text))
         yield here, _span(other_places, other_low, other_high, len(other_text))
+
+
+def equal_words(
+    text: str, other_text: str, fold: Callable[[str], str]
+) -> Iterator[tuple[Span, Span]]:
+    """Yield the words that two texts have in common, each with its place in the other text.
+
+    Examples
+    --------
+    >>> list(equal_words("The ferry", "the ferry", folding(with_variants=False)))
+    [((0, 3), (0, 3)), ((4, 9), (4, 9))]
+    """
+    places, other_places = words_of(text), words_of(other_text)
+    words, others = _folded(text, places, fold), _folded(other_text, other_places, fold)
+    differing = [] if words == others else list(_differing(words, others))
+    begin = other_begin = 0
+    for low, high, other_low, other_high in [*differing, (len(words), 0, len(others), 0)]:
+        yield from zip(places[begin:low], other_places[other_begin:other_low], strict=False)
+        begin, other_begin = high, other_high
+
+
+def _folded(text: str, places: Sequence[Span], fold: Callable[[str], str]) -> list[str]:
+    # Composed: a letter and its accent may be one code point or two.
+    return [
+        unicodedata.normalize("NFC", "".join(map(fold, text[begin:end]))) for begin, end in places
+    ]
+
+
+def from_word_to_word(text: str, source: str, piece: Sequence[int]) -> tuple[int, int, int, int]:
+    """Return a piece, its span and that of its source, without parts of words at its ends.
+
+    A word that ends like one of the source is no copy of it. A piece within one word stays, and so
+    do more than 40 letters, which are no word.
+
+    Examples
+    --------
+    >>> from_word_to_word("reporting the arrival", "transporting the arrival", (2, 21, 5, 24))
+    (10, 21, 13, 24)
+    """
+    begin, end, source_begin, source_end = piece
+    cut, cut_end = _is_cut(text, begin), _is_cut(text, end)
+    if not (cut or cut_end):
+        return begin, end, source_begin, source_end
+    words = [(begin + low, begin + high) for low, high in words_of(text[begin:end])]
+    cut &= words[0][1] - words[0][0] <= _WIDENED
+    cut_end &= words[-1][1] - words[-1][0] <= _WIDENED
+    kept = words[cut : len(words) - cut_end]
+    letters = [at for at in range(source_begin, source_end) if source[at].isalnum()]
+    # The source has the same letters at both ends.
+    first = sum(map(str.isalnum, text[begin : words[0][1]])) if cut else 0
+    last = sum(map(str.isalnum, text[words[-1][0] : end])) if cut_end else 0
+    left = letters[first : len(letters) - last]
+    if not kept or not left:
+        return begin, end, source_begin, source_end
+    return (
+        kept[0][0] if cut else begin,
+        kept[-1][1] if cut_end else end,
+        left[0] if cut else source_begin,
+        left[-1] + 1 if cut_end else source_end,
+    )
+
+
+def _is_cut(text: str, place: int) -> bool:
+    """Return whether a place is within a word of a script that has spaces between words."""
+    return place > 0 and _CUT.fullmatch(text, place - 1, place + 1) is not None
 
 
 def whole_words(text: str, begin: int, end: int) -> Span:

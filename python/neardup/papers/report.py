@@ -265,8 +265,9 @@ class Report(ReprMixin):
 def _write(path: str | Path, text: str, *, force: bool) -> None:
     from neardup.writers import OutputSet
 
-    with OutputSet() as outputs:
-        outputs.open_text(check_path(path, "path"), force=force).write(text.encode())
+    path = check_path(path, "path")
+    with OutputSet((), [path]) as outputs:
+        outputs.open_text(path, force=force).write(text.encode())
 
 
 def sha256_of(text: str) -> str:

@@ -20,6 +20,7 @@ from neardup.papers.report import Report, check_date, shown_notes, shown_verdict
 from neardup.papers.results import HIDING
 from neardup.writers import OutputSet
 from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.separate import check_separate
 
 if TYPE_CHECKING:
     from neardup.papers.batch import Checked
@@ -58,8 +59,11 @@ def write_report(
     date: datetime.date | None = None,
     force: bool,
 ) -> None:
-    """Write a report as a page, PDF or Word document, as JSON or both, together or not at all."""
-    with OutputSet() as outputs:
+    """Write a report as a page, PDF or Word document, as JSON or both, together or not at all.
+
+    The caller has compared the files with those that it reads.
+    """
+    with OutputSet((), [page, json]) as outputs:
         if page is not None:
             output = outputs.open_text(page, force=force)
             output.write(_page(report, str(page), language, date))
@@ -82,7 +86,8 @@ def _page(report: Report, name: str, language: str, date: datetime.date | None) 
 class ReportFolder:
     """Folders with one report per paper, and a page that links to all of them.
 
-    `papers` are all papers, so that all reports get different names. The folders `page` and
+    `papers` are all papers, so that all reports get different names, and `inputs` the files and
+    folders that the check reads. The folders `page` and
     `json` may be the same, and are created if missing; None for no files. If one cannot be
     created, or a file exists and `force` is not set, OutputError is raised and nothing is
     written.
@@ -92,6 +97,7 @@ class ReportFolder:
         self,
         papers: Sequence[str],
         *,
+        inputs: Iterable[str | Path],
         page: str | None,
         json: str | None,
         language: str,
@@ -104,7 +110,12 @@ class ReportFolder:
         self._json = None if json is None else Path(json)
         self._done: list[Checked] = []
         expected = [self._pages / name for name in (SUMMARY, TABLE)] if self._pages else []
-        for folder, kind in ((self._pages, "html"), (self._json, "json")):
+        folders = [(self._pages, "html"), (self._json, "json")]
+        for folder, kind in folders:
+            if folder is not None:
+                expected += [folder / f"{name}.{kind}" for name in self._names.values()]
+        check_separate(inputs, expected)
+        for folder, _ in folders:
             if folder is None:
                 continue
             try:
@@ -114,7 +125,6 @@ class ReportFolder:
                 raise OutputError(
                     Message("{folder}: cannot be created: {reason}.", **why)
                 ) from error
-            expected += [folder / f"{name}.{kind}" for name in self._names.values()]
         if not force:
             refuse_existing(expected)
 
@@ -147,7 +157,7 @@ class ReportFolder:
             self._done, links, notes=notes, language=self._language, date=self._date
         )
         path = self._pages / SUMMARY
-        with OutputSet() as outputs:
+        with OutputSet((), [path, self._pages / TABLE]) as outputs:
             outputs.open_text(path, force=self._force).write(page.encode())
             table = outputs.open_text(self._pages / TABLE, force=self._force)
             table.write(_summary_table(self._done, self._language))

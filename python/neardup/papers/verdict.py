@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
 
-__all__ = ["Thresholds", "Verdict"]
+__all__ = ["Thresholds", "Verdict", "percentage"]
 
 #: Most decimal places of a percentage.
 _DECIMALS = 12
@@ -125,6 +126,33 @@ class Thresholds:
         ):
             decimals += 1
         return f"{rate:.0%}" if rate in (0, 1) else f"{rate:.{decimals}%}"
+
+
+def percentage(name: str, given: str | None) -> float | None:
+    """Return a percentage as a rate; raise ParameterError, which names the parameter.
+
+    Examples
+    --------
+    >>> percentage("pass_below", "15 %"), percentage("pass_below", None)
+    (0.15, None)
+    """
+    if given is None:
+        return None
+    try:
+        percent = Decimal(given.strip().removesuffix("%").rstrip())
+    except InvalidOperation:
+        percent = Decimal(-1)
+    # A smaller number is most likely meant as a rate.
+    if not percent.is_finite() or not (percent == 0 or 1 <= percent <= 100):
+        raise ParameterError(
+            Message(
+                "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. "
+                "Got {value} instead.",
+                parameter=name,
+                value=given,
+            )
+        )
+    return float(percent / 100)
 
 
 def _side(rate: float, bound: float) -> int:

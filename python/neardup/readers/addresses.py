@@ -33,6 +33,11 @@ def is_address(path: str) -> bool:
     return _ADDRESS.match(path) is not None
 
 
+def has_magic(name: str) -> bool:
+    """Return whether a name has characters of patterns."""
+    return _MAGIC.search(name) is not None
+
+
 def is_web(address: str) -> bool:
     """Return whether an address is of a web server, which has neither folders nor patterns."""
     return address.lower().startswith(("http://", "https://"))
@@ -75,7 +80,7 @@ def names_several_at(address: str) -> bool:
     """Return whether an address is a folder or a pattern."""
     if is_web(address):
         return False
-    if _MAGIC.search(address):
+    if has_magic(address):
         return True
     system, path = file_system(address)
     with _refusing(address):
@@ -91,7 +96,7 @@ def files_at(address: str) -> list[tuple[str, str, bool]]:
     system, path = file_system(address)
     files: dict[str, tuple[str, str, bool]] = {}
     with _refusing(address):
-        is_pattern = _MAGIC.search(address) is not None
+        is_pattern = has_magic(address)
         for name in system.glob(path) if is_pattern else [path]:
             inside = system.find(name)
             chosen = inside == [name]

@@ -1,14 +1,15 @@
 r"""CSV and TSV, which is CSV with tabs: a header row, then one record per row.
 
 A quoted field may contain line breaks. The csv module pulls lines as it needs them; those pulled
-since the last row are its raw bytes, from which kept rows are written.
+since the last row are its raw bytes, from which kept rows are written. A row that is too long to
+be held is skipped to its own end, in parts.
 """
 
 import csv
-from collections.abc import Iterator
-from contextlib import suppress
+import re
+from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from neardup.base.arrays import texts_array
@@ -39,8 +40,8 @@ class _Row(NamedTuple):
     raw: bytes
     fault: str | None
     error: str = ""
-    #: The parts of a line too long to be held, which ends the row.
-    rest: Iterator[bytes] | None = None
+    #: What follows the raw bytes of a row that is too long.
+    rest: "_Rest | None" = None
 
     def reason(self, width: int, format: str) -> Message:
         """Return the reason why the row cannot be used, if it must have `width` fields."""
@@ -63,6 +64,96 @@ class _Row(NamedTuple):
 
 class _RowTooLong(Exception):
     """Leaves the csv module in the middle of a row."""
+
+
+_AT_FIELD, _BARE, _QUOTED, _AFTER_QUOTE, _TO_LINE_END = range(5)
+
+
+class _RowEnd:
+    """Finds the end of a row in its parts, as the csv module does.
+
+    Only a quote that begins a field makes line breaks part of it. After a carriage return or an
+    error, the row ends with the line.
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter.encode()
+        self._ends_bare = re.compile(b"[\r\n" + self._delimiter + b"]")
+        self._state = _AT_FIELD
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the row ended, or would go on, inside a quoted field."""
+        return self._state == _QUOTED
+
+    def is_in(self, part: bytes) -> bool:
+        """Return whether the row ends with its next part; a line feed ends the part."""
+        at = 0
+        while at < len(part):
+            if self._state == _QUOTED:
+                at = part.find(b'"', at) + 1
+                if not at:
+                    return False
+                self._state = _AFTER_QUOTE
+                continue
+            if self._state == _TO_LINE_END:
+                return part.endswith(b"\n")
+            letter = part[at : at + 1]
+            if letter == b'"' and self._state != _BARE:
+                self._state = _QUOTED
+            elif letter == self._delimiter:
+                self._state = _AT_FIELD
+            elif letter == b"\n":
+                return True
+            elif letter == b"\r" or self._state == _AFTER_QUOTE:
+                self._state = _TO_LINE_END
+            else:
+                self._state = _BARE
+                end = self._ends_bare.search(part, at)
+                if end is None:
+                    return False
+                at = end.start()
+                continue
+            at += 1
+        return False
+
+
+class _Rest:
+    """The rest of a row that is too long, in parts, which must be taken before the next row."""
+
+    def __init__(
+        self,
+        end: _RowEnd,
+        long_line: Iterator[bytes] | None,
+        lines: Iterator[bytes | Iterator[bytes]],
+    ) -> None:
+        self._end = end
+        self._parts = self._read(long_line, lines)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._parts
+
+    def _read(
+        self, line: bytes | Iterator[bytes] | None, lines: Iterator[bytes | Iterator[bytes]]
+    ) -> Iterator[bytes]:
+        if line is None:
+            line = next(lines, None)
+        while line is not None:
+            for part in chain([line] if isinstance(line, bytes) else line, [b"\n"]):
+                yield part
+                if self._end.is_in(part):
+                    return
+            line = next(lines, None)
+
+    def skip(self) -> None:
+        """Take all parts."""
+        for _ in self._parts:
+            pass
+
+    @property
+    def is_unclosed(self) -> bool:
+        """Whether the input ended inside a quoted field, when all parts are taken."""
+        return self._end.is_quoted
 
 
 class Delimited(Source):
@@ -117,14 +208,14 @@ class Delimited(Source):
         all_lines = self._lines(size)
         taken: list[bytes] = []
         held = 0
-        rest: Iterator[bytes] | None = None
+        long_line: Iterator[bytes] | None = None
         invalid = False
 
         def lines() -> Iterator[str]:
-            nonlocal held, rest, invalid
+            nonlocal held, long_line, invalid
             for line in all_lines:
                 if not isinstance(line, bytes):
-                    rest = line
+                    long_line = line
                     raise _RowTooLong
                 line += b"\n"
                 taken.append(line)
@@ -155,13 +246,20 @@ class Delimited(Source):
             raw = b"".join(taken)
             taken.clear()
             held = 0
+            rest = None
+            if fault == _TOO_LONG:
+                end = _RowEnd(self._delimiter)
+                if not end.is_in(raw):
+                    rest = _Rest(end, long_line, all_lines)
+                long_line = None
             if invalid:
                 if fault != _TOO_LONG:
                     fault = _NOT_UTF8
                 invalid = False
             if values or fault:
                 yield _Row(values, raw, fault, error_text, rest)
-                rest = None
+                if rest is not None:
+                    rest.skip()
 
     def _records(self, size: int) -> Iterator[_Row]:
         width = len(self.header)
@@ -182,6 +280,8 @@ class Delimited(Source):
         try:
             for row in self._records(size):
                 rows.append(row)
+                if row.rest is not None:
+                    row.rest.skip()
                 held += len(row.raw)
                 if held >= size or len(rows) >= _ROWS:
                     yield self._piece(rows, columns, fields, titles, done, problems)
@@ -228,7 +328,9 @@ class Delimited(Source):
 
     def _problem(self, row: _Row, fields: Fields, number: int) -> Problem:
         if row.fault == _TOO_LONG:
-            return fields.too_long(self.name, number, Message("more"))
+            is_unclosed = row.rest is not None and row.rest.is_unclosed
+            size = Message("a quote that is never closed") if is_unclosed else Message("more")
+            return fields.too_long(self.name, number, size)
         reason = row.reason(len(self.header), self.format)
         content = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
         content = show(content + _decoded(row.raw))
@@ -271,9 +373,10 @@ class Delimited(Source):
             yield b"".join(compress(raws, keep.take(len(raws)).tolist()))
 
 
-def _with_line_end(parts: Iterator[bytes]) -> Iterator[bytes]:
-    with suppress(StreamDamaged):
+def _with_line_end(parts: Iterable[bytes]) -> Iterator[bytes]:
+    try:
         yield from parts
+    except StreamDamaged:
         yield b"\n"
 
 

@@ -21,6 +21,7 @@ from neardup.base.messages import N_, Message
 from neardup.readers.extracted import TINY, HiddenText, Limits, Paragraphs, is_like, refuse
 
 _MAX_MEMBERS = 20_000
+_MISSING = re.compile("no item named '([^']+)'")
 _TRUST = Message("Raise {limit} if you trust it.", limit="max_unpacked_bytes")
 #: Archives beyond 16 MiB that unpack to more than this many times their size are no documents.
 _MAX_RATIO = 200
@@ -33,6 +34,15 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
 _VML = "{urn:schemas-microsoft-com:vml}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
+#: Parts without which an archive is no document.
+_NEEDED = ("[Content_Types].xml", "_rels/.rels")
+#: Content types of the text of documents with macros, and of templates.
+_MAIN_PARTS = (
+    "application/vnd.ms-word.document.macroEnabled.main+xml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
+)
 
 #: Styles inherit from each other this deeply.
 _DEEPEST = 20
@@ -80,14 +90,17 @@ _QUOTES = ("quote", "intense quote", "block quotation", "引用", "明显引用"
 def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
     """Return the paragraphs of a Word document."""
     require(N_("Reading Word documents"), "papers", "docx")
-    import docx
 
     check_archive(data, name, limits)
     try:
-        document = docx.Document(io.BytesIO(data))
+        document = _opened(data)
         body = document.element.body
         styles = _Styles.of(document)
         notes = [root for kind in ("footnotes", "endnotes") for root in _notes(document, kind)]
+    except KeyError as error:
+        missing = _MISSING.search(str(error))
+        found = Message("one without {part}", part=missing[1]) if missing else _said(error)
+        _refuse_document(name, found)
     except Exception as error:  # A parser may raise anything for a damaged file.
         _refuse_document(name, _said(error))
     if body is None:
@@ -103,6 +116,17 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Paragraphs:
     with contextlib.suppress(Exception):
         reading.paragraphs.state(_properties(document))
     return reading.paragraphs
+
+
+def _opened(data: bytes) -> Any:
+    """Open a document; `docx.Document` refuses those with macros and templates."""
+    from docx.opc.part import PartFactory
+    from docx.package import Package
+    from docx.parts.document import DocumentPart
+
+    for content_type in _MAIN_PARTS:
+        PartFactory.part_type_for.setdefault(content_type, DocumentPart)
+    return Package.open(io.BytesIO(data)).main_document_part.document
 
 
 def _refuse_document(name: str, content: str) -> NoReturn:
@@ -121,6 +145,10 @@ def check_archive(data: bytes, name: str, limits: Limits) -> None:
             members = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
         _refuse_document(name, _said(error))
+    names = {member.filename for member in members}
+    for part in _NEEDED:
+        if part not in names:
+            _refuse_document(name, Message("one without {part}", part=part))
     total = sum(member.file_size for member in members)
     xml = sum(m.file_size for m in members if m.filename.lower().endswith((".xml", ".rels")))
     if len(members) > _MAX_MEMBERS:

@@ -53,7 +53,7 @@ _ASCII = bytes(range(128))
 
 # Frequent characters: in Chinese text three characters in ten, in a wrong decoding about one
 # in fifty; and the first 65,536 characters that texts have at all.
-_FREQUENT = (
+FREQUENT_CHINESE = (
     "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对"
     "可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公"
     "同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正"
@@ -91,7 +91,7 @@ def _table(characters: str, codes: list[int], ranges: object) -> npt.NDArray[np.
 
 
 _IN_TEXTS = _table("", _ASCII_CODES, _RANGES)
-_COMMON = _table(_FREQUENT + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
+_COMMON = _table(FREQUENT_CHINESE + _PUNCTUATION + _HANGUL, [], _FREQUENT_RANGES)
 _COMMON_OR_ASCII = _COMMON | _table("", [10, 13, *range(0x20, 0x7B)], ())
 
 

@@ -28,6 +28,7 @@ from neardup.readers.extracted import (
     refuse,
 )
 from neardup.readers.formats import by_name
+from neardup.readers.garbled import garbled
 from neardup.readers.streams import ReopenableFile, StreamDamaged
 
 __all__ = [
@@ -52,6 +53,11 @@ _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
 _DOCX = N_("Open it in Word, WPS or LibreOffice and save it as .docx.")
+_SAVE_AGAIN = N_(
+    "Open it in the program that wrote it, and save it again in UTF-8, as .docx or as .pdf."
+)
+#: Beyond this share of garbled text, a file is refused.
+_TOO_GARBLED = 0.3
 _RECOGNIZE = N_("Recognize the text first, for example with ocrmypdf.")
 _PICTURE, _ARCHIVE = N_("a picture ({kind})"), N_("an archive ({kind})")
 _UNPACK = N_("Unpack it, and name the files or their folder.")
@@ -214,13 +220,28 @@ def read_record(data: bytes, name: str, *, limits: Limits | None = None) -> File
     """
     bounds = limits or Limits()
     if _is_pdf(data):
-        from neardup.readers.pdf import read_pdf
+        from neardup.readers.pdf import OCR, read_pdf
 
-        return _extracted("pdf", *read_pdf(data, name, bounds))
+        file = _extracted("pdf", *read_pdf(data, name, bounds))
+        remedy = Message("Recognize the text first, for example: {command}", command=OCR)
+        return _in_language(file, name, remedy)
     if data.startswith(_ZIP):
-        return _archive(data, name, bounds)
+        return _in_language(_archive(data, name, bounds), name, Message(_SAVE_AGAIN))
     _refuse_others(data, name)
-    return _text(data, name)
+    return _in_language(_text(data, name), name, Message(_SAVE_AGAIN))
+
+
+def _in_language(file: FileText, name: str, remedy: str) -> FileText:
+    """Return a file whose text is in a language, with a note if parts are not; refuse others."""
+    found = garbled(file.text)
+    if not found.share:
+        return file
+    parts = {"share": found.share, "kind": Message(found.kind)}
+    if found.share > _TOO_GARBLED:
+        content = Message("an unusable text layer ({kind}, in {share:.0%} of it)", **parts)
+        refuse(name, Message("must have text in a language", code="garbled"), content, remedy)
+    note = Message("{share:.0%} of the text is in no language ({kind}).", **parts)
+    return replace(file, notes=(*file.notes, note))
 
 
 def _is_pdf(data: bytes) -> bool:
@@ -261,17 +282,8 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
         # The directory is at the end of the archive: a truncated file lacks it.
-        if by_name(name).compression is None and name.lower().endswith(".docx"):
-            reason = Message(
-                "must be a whole Word document{where}",
-                code="damaged_file",
-                where=Message(" (.docx)"),
-            )
-            content, remedy = (
-                Message("a damaged file"),
-                Message("Download or copy it again; or let Word repair it."),
-            )
-            refuse(name, reason, content, remedy)
+        if _is_named_word(name):
+            _refuse_damaged_word(name, Message("a damaged file"))
         _refuse_other(name, N_("a damaged archive (zip)"))
     if any(inside.startswith("word/") for inside in names):
         from neardup.readers.docx import read_docx
@@ -286,6 +298,18 @@ def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     other = ("", _ARCHIVE, "zip", _UNPACK)
     _, *refusal = next((kind for kind in kinds if kind[0] in names), other)
     return _refuse_other(name, *refusal)
+
+
+def _is_named_word(name: str) -> bool:
+    return name.lower().endswith((".docx", ".docm"))
+
+
+def _refuse_damaged_word(name: str, content: str) -> NoReturn:
+    reason = Message(
+        "must be a whole Word document{where}", code="damaged_file", where=Message(" (.docx)")
+    )
+    remedy = Message("Download or copy it again; or let Word repair it.")
+    refuse(name, reason, content, remedy)
 
 
 def _refuse_others(data: bytes, name: str) -> None:
@@ -321,9 +345,13 @@ def _text(data: bytes, name: str) -> FileText:
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
     decoded = decode(data, declared=declared)
+    if not decoded.text and _is_named_word(name):
+        _refuse_damaged_word(name, Message("an empty file"))
     # NULs between characters are damage that leaves the text readable.
     odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
+        if _is_named_word(name):
+            _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)

@@ -21,6 +21,7 @@ _FORMAT_OF = {
     ".html": "text",
     ".htm": "text",
     ".docx": "text",
+    ".docm": "text",
     ".pdf": "text",
 }
 _COMPRESSION_OF = {".gz": "gzip", ".zst": "zstd"}

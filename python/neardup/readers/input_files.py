@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
-from neardup.readers.addresses import files_at, is_address, names_several_at
+from neardup.readers.addresses import files_at, has_magic, is_address, names_several_at
 from neardup.readers.batch import Problem, show
 from neardup.readers.formats import (
     TEXT_EXTENSIONS,
@@ -25,8 +25,6 @@ from neardup.readers.formats import (
     extension_of,
     known,
 )
-
-_MAGIC = re.compile(r"[*?\[]")
 
 # Files that Spark, Hadoop, Delta Lake and desktops add to folders.
 _HIDDEN = re.compile(
@@ -49,7 +47,7 @@ _UNREAD = (
     *(".xlsx", ".xls", ".ods", ".arrow", ".feather", ".ipc", ".avro", ".orc", ".pq", ".parq"),
     *(".jl", ".jsonlines", ".xml", ".warc", ".wet", ".wat", ".pkl", ".pickle", ".msgpack"),
     # Documents.
-    *(".doc", ".docm", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
+    *(".doc", ".dot", ".odt", ".pages", ".rtf", ".wps", ".wpt", ".epub", ".pptx", ".ppt"),
 )
 # A work folder has this file; it may be inside a folder of inputs.
 _WORK_MANIFEST = "neardup-work.json"
@@ -86,6 +84,14 @@ def names_several(name: str) -> bool:
     return os.path.isdir(name) or _is_pattern(name)
 
 
+def matches_of(name: str) -> list[str]:
+    """Return the files and folders here that a pattern matches, or the name of something else."""
+    if not _is_pattern(name):
+        return [name]
+    base = os.sep if name.startswith(os.sep) else ""
+    return list(dict.fromkeys(_matches(base, [part for part in name.split(os.sep) if part])))
+
+
 def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
     """Return the files to read of a folder or pattern, of all formats or of one.
 
@@ -96,10 +102,11 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
     check_format(format)
     selection = Selection(printable(name))
     links: list[str] = []
+    pipes: list[str] = []
     if is_address(name):
         candidates = _at_address(name)
     else:
-        candidates, links = _in_folder(name) if os.path.isdir(name) else _matching(name)
+        candidates, links, pipes = _in_folder(name) if os.path.isdir(name) else _matching(name)
     others: list[str] = []
     texts: list[InputFile] = []
     for path, inside, chosen in candidates:
@@ -149,6 +156,8 @@ def select_files(name: str, format: str | None = None, *, only_text: bool = Fals
             names=_first(links),
         )
         selection.notes.append(note)
+    if pipes:
+        selection.notes.append(pipes_skipped(pipes))
     if not selection.files:
         raise _nothing(selection, others, only_text)
     return selection
@@ -160,13 +169,27 @@ def skipped(path: str, reason: str, content: str | None = None, remedy: str = ""
     return Problem(printable(path), None, None, reason, content, remedy)
 
 
-def files_below(path: str) -> tuple[list[str], list[str]]:
-    """Return the text files inside a folder, and its other files, in code point order."""
+def pipes_skipped(paths: list[str]) -> Message:
+    """Return the note on what a folder has beside files."""
+    return Message.counted(
+        "1 pipe, socket or device is skipped: {names}.",
+        "{count:,} pipes, sockets or devices are skipped: {names}.",
+        count=len(paths),
+        names=_first(paths),
+    )
+
+
+def files_below(path: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the text files inside a folder, its other files, and its pipes, in code point order.
+
+    Pipes, sockets and devices have the folder in their paths.
+    """
     texts: list[str] = []
     others: list[str] = []
-    for _, inside, _ in _in_folder(path)[0]:
+    files, _, pipes = _in_folder(path)
+    for _, inside, _ in files:
         (texts if by_name(inside).format == "text" else others).append(inside)
-    return texts, others
+    return texts, others, pipes
 
 
 # A file: its path, its path inside the folder, and whether a pattern names the file itself.
@@ -181,10 +204,11 @@ def _at_address(address: str) -> list[_Candidate]:
     return [file for file in files if not any(map(_HIDDEN.match, file[1].split("/")))]
 
 
-def _in_folder(path: str) -> tuple[list[_Candidate], list[str]]:
-    """Return the files of a folder, and the links to folders in it."""
+def _in_folder(path: str) -> tuple[list[_Candidate], list[str], list[str]]:
+    """Return the files of a folder, the links to folders in it, and what else is no file."""
     files: list[_Candidate] = []
     links: list[str] = []
+    pipes: list[str] = []
     for folder, inner, names in os.walk(path, onerror=_refuse):
         if _WORK_MANIFEST in names:
             inner.clear()
@@ -193,28 +217,36 @@ def _in_folder(path: str) -> tuple[list[_Candidate], list[str]]:
         links += [p for name in inner if os.path.islink(p := os.path.join(folder, name))]
         for name in names:
             place = os.path.join(folder, name)
-            if not _HIDDEN.match(name) and _is_file(place):
+            if _HIDDEN.match(name):
+                continue
+            if _is_file(place):
                 files.append((place, os.path.relpath(place, path), False))
-    return sorted(files, key=lambda file: _order(file[1])), sorted(links, key=_order)
+            else:
+                pipes.append(place)
+    in_order = sorted(files, key=lambda file: _order(file[1]))
+    return in_order, sorted(links, key=_order), sorted(pipes, key=_order)
 
 
-def _matching(pattern: str) -> tuple[list[_Candidate], list[str]]:
-    """Return the files that match a pattern, each once."""
-    parts = [part for part in pattern.split(os.sep) if part]
-    base = os.sep if pattern.startswith(os.sep) else ""
+def _matching(pattern: str) -> tuple[list[_Candidate], list[str], list[str]]:
+    """Return the files that match a pattern, each once, and as of a folder what is no file."""
     files: dict[str, _Candidate] = {}
     links: dict[str, None] = {}
-    for path in dict.fromkeys(_matches(base, parts)):
+    pipes: dict[str, None] = {}
+    for path in matches_of(pattern):
         if os.path.isdir(path):
-            inside, linked = _in_folder(path)
+            inside, linked, piped = _in_folder(path)
             links.update(dict.fromkeys(linked))
+            pipes.update(dict.fromkeys(piped))
             for place, _, _ in inside:
                 files.setdefault(place, (place, place, False))
         elif _is_file(path):
             files[path] = (path, path, True)
+        else:
+            pipes[path] = None
     if not files:
         raise InputError(Message("{file}: no file matches this pattern.", file=printable(pattern)))
-    return sorted(files.values(), key=lambda file: _order(file[0])), sorted(links, key=_order)
+    in_order = sorted(files.values(), key=lambda file: _order(file[0]))
+    return in_order, sorted(links, key=_order), sorted(pipes, key=_order)
 
 
 def _matches(base: str, parts: list[str]) -> Iterator[str]:
@@ -234,7 +266,7 @@ def _matches(base: str, parts: list[str]) -> Iterator[str]:
             if not _HIDDEN.match(name) and os.path.isdir(path) and not os.path.islink(path):
                 yield from _matches(path, parts)
         return
-    if not _MAGIC.search(part):
+    if not has_magic(part):
         path = os.path.join(base, part)
         if os.path.lexists(path) and (not rest or os.path.isdir(path)):
             yield from _matches(path, rest)
@@ -266,7 +298,7 @@ def _refuse(error: OSError) -> None:
 
 
 def _is_pattern(name: str) -> bool:
-    return name != "-" and bool(_MAGIC.search(name)) and not os.path.lexists(name)
+    return name != "-" and has_magic(name) and not os.path.lexists(name)
 
 
 def _order(path: str) -> str:

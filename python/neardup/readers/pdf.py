@@ -28,8 +28,6 @@ _ENDS = re.compile(r"\r\n|\r|\n")
 #: Characters that pdfium versions return for a hyphen at the end of a line.
 _HYPHENS = "\x02\ufffe\u00ad"
 _NO_CHARACTER = re.compile("[\x00-\x01\x03-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
-#: Beyond this share of unidentified characters, the text is unreadable.
-_TOO_MANY = 0.3
 
 _PROPERTIES = {
     "Title": "title",
@@ -42,7 +40,7 @@ _PROPERTIES = {
 _DATE = re.compile(r"D:\d{14}(?:([-+Z])(?:(\d\d)'?(\d\d)?)?)?")
 _ID_BYTES = 256
 
-_OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
+OCR = "ocrmypdf -l chi_sim in.pdf out.pdf"
 _DECRYPT = "qpdf --decrypt in.pdf out.pdf"
 
 
@@ -79,9 +77,9 @@ def read_pdf(data: bytes, name: str, limits: Limits) -> tuple[Paragraphs, tuple[
             name,
             Message("must have a text layer", code="no_text_layer"),
             Message.counted("1 page of pictures", "{count} pages of pictures", count=count),
-            Message("Recognize the text first, for example: {command}", command=_OCR),
+            Message("Recognize the text first, for example: {command}", command=OCR),
         )
-    _check_characters(read, name, notes)
+    notes += _unidentified(read)
     if damaged:
         notes.append(
             Message(
@@ -166,30 +164,18 @@ def _refuse_damaged(name: str) -> NoReturn:
     )
 
 
-def _check_characters(pages: list[list[Line]], name: str, notes: list[Message]) -> None:
-    """Refuse, or note, text of fonts that do not say which characters they show."""
+def _unidentified(pages: list[list[Line]]) -> Iterator[Message]:
+    """Yield a note on text of fonts that do not say which characters they show."""
     total = unknown = 0
     for page in pages:
         for line in page:
             total += len(line.text)
             unknown += len(_NO_CHARACTER.findall(line.text))
-    if unknown > _TOO_MANY * total:
-        counts = {"unknown": unknown, "count": total}
-        refuse(
-            name,
-            Message(
-                "must have fonts that say which characters they show", code="unnamed_characters"
-            ),
-            Message("{unknown} of {count} characters without a name", **counts),
-            Message("Recognize the text first, for example: {command}", command=_OCR),
-        )
     if unknown > 20 and unknown > 0.001 * total:
-        notes.append(
-            Message(
-                "The file's fonts do not identify {unknown} of {count} characters.",
-                unknown=unknown,
-                count=total,
-            )
+        yield Message(
+            "The file's fonts do not identify {unknown} of {count} characters.",
+            unknown=unknown,
+            count=total,
         )
 
 

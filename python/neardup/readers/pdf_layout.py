@@ -18,6 +18,8 @@ from neardup.readers.extracted import Paragraphs
 
 #: A running line occurs on at least this many pages, and on this share of them.
 _PAGES, _SHARE = 3, 0.4
+#: Of fewer pages, if any lines recur at this height on such a share, apart from the text.
+_SHARE_OF_ANY, _APART = 0.25, 1.3
 #: Lines at each end of a page that may be running lines.
 _OUTER = 3
 _SAME_HEIGHT = 6
@@ -72,36 +74,75 @@ class _Column:
 
 
 def without_running_lines(pages: list[list[Line]]) -> tuple[list[list[Line]], list[str]]:
-    """Return the pages without page numbers and running lines, and the dropped lines."""
-    pattern_of: dict[int, tuple[str, int]] = {}
-    count: Counter[tuple[str, int]] = Counter()
-    for page in pages:
-        by_height = sorted(page, key=lambda line: -line.base)
-        outer = {id(line): line for line in [*by_height[:_OUTER], *by_height[-_OUTER:]]}
-        seen = set()
-        for key, line in outer.items():
-            shape = _NUMBER.sub("#", _SPACE.sub("", line.text))
-            pattern_of[key] = shape, round(line.base / _SAME_HEIGHT)
-            seen.add(pattern_of[key])
-        count.update(sorted(seen))
+    """Return the pages without page numbers and running lines, and the dropped lines.
+
+    A line that recurs at its height on few pages, such as the title of a chapter or the head of a
+    paper of two pages, must also stand apart from the text, at a height where lines recur.
+    """
+    by_height = [sorted(page, key=lambda line: -line.base) for page in pages]
+    pattern_of = {id(line): _pattern(line) for page in by_height for line in _outer(page)}
+    patterns = [sorted({pattern_of[id(line)] for line in _outer(page)}) for page in by_height]
+    count = Counter(pattern for of_page in patterns for pattern in of_page)
     least = max(_PAGES, _SHARE * len(pages))
     running = {
         pattern
         for pattern, pages_with in count.items()
         if pages_with >= least and pattern[0][-1] not in _SENTENCE
     }
+    # Of a chapter with one such page the title is elsewhere, as a heading.
+    titles = Counter(_pattern(line)[0] for page in pages for line in page)
+    heights: Counter[int] = Counter()
+    for of_page in patterns:
+        heights.update({height for shape, height in of_page if count[shape, height] > 1})
+    few = max(min(_PAGES, len(pages)), _SHARE_OF_ANY * len(pages), 2)
+    body, _ = _body(pages)
+
+    def recurs(line: Line, pattern: tuple[str, int]) -> bool:
+        shape, height = pattern
+        return (
+            heights[height] >= few
+            and titles[shape] > 1
+            and shape[-1] not in _SENTENCE
+            and _step(line.size) < _LARGER * body
+        )
+
     dropped: dict[tuple[str, int], str] = {}
     kept = []
-    for page in pages:
-        by_height = sorted(page, key=lambda line: -line.base)
+    for page, ordered in zip(pages, by_height, strict=True):
         away = set()
         # No text is above a running header or below a running footer.
-        for end in (by_height[:_OUTER], by_height[: -_OUTER - 1 : -1]):
-            for line in takewhile(lambda line: pattern_of[id(line)] in running, end):
+        for inward in (ordered, ordered[::-1]):
+            end = inward[:_OUTER]
+            lines = list(takewhile(lambda line: pattern_of[id(line)] in running, end))
+            # Two such lines are rather a paragraph.
+            for line in end[len(lines) : len(lines) + 1]:
+                if recurs(line, pattern_of[id(line)]) and _stands_apart(inward, len(lines) + 1):
+                    lines.append(line)
+            for line in lines:
                 away.add(id(line))
                 dropped.setdefault(pattern_of[id(line)], line.text[:40])
         kept.append([line for line in page if id(line) not in away])
     return kept, list(dropped.values())
+
+
+def _outer(page: list[Line]) -> list[Line]:
+    """Return the lines at both ends of a page, each once."""
+    return page if len(page) <= 2 * _OUTER else [*page[:_OUTER], *page[-_OUTER:]]
+
+
+def _pattern(line: Line) -> tuple[str, int]:
+    """Return what a line has in common with the same running line on other pages."""
+    return _NUMBER.sub("#", _SPACE.sub("", line.text)), round(line.base / _SAME_HEIGHT)
+
+
+def _stands_apart(inward: list[Line], count: int) -> bool:
+    """Return whether the first lines of a page, from its edge inwards, are far from the others."""
+    others = inward[count:]
+    if not others:
+        return False
+    distances = [abs(line.base - after.base) for line, after in pairwise(others)]
+    leading = median([distance for distance in distances if distance] or [others[0].size])
+    return abs(inward[count - 1].base - others[0].base) > _APART * leading
 
 
 def lay_out(pages: list[list[Line]]) -> Paragraphs:

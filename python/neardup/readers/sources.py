@@ -14,7 +14,6 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
-from neardup.readers.addresses import is_address
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -118,6 +117,16 @@ class Sources:
         fields = replace(self.fields, extra=tuple(names), optional=True)
         return Sources(self.sources, fields, self._selections)
 
+    def with_text_field(self, name: str, parameter: str) -> Sources:
+        """Return the same sources with another text field, named by a parameter.
+
+        InputError if a source lacks it.
+        """
+        fields = replace(self.fields, text=name, text_parameter=parameter)
+        for source in self.sources:
+            source.check_fields(fields)
+        return Sources(self.sources, fields, self._selections)
+
     @property
     def records(self) -> int | None:
         """Number of records; known after `batches` was read to its end."""
@@ -186,7 +195,6 @@ def open_sources(
     extra_fields: Sequence[str] = (),
     max_text: int | str = MAX_TEXT,
     text_parameter: str = "text_field",
-    output_paths: Sequence[str | Path | None] = (),
     only_text_in_folders: bool = False,
 ) -> Sources:
     """Open files, folders, patterns and ``-`` (standard input), and check them before reading.
@@ -210,8 +218,6 @@ def open_sources(
         Bytes of the longest text, and of the longest line or row that has one.
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
-    output_paths : sequence of str, Path or None
-        Outputs of the run, which must not be inputs.
     only_text_in_folders : bool, default=False
         Whether only the text files of folders are read.
 
@@ -220,8 +226,8 @@ def open_sources(
     ParameterError
         If there is no path, standard input is named twice, or a format is unknown.
     InputError
-        If an input is missing or unreadable, is also an output, or lacks a required field; or
-        if a folder or pattern has no readable file, or all of its data files are refused.
+        If an input is missing or unreadable, or lacks a required field; or if a folder or pattern
+        has no readable file, or all of its data files are refused.
     """
     check_format(format)
     names = [os.fspath(path) for path in inputs]
@@ -260,7 +266,6 @@ def open_sources(
             selections.append(selection)
         else:
             sources.append(_open_named(name, format, fields))
-    _refuse_outputs(sources, [os.fspath(p) for p in output_paths if p is not None])
     return Sources(sources, fields, selections)
 
 
@@ -345,32 +350,6 @@ def _extension(name: str) -> Message:
     if not extension:
         return Message("none")
     return Message("'{extension}'", extension=extension)
-
-
-def _refuse_outputs(sources: list[Source], outputs: list[str]) -> None:
-    identities: dict[Any, str] = {}
-    for path in outputs:
-        if is_address(path):
-            identities[path] = path
-        elif path != _STDIN:
-            try:
-                status = os.stat(path)
-            except OSError:
-                continue
-            identities[status.st_dev, status.st_ino] = path
-    if not identities:
-        return
-    for identity, name in _files(sources).items():
-        if identity in identities:
-            output = printable(identities[identity])
-            raise InputError(
-                Message(
-                    "{file}: must not be both input and output of one run. Got it as the "
-                    "output {output} too.",
-                    file=name,
-                    output=output,
-                )
-            )
 
 
 def _files(sources: list[Source]) -> dict[Any, str]:

@@ -184,45 +184,6 @@ def _hugging_face(data: Any) -> tuple[Any, _Kept]:
     return table, lambda keep: data.select(np.flatnonzero(keep))
 
 
-def _splits(data: Any) -> tuple[Any, _Kept]:
-    tables = [split.with_format("arrow")[:] for split in data.values()]
-    ends = np.cumsum([len(table) for table in tables])
-
-    def kept(keep: npt.NDArray[np.bool_]) -> Any:
-        parts = np.split(keep, ends[:-1])
-        return type(data)(
-            {
-                name: split.select(np.flatnonzero(part))
-                for (name, split), part in zip(data.items(), parts, strict=True)
-            }
-        )
-
-    return pa.concat_tables(tables, promote_options="permissive"), kept
-
-
-def _iterable(data: Any) -> tuple[Any, _Kept]:
-    rows = list(data)
-    from_list = sys.modules["datasets"].Dataset.from_list
-
-    def kept(keep: npt.NDArray[np.bool_]) -> Any:
-        kept_rows = list(compress(rows, keep.tolist()))
-        return from_list(kept_rows, features=data.features).to_iterable_dataset()
-
-    return rows, kept
-
-
-def _ray(data: Any) -> tuple[Any, _Kept]:
-    ray = sys.modules["ray"]
-    table = pa.concat_tables(ray.get(data.to_arrow_refs()), promote_options="permissive")
-    return table, lambda keep: ray.data.from_arrow(table.filter(pa.array(keep)))
-
-
-def _daft(data: Any) -> tuple[Any, _Kept]:
-    table = data.to_arrow()
-    from_arrow = sys.modules["daft"].from_arrow
-    return table, lambda keep: from_arrow(table.filter(pa.array(keep)))
-
-
 _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
     ("pandas", "DataFrame"): _pandas,
     ("pandas", "Series"): _pandas,
@@ -232,12 +193,6 @@ _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
     # A relation belongs to a connection that does not know the result.
     ("duckdb", "DuckDBPyRelation"): lambda data: _arrow(pa.table(data)),
     ("datasets", "Dataset"): _hugging_face,
-    ("datasets", "DatasetDict"): _splits,
-    ("datasets", "IterableDataset"): _iterable,
-    # Ray has two classes for one that was computed and one that was not.
-    ("ray", "Dataset"): _ray,
-    ("ray", "MaterializedDataset"): _ray,
-    ("daft", "DataFrame"): _daft,
 }
 
 

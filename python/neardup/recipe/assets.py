@@ -7,14 +7,14 @@ import hashlib
 import json
 import os
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import InputError
 from neardup.recipe.frequencies import load_idf
-from neardup.recipe.stages import BUNDLED, CORPUS, EXTENDED, FILES, NONE, RUNS, Stages
+from neardup.recipe.stages import BUNDLED, CORPUS, FILES, NONE, RUNS, SEPARATED, Stages, path_of
+from neardup.recipe.word_lists import words_of
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -24,9 +24,6 @@ FORMAT = 5
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
 MEASURES = {"content": 3, "containment": 2, "aligned": 1}
-
-#: The marker groups of the published method: summary and contrast.
-_MARKER_GROUPS = ("总结", "转折")
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -50,6 +47,8 @@ def core_settings(recipe: Stages) -> dict[str, Any]:
     if recipe.callable_name:
         segment["units"] = "external"
     del segment["user_dictionary"], weigh["markers"]
+    if recipe.segment.units != SEPARATED:
+        del segment["by"]
     weigh["drop_stop_words"] = weigh.pop("stop_words") != NONE
     if weigh["idf"] not in (NONE, BUNDLED, CORPUS):
         weigh["idf"] = "table"
@@ -61,6 +60,8 @@ def units_name(recipe: Stages) -> str:
     segment = recipe.segment
     if segment.units in RUNS:
         return f"{segment.units}:{segment.k}"
+    if segment.units == SEPARATED:
+        return f"{segment.units}:{segment.by}"
     return segment.units
 
 
@@ -70,7 +71,7 @@ def _states(recipe: Stages) -> _States:
         value = getattr(getattr(recipe, stage), setting)
         if value not in words:
             try:
-                status = os.stat(value)
+                status = os.stat(path_of(setting, value))
             except OSError as error:
                 # The value may be a misspelt name of a list.
                 names = ", ".join(word for word in words if word)
@@ -96,6 +97,7 @@ def _digest(recipe: Stages, _: _States) -> str:
     table = dataclasses.asdict(recipe)
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
+    table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.weigh.min_document_frequency == 1:
         # Keeps the ids of recipes from before this setting existed.
@@ -105,8 +107,10 @@ def _digest(recipe: Stages, _: _States) -> str:
     for stage, setting, words in FILES:
         value = table[stage][setting]
         if value not in words:
-            # The contents affect the bits, the path does not.
-            table[stage][setting] = hashlib.sha256(read_whole(value)).hexdigest()
+            # The contents affect the bits, the path does not. A dictionary is always an addition.
+            path = path_of(setting, value)
+            added = "+" if path != value and setting != "user_dictionary" else ""
+            table[stage][setting] = added + hashlib.sha256(read_whole(path)).hexdigest()
     measure = recipe.decide.measure
     if measure in MEASURES and recipe.decide.threshold is not None:
         # What a stored decision means changes with the measure.
@@ -138,7 +142,7 @@ def _last_change(recipe: Stages) -> int:
 def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
     from neardup import _core
 
-    settings, weigh, segment = core_settings(recipe), recipe.weigh, recipe.segment
+    settings, weigh = core_settings(recipe), recipe.weigh
     idf = None
     if settings["weigh"]["idf"] == "table":
         idf = load_idf(weigh.idf)
@@ -154,39 +158,10 @@ def _compiled(recipe: Stages, _: _States) -> _core.Recipe:
                     expected=units_name(recipe),
                 )
             )
-    if weigh.markers in (BUNDLED, EXTENDED):
-        marker_words = _bundled_markers(weigh.markers)
-    else:
-        marker_words = [] if weigh.markers == NONE else _lines(weigh.markers)
     return _core.Recipe(
         json.dumps(settings),
-        stop_words=None if weigh.stop_words in (NONE, BUNDLED) else _lines(weigh.stop_words),
-        markers=marker_words,
-        user_dictionary=_text(segment.user_dictionary) if segment.user_dictionary else None,
+        stop_words=None if weigh.stop_words in (NONE, BUNDLED) else words_of(recipe, "stop_words"),
+        markers=words_of(recipe, "markers"),
+        user_dictionary="\n".join(words_of(recipe, "user_dictionary")) or None,
         idf=None if idf is None else (idf.documents, list(idf.counts), list(idf.counts.values())),
     )
-
-
-def _bundled_markers(name: str) -> list[str]:
-    text = Path(__file__).with_name("presets").joinpath("markers_zh.txt").read_text("utf-8")
-    groups = dict(line.split("\t") for line in text.splitlines())
-    chosen = _MARKER_GROUPS if name == BUNDLED else tuple(groups)
-    return [word for group in chosen for word in groups[group].split()]
-
-
-def _text(path: str) -> str:
-    try:
-        return read_whole(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            Message(
-                "{file}: byte {byte} is not valid UTF-8.",
-                code="invalid_utf8",
-                file=path,
-                byte=error.start,
-            )
-        ) from error
-
-
-def _lines(path: str) -> list[str]:
-    return [line.strip() for line in _text(path).splitlines() if line.strip()]

@@ -20,7 +20,9 @@ from neardup.recipe.stages import (
     NONE,
     OF_KIND,
     RUNS,
+    SEPARATED,
     STAGES,
+    TAGGED,
     Decide,
     Sketch,
     Stages,
@@ -41,7 +43,7 @@ _CHOICES = {
 _MAX_SHINGLE, _MAX_COUNT = 64, 2**31 - 1
 #: Widths of fingerprints by XXH3, and the widest by the other hashes.
 _WIDTHS, _WIDEST = (32, 64, 128, 256), {"news": 256, "bkdr": 64}
-_UNITS = ("words", "unicode-words", *RUNS, "tagged", "ictclas")
+_UNITS = ("words", "unicode-words", *RUNS, *TAGGED, SEPARATED)
 
 
 def measures_of_texts() -> tuple[str, ...]:
@@ -76,6 +78,10 @@ def check_recipe(recipe: Stages) -> None:
             "segment.units", "one of {choices}, or module:function", segment.units, choices=listed
         )
     check_whole(segment.k, "segment.k", 1, _MAX_SHINGLE)
+    if segment.units == SEPARATED and not segment.by:
+        raise bad("segment.by", "the text between two words, such as ',' or ' '", segment.by)
+    if segment.units != SEPARATED and segment.by:
+        raise bad("segment.by", "left out: it is for the units separated", segment.by)
     tags = segment.drop_tags
     if not isinstance(tags, tuple) or not all(isinstance(tag, str) for tag in tags):
         raise bad("segment.drop_tags", "a list of text", tags)
@@ -112,6 +118,22 @@ def check_recipe(recipe: Stages) -> None:
     check_whole(decide.min_features, "decide.min_features", 1, _MAX_COUNT)
 
 
+def check_bits(bits: int, hash: str, name: str) -> int:
+    """Return a width of fingerprints, or raise ParameterError if the hash does not have it."""
+    if hash == "xxh3":
+        whole = check_whole(bits, name, 1)
+        check_choice(whole, name, _WIDTHS)
+        return whole
+    widest = _WIDEST[hash]
+    try:
+        return check_whole(bits, name, 1, widest)
+    except ParameterError:
+        bounds = {"least": 1, "most": widest, "hash": hash}
+        raise bad(
+            name, "a whole number from {least} to {most} with the hash '{hash}'", bits, **bounds
+        ) from None
+
+
 def _validate_kind(recipe: Stages) -> None:
     """Refuse settings that do not apply to the kind of sketch."""
     weigh, sketch, decide = recipe.weigh, recipe.sketch, recipe.decide
@@ -121,21 +143,7 @@ def _validate_kind(recipe: Stages) -> None:
         if value != getattr(Sketch, name):
             raise bad(f"sketch.{name}", "left out for the kind '{kind}'", value, kind=kind)
     if kind == "simhash":
-        if sketch.hash == "xxh3":
-            whole = check_whole(sketch.bits, "sketch.bits", 1)
-            check_choice(whole, "sketch.bits", _WIDTHS)
-        else:
-            widest = _WIDEST[sketch.hash]
-            try:
-                check_whole(sketch.bits, "sketch.bits", 1, widest)
-            except ParameterError:
-                bounds = {"least": 1, "most": widest, "hash": sketch.hash}
-                raise bad(
-                    "sketch.bits",
-                    "a whole number from {least} to {most} with the hash '{hash}'",
-                    sketch.bits,
-                    **bounds,
-                ) from None
+        check_bits(sketch.bits, sketch.hash, "sketch.bits")
         if decide.max_distance is not None:
             check_max_distance(decide.max_distance, sketch.bits, "decide.max_distance")
         return

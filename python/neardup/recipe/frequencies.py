@@ -57,8 +57,9 @@ class DocumentFrequencies:
         from neardup.writers import OutputSet
 
         check_flag(force, "force")
-        with OutputSet() as outputs:
-            outputs.open_text(check_path(path, "path"), force=force).write(self.to_bytes())
+        path = check_path(path, "path")
+        with OutputSet((), [path]) as outputs:
+            outputs.open_text(path, force=force).write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return the contents of the file, in UTF-8."""

@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from neardup.base.files import read_whole
 from neardup.base.messages import Message
@@ -25,6 +25,8 @@ from neardup.recipe.stages import (
     FILES,
     STAGES,
     Stages,
+    in_folder,
+    path_of,
 )
 
 #: Names of the built-in recipes, the default first.
@@ -78,8 +80,26 @@ class Recipe(Stages):
     False
     """
 
+    #: The TOML file that the recipe was read from.
+    _file: ClassVar[str | None] = None
+
     def __post_init__(self) -> None:
         check_recipe(self)
+
+    @property
+    def files(self) -> list[str]:
+        """The TOML file that the recipe is from, and the files that it refers to."""
+        values = [
+            (name, getattr(getattr(self, stage), name), words) for stage, name, words in FILES
+        ]
+        named = [path_of(name, value) for name, value, words in values if value not in words]
+        return named if self._file is None else [self._file, *named]
+
+    def _from_file(self, path: str | None) -> Recipe:
+        """Remember a file, which is no setting."""
+        if path is not None:
+            object.__setattr__(self, "_file", path)
+        return self
 
     @property
     def id(self) -> str:
@@ -120,7 +140,7 @@ class Recipe(Stages):
                 changes[key] = value
             else:
                 raise _unknown(key, {"name", "description", *STAGES})
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **changes)._from_file(self._file)
 
     def for_single_texts(self) -> Recipe:
         """Return the recipe with bundled frequencies in place of those of a corpus.
@@ -144,6 +164,7 @@ class Recipe(Stages):
         import tomli_w
 
         table = dataclasses.asdict(self)
+        table["segment"] = self.segment.settings()
         table["sketch"] = self.sketch.settings()
         table["decide"] = self.decide.settings()
         for stage in STAGES:
@@ -213,7 +234,8 @@ def load_recipe(recipe: AnyRecipe = NAMES[0]) -> Recipe:
         raise InputError(
             Message("{file}: not a TOML file: {reason}.", file=str(path), reason=str(error))
         ) from error
-    return _from_table(table, default_name=path.stem, folder=path.parent)
+    made = _from_table(table, default_name=path.stem, folder=path.parent)
+    return made._from_file(str(path))
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
@@ -253,7 +275,7 @@ def _resolve_paths(stages: dict[str, Any], folder: Path) -> None:
     for stage, setting, words in FILES:
         value = stages.get(stage, {}).get(setting)
         if isinstance(value, str) and value not in words:
-            stages[stage][setting] = str(folder / value)
+            stages[stage][setting] = in_folder(setting, value, folder)
 
 
 def _unknown(name: str, known: set[str]) -> ParameterError:

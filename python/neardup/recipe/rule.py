@@ -9,6 +9,7 @@ from neardup.base.messages import Message
 from neardup.base.validation import bad, check_max_distance, check_threshold, check_whole
 from neardup.exceptions import ParameterError
 from neardup.recipe import CORPUS, Decide, Recipe, Sketch, load_recipe
+from neardup.recipe.checks import check_bits
 
 if TYPE_CHECKING:
     from neardup import _core
@@ -170,6 +171,36 @@ def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
     return recipe.replace(
         decide={"measure": measure, "threshold": threshold, "direction": direction}
     )
+
+
+def with_bits(recipe: Recipe, bits: int | None) -> Recipe:
+    """Return the recipe with fingerprints of another width, which decide as its own do.
+
+    A bound that a share of equal bits must exceed remains that share, and other distances remain
+    what they are, if so many bits are left.
+    """
+    if bits is None:
+        return recipe
+    sketch, decide = recipe.sketch, recipe.decide
+    if sketch.kind != "simhash":
+        raise ParameterError(
+            Message(
+                "{parameter:named} must be left out: it is for fingerprints, and the "
+                "recipe '{recipe}' makes sketches of the kind '{kind}'. Got {value} "
+                "instead. Choose a recipe such as 'characters'.",
+                parameter="bits",
+                recipe=recipe.name,
+                kind=sketch.kind,
+                value=bits,
+            )
+        )
+    width, distance = check_bits(bits, sketch.hash, "bits"), decide.max_distance
+    if distance is not None and decide.exceeds:
+        # The smallest distance that is too large leaves the same share of equal bits.
+        distance = -(-(distance + 1) * width // sketch.bits) - 1
+    if distance is not None:
+        distance = min(distance, width - 1)
+    return recipe.replace(sketch={"bits": width}, decide={"max_distance": distance})
 
 
 def _widest(threshold: float, bits: int, exceeds: bool) -> int:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 BUNDLED = "bundled"
 EXTENDED = "extended"
 NONE = "none"
 CORPUS = "corpus"
+
+#: Settings that are lists of words, by name, with their stages. A plus before the name of a file
+#: adds its words to the bundled ones.
+WORD_LISTS = {"user_dictionary": "segment", "stop_words": "weigh", "markers": "weigh"}
+
+#: Units of a text that is already cut: words with tags, and words with a separator between them.
+TAGGED = ("tagged", "ictclas")
+SEPARATED = "separated"
 
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
@@ -61,20 +70,32 @@ class Segment:
         in a text with spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and
-        only U+0020 between tokens, as the BKDR program reads it), or
+        only U+0020 between tokens, as the BKDR program reads it), ``separated`` (the text
+        is already cut, with `by` between its words), or
         ``module:function``, a callable ``text -> [(word, tag), ...]``.
     k : int, default=2
         Characters in a shingle; 1 to 64.
     drop_tags : tuple of str, default=()
         For ``tagged`` and ``ictclas``: tokens that contain one of these are dropped.
+    by : str, default=""
+        For ``separated``: what is between two words. Everything between two of them is a
+        word, also a blank and the empty text.
     user_dictionary : str, default=""
-        For ``words``: a file of extra words in jieba's format.
+        For ``words``: a file of extra words in jieba's format, in UTF-8 or GBK.
     """
 
     units: str = "by-script"
     k: int = 2
     drop_tags: tuple[str, ...] = ()
+    by: str = ""
     user_dictionary: str = ""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the units use."""
+        settings = asdict(self)
+        if self.units != SEPARATED:
+            del settings["by"]
+        return settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +118,13 @@ class Weigh:
     top : int or None, default=None
         Keep only this many features of highest weight; at least 1.
     stop_words : str, default="none"
-        ``none``, ``bundled`` (Chinese and English), or a file of one word per line.
+        ``none``, ``bundled`` (Chinese and English), or a file of one word per line, in
+        UTF-8 or GBK; with a plus before its name, the bundled words count too:
+        ``+own.txt``.
     markers : str, default="none"
         For ``improved``: ``none``, ``bundled`` (Chinese words of summary and
         contrast), ``extended`` (these and seven more groups), or a file of one
-        marker per line.
+        marker per line, as for `stop_words`.
     marker_match : {"word", "contains"}, default="word"
         For ``improved``: with ``word``, a marker of one or two characters marks only the
         equal word, a longer one every word that contains it; with ``contains``, which is
@@ -241,6 +264,17 @@ class Decide:
         if not self.exceeds:
             del settings["exceeds"]
         return settings
+
+
+def path_of(setting: str, value: str) -> str:
+    """Return the path of the file that a setting names."""
+    return value.removeprefix("+") if setting in WORD_LISTS else value
+
+
+def in_folder(setting: str, value: str, folder: Path) -> str:
+    """Return the value of a setting that names a file, with its path seen from a folder."""
+    path = path_of(setting, value)
+    return value.removesuffix(path) + str(folder / path)
 
 
 #: The settings that each kind of sketch uses.

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.messages import Message
 from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
-from neardup.recipe import Recipe
+from neardup.recipe import Normalize, Recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.segmenters import encoded_units, load_segmenter
+from neardup.recipe.stages import TAGGED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup import _core
+
+#: A recipe whose first stage strips markup and does nothing else.
+_STRIPPING = Recipe(
+    name="markup",
+    normalize=Normalize(
+        nfkc=False, lowercase=False, whitespace="keep", drop_invisible=False, strip_markup=True
+    ),
+)
 
 #: Texts passed to the core together: few enough to reuse memory.
 _TOGETHER = 1024
@@ -97,9 +106,38 @@ def checked_text(text: str, name: str) -> str:
     return text
 
 
+def check_tagged(text: str, recipe: Recipe, name: str) -> None:
+    """Raise InputError if a recipe reads words with tags, and a text has none."""
+    if recipe.segment.units not in TAGGED or "/" in text:
+        return
+    if not text.strip():
+        raise InputError(Message("{parameter}: must contain text. It is empty.", parameter=name))
+    raise InputError(
+        Message(
+            "{parameter}: no word/tag tokens. The recipe '{recipe}' reads text that is cut into "
+            "words with tags, such as 渡轮/n 停靠/v. Segment the text, or choose a recipe for "
+            "plain text, such as classic.",
+            code="no_tagged_words",
+            parameter=name,
+            recipe=recipe.name,
+        )
+    )
+
+
 def prepared(core: _core.Recipe, recipe: Recipe, text: str) -> tuple[str, str]:
     """Return the normalized text, and the input of the core's segmenter."""
     normalized = core.normalize(text)
     if recipe.callable_name is None:
         return normalized, normalized
     return normalized, encoded_units(load_segmenter(recipe.callable_name), normalized)
+
+
+def without_markup(text: str) -> str:
+    """Return a text without HTML tags, with entities decoded, and otherwise as it is.
+
+    Examples
+    --------
+    >>> without_markup("<p>Ｆish &amp; chips</p>")
+    '\\nＦish & chips\\n'
+    """
+    return compiled(_STRIPPING).normalize(text)

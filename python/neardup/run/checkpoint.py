@@ -18,7 +18,7 @@ from typing import Any
 
 from neardup.base import __version__
 from neardup.base.messages import Message, system_words
-from neardup.exceptions import InputError, OutputError, ParameterError
+from neardup.exceptions import InputError, OutputError
 from neardup.writers.sink import replace_file
 
 #: Changes with the contents of a work folder.
@@ -46,8 +46,6 @@ class Work:
         self.sketches = folder / _SKETCHES
         #: Ids while documents are read.
         self.ids = folder / "ids.part"
-        #: Decides the names of temporary files, so that a later run replaces those of a killed one.
-        self.token = os.path.realpath(folder)
         #: Of the folder: `made_by` and `run`, what is known of the complete stage, or None, and
         #: the outputs that a run has begun to write.
         self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
@@ -269,24 +267,6 @@ def changed(folder: str, file: str) -> InputError:
             "{file}: has changed since the run wrote it.", code="work_folder_damaged", file=file
         ),
     )
-
-
-def refuse_outputs(folder: Path, outputs: Iterable[str | Path | None]) -> None:
-    """Raise ParameterError if an output is in the work folder, which is emptied."""
-    inside = os.path.join(os.path.realpath(folder), "")
-    for path in outputs:
-        # The folder itself is no place for an output either.
-        if path is not None and os.path.join(os.path.realpath(path), "").startswith(inside):
-            raise ParameterError(
-                Message(
-                    "{parameter:named} must be a folder without outputs. Got {folder}, "
-                    "the folder of the output {file}, instead. Name another folder with "
-                    "{given[work]}.",
-                    parameter="work",
-                    folder=str(folder),
-                    file=str(path),
-                )
-            )
 
 
 def states_of(paths: Sequence[str], format: str | None) -> list[tuple[str, int, int]]:

@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from neardup.base.messages import Message
-from neardup.base.validation import check_path, is_index, paths_of
+from neardup.base.validation import check_path, index_files, is_index, paths_of
 from neardup.exceptions import ParameterError
-from neardup.run.checkpoint import Work, refuse_outputs, states_of
+from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SavedSketches, is_sketch_file
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neardup.readers import Sources
     from neardup.run.collected import Collected
     from neardup.run.summary import Summary
-    from neardup.writers import Output, OutputSet
+    from neardup.writers import Output
 
 
 #: Outputs that are no records.
@@ -74,14 +74,19 @@ class FileRun:
         format, force = self._files["format"], self._files["force"]
         wanted = {name: path for name, path in self._outputs.items() if path is not None}
         places = [*wanted.values(), *([] if self._report_path is None else [self._report_path])]
-        if self._files["work"] is not None:
-            folder = Path(self._files["work"])
-            refuse_outputs(folder, places)
-            self._work = self._stack.enter_context(Work(folder, self._state()))
-        replaceable = set() if self._work is None else self._work.discard()
-        output_set: OutputSet = self._stack.enter_context(
-            OutputSet(None if self._work is None else self._work.token)
+        work = self._files["work"]
+        output_set = OutputSet(
+            self._read(),
+            places,
+            folders=[work],
+            # Decides the names of temporary files, so that a later run replaces those of a
+            # killed one.
+            token=None if work is None else os.path.realpath(work),
         )
+        if work is not None:
+            self._work = self._stack.enter_context(Work(Path(work), self._state()))
+        replaceable = set() if self._work is None else self._work.discard()
+        self._stack.enter_context(output_set)
 
         def may_replace(path: str | Path) -> bool:
             """Whether `force` is set, or a killed run of this kind wrote the file."""
@@ -98,10 +103,8 @@ class FileRun:
             )
         if self._work is not None:
             self._work.start(output_set.parts())
-        self.sources = open_sources(
-            self._inputs, format=format, **self._options.fields, output_paths=places
-        )
-        self.against = None if self._against is None else self._opened(self._against, places)
+        self.sources = open_sources(self._inputs, format=format, **self._options.fields)
+        self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
@@ -113,9 +116,13 @@ class FileRun:
                     )
                 )
 
-    def _opened(
-        self, others: list[str], places: list[str | Path]
-    ) -> Sources | StoredTexts | SavedSketches:
+    def _read(self) -> list[str | Path | None]:
+        """Return all files that the run reads."""
+        others = self._against or []
+        files = [*self._inputs, *others, *self._options.recipe.files, self._files.get("restore")]
+        return [*files, *(file for path in others if is_index(path) for file in index_files(path))]
+
+    def _opened(self, others: list[str]) -> Sources | StoredTexts | SavedSketches:
         """Open the other collection: one index, files of sketches, or files of documents."""
         from neardup.readers import open_sources
 
@@ -161,7 +168,7 @@ class FileRun:
             )
         fields = self._options.fields | {"extra_fields": ()}
         format = self._files["format"]
-        return open_sources(others, format=format, **fields, output_paths=places)
+        return open_sources(others, format=format, **fields)
 
     def report_sources(self) -> None:
         """Count and report problems and notes of both collections that are not of records."""

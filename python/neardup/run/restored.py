@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.files import read_whole
+from neardup.base.files import lines_of, read_whole
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
@@ -39,9 +39,7 @@ def read_ids(path: str) -> frozenset[str]:
     except UnicodeDecodeError as error:
         message = Message("{file}: must have ids in UTF-8, one on each line.", file=path)
         raise InputError(message) from error
-    # An id may have any other line end in it.
-    lines = [line.strip() for line in text.split("\n")]
-    return frozenset(map(_id_of, filter(None, lines)))
+    return frozenset(map(_id_of, filter(None, map(str.strip, lines_of(text)))))
 
 
 def _id_of(line: str) -> str:

@@ -136,7 +136,16 @@ class Summary(Costs):
 def template_notes(summary: Summary) -> list[Message]:
     """Return notes on very many similar documents, and on what they keep from being found."""
     notes = []
-    if summary.without_features >= _WORTH_TELLING:
+    read = summary.read - summary.unreadable
+    if 1 < read == summary.without_features:
+        notes.append(
+            Message(
+                "None of the {count:,} texts has anything to compare by this recipe, so they "
+                "duplicate only identical texts. The recipe bkdr reads only word/tag tokens.",
+                count=read,
+            )
+        )
+    elif summary.without_features >= _WORTH_TELLING:
         notes.append(
             Message(
                 "{count:,} records have a text with nothing to compare, such as an "

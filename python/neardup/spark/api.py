@@ -14,11 +14,13 @@ from neardup.exceptions import OutputError, ParameterError
 from neardup.options.groups import SparkFilesParameters, SparkParameters
 from neardup.options.signatures import completed, takes_options
 from neardup.readers.fields import Fields
+from neardup.recipe import load_recipe
 from neardup.spark.checkpoint import Folders
 from neardup.spark.io import open_files, open_table
 from neardup.spark.job import Job, SparkResult, check_reviewable, settings_of
 from neardup.spark.ordering import OWN
 from neardup.spark.session import require_spark
+from neardup.writers.separate import check_separate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -157,6 +159,18 @@ def dedup_files(
     out = os.fspath(output)
     out_removed = None if removed is None else os.fspath(removed)
     out_review = None if review is None else os.fspath(review)
+    names = [os.fspath(path) for path in inputs]
+    other_names = [] if against is None else paths_of(against, "against")
+    checkpoint = given["checkpoint"]
+    if checkpoint is None:
+        given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
+    _check_separate(
+        folders,
+        [*names, *other_names],
+        recipe_files=load_recipe(given["recipe"]).files,
+        file=out_review,
+        whole=[out, out_removed, given["checkpoint"]],
+    )
     for path in filter(None, (out, out_removed, out_review)):
         if folders.exists(path) and not given["force"]:
             raise OutputError(
@@ -167,16 +181,23 @@ def dedup_files(
                     file=path,
                 )
             )
+    for path in filter(None, (out, out_removed)):
+        found = folders.other_than_output(path)
+        if found is not None:
+            raise OutputError(
+                Message(
+                    "{file}: must be a folder that Spark wrote, to be replaced. Got one that "
+                    "contains {found} instead. Name another folder.",
+                    file=path,
+                    found=found,
+                )
+            )
     fields = _fields(given)
-    names = [os.fspath(path) for path in inputs]
     first = 0 if against is None else OWN
     source = open_files(spark, names, given["format"], fields, first)
     others = None
     if against is not None:
-        others = open_files(spark, paths_of(against, "against"), given["format"], fields)
-    checkpoint = given["checkpoint"]
-    if checkpoint is None:
-        given["checkpoint"] = f"{out.rstrip('/')}.checkpoint"
+        others = open_files(spark, other_names, given["format"], fields)
     settings = settings_of(given, fields, lines=source.lines)
     if out_review is not None:
         check_reviewable(settings)
@@ -209,6 +230,21 @@ def dedup_files(
             result = replace(result, _reviewed=None)
     read = spark.read.schema(source.schema)
     return replace(result, kept=read.text(out) if source.lines else read.parquet(out))
+
+
+def _check_separate(
+    folders: Folders,
+    inputs: Sequence[str],
+    *,
+    recipe_files: Sequence[str],
+    file: str | None,
+    whole: Sequence[str | None],
+) -> None:
+    """Refuse outputs that are not apart from the inputs, by their names on Spark's file systems."""
+    roots = [root for name in inputs for root in folders.roots(name)]
+    outputs = [folders.full_name(path) for path in whole if path is not None]
+    files = [] if file is None else [folders.full_name(file)]
+    check_separate([*roots, *recipe_files], files, outputs)
 
 
 def _check_against(given: Mapping[str, Any], against: object) -> None:

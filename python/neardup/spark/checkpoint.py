@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 #: Version of the stages' contents; raise it when they change.
 _LAYOUT = 8
 
-_MANIFEST = "settings.json"
+_MANIFEST = "neardup-job.json"
+
+#: What a job makes in its folder: only this is deleted.
+_MADE = re.compile(
+    rf"{re.escape(_MANIFEST)}(\.new)?|documents|repeats|background|round-\d+|decisions|removed|output"
+)
+#: What Spark makes in a folder of output.
+_OUTPUT = re.compile(r"part-.*|[_.].*")
 
 #: Name of a part file of Spark: number, id, suffix.
 _PART = re.compile(r"part-(\d+)(-[^.]*)(\..*)")
@@ -59,6 +66,32 @@ class Folders:
     def _open(self, path: str) -> tuple[Any, Any]:
         place = self._jvm.org.apache.hadoop.fs.Path(path)
         return place.getFileSystem(self._settings), place
+
+    def roots(self, path: str) -> list[str]:
+        """Return the full names of a file or folder, or of what a pattern matches."""
+        system, place = self._open(path)
+        if system.exists(place):
+            return [str(system.makeQualified(place).toString())]
+        return [str(root.getPath().toString()) for root in system.globStatus(place) or []]
+
+    def full_name(self, path: str) -> str:
+        """Return a path with its file system, whether or not there is anything."""
+        system, place = self._open(path)
+        return str(system.makeQualified(place).toString())
+
+    def names(self, path: str) -> list[str]:
+        """Return the names of all that is in a folder; none if there is no folder."""
+        system, place = self._open(path)
+        if not system.exists(place):
+            return []
+        return sorted(str(status.getPath().getName()) for status in system.listStatus(place))
+
+    def other_than_output(self, path: str) -> str | None:
+        """Return the name of something in a folder that Spark did not write there, if any."""
+        system, place = self._open(path)
+        if not system.exists(place) or not system.getFileStatus(place).isDirectory():
+            return None
+        return next((name for name in self.names(path) if not _OUTPUT.fullmatch(name)), None)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder."""
@@ -163,6 +196,7 @@ class Checkpoint:
         place = f"{self.path}/{_MANIFEST}"
         wanted = manifest(_LAYOUT, run)
         if not self._folders.exists(place):
+            self._refuse_others()
             # Written to another name and then renamed, so that it is either complete or absent.
             self._folders.write(f"{place}.new", json.dumps(wanted, ensure_ascii=False))
             self._folders.move(f"{place}.new", place)
@@ -172,6 +206,20 @@ class Checkpoint:
         except (ValueError, TypeError):
             raise changed(self.path, place) from None
         check_manifest(stored, wanted, self.path, "checkpoint")
+
+    def _refuse_others(self) -> None:
+        """Refuse a folder with files of other programs, before writing to it."""
+        others = [name for name in self._folders.names(self.path) if name != f"{_MANIFEST}.new"]
+        if others:
+            raise InputError(
+                Message(
+                    "{folder}: must be empty or the checkpoint of an earlier run. Got a folder "
+                    "that contains {found} instead. Name another one with {given[checkpoint]}.",
+                    code="work_folder_of_another_run",
+                    folder=self.path,
+                    found=others[0],
+                )
+            )
 
     def has(self, name: str) -> bool:
         """Return whether a stage is complete."""
@@ -183,6 +231,7 @@ class Checkpoint:
 
     def stage(self, name: str, frame: DataFrame) -> DataFrame:
         """Return the rows of a stage; computes `frame` unless the stage is complete."""
+        assert _MADE.fullmatch(name.partition("/")[0]), f"{name} would not be removed"
         place = f"{self.path}/{name}"
         if not self.has(name):
             frame.write.mode("overwrite").options(**_OPTIONS).parquet(place)
@@ -194,5 +243,9 @@ class Checkpoint:
         return self._folders.size(f"{self.path}/{name}")
 
     def remove(self) -> None:
-        """Remove the folder."""
-        self._folders.remove(self.path)
+        """Remove what the job made, and the folder if nothing else is in it."""
+        names = self._folders.names(self.path)
+        for name in filter(_MADE.fullmatch, names):
+            self._folders.remove(f"{self.path}/{name}")
+        if all(map(_MADE.fullmatch, names)):
+            self._folders.remove(self.path)

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,10 +16,11 @@ import zstandard
 
 from neardup.base.files import printable
 from neardup.base.messages import Message
-from neardup.exceptions import ParameterError
+from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.addresses import is_address
 from neardup.readers.formats import by_name
 from neardup.writers.cells import csv_bytes, jsonl_bytes
+from neardup.writers.separate import check_separate
 from neardup.writers.sink import AddressSink, FileSink, StandardOutput
 
 #: Files that are complete, for the message after an error.
@@ -99,6 +100,11 @@ class Output:
             raise
 
     @property
+    def is_remote(self) -> bool:
+        """Whether the output is at an address."""
+        return isinstance(self._sink, AddressSink)
+
+    @property
     def part(self) -> tuple[str, str] | None:
         """The final path and the temporary path of the file; None without a file."""
         return self._sink.part
@@ -139,12 +145,24 @@ class Output:
 class OutputSet:
     """Several outputs that appear together or not at all.
 
-    Every file is complete and on the disk before the first one is renamed. `token` decides the
-    temporary names; see `FileSink`.
+    All that a run reads and writes is named at first, and refused unless it is apart; see
+    `check_separate`. Every file is complete and on the disk before the first one is renamed.
+    `token` decides the temporary names; see `FileSink`.
     """
 
-    def __init__(self, token: str | None = None) -> None:
-        self._outputs: dict[str, Output] = {}
+    def __init__(
+        self,
+        inputs: Iterable[str | Path | None],
+        outputs: Iterable[str | Path | None],
+        *,
+        folders: Iterable[str | Path | None] = (),
+        token: str | None = None,
+    ) -> None:
+        files = list(outputs)
+        check_separate(inputs, files, folders)
+        #: The outputs that are not yet open.
+        self._named = {os.fspath(path or "-") for path in files}
+        self._outputs: list[Output] = []
         self._token = token
 
     def open(
@@ -154,28 +172,20 @@ class OutputSet:
         force: bool = False,
         format: str | None = None,
     ) -> Output:
-        """Open a further output; see `open_output`."""
-        key = os.fspath(path or "-")
-        if key != "-" and not is_address(key):
-            key = os.path.realpath(key)
-        if key in self._outputs:
-            file = printable(os.fspath(path or "-"))
-            raise ParameterError(
-                Message(
-                    "{file}: must be one output only. Got it for two outputs instead.", file=file
-                )
-            )
+        """Open one of the outputs; see `open_output`."""
+        name = os.fspath(path or "-")
+        assert name in self._named, f"{name} was not compared with the inputs"
         output = open_output(path, force=force, format=format, token=self._token)
-        self._outputs[key] = output
+        self._outputs.append(output)
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open a further output of any extension for bytes; ``.gz`` and ``.zst`` compress."""
+        """Open one of the outputs, of any extension, for bytes; ``.gz`` and ``.zst`` compress."""
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the final path and the temporary path of each file."""
-        parts = (output.part for output in self._outputs.values())
+        parts = (output.part for output in self._outputs)
         return [part for part in parts if part is not None]
 
     def __enter__(self) -> "OutputSet":
@@ -187,7 +197,7 @@ class OutputSet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _commit_or_abort(list(self._outputs.values()), kind)
+        _commit_or_abort(self._outputs, kind)
 
 
 @contextlib.contextmanager
@@ -208,19 +218,47 @@ def _ignore_interrupts() -> Iterator[None]:
 
 
 def _commit_or_abort(outputs: list[Output], failed: type[BaseException] | None) -> None:
+    here = [output for output in outputs if not output.is_remote]
+    remote = [output for output in outputs if output.is_remote]
     try:
         if failed is None:
             for output in outputs:
                 output.finish()
             with _ignore_interrupts():
-                for output in outputs:
-                    output.commit()
+                # First where an answer may be missing: a file here hardly ever fails.
+                _commit([*remote, *here])
     finally:
         # After a commit, no file is left to remove. A second Ctrl-C must not leave some
-        # of the files.
+        # of the files; what was sent and has no name is not worth waiting for a lost connection.
         with _ignore_interrupts():
-            for output in outputs:
+            for output in here:
                 output.abort()
+        for output in remote:
+            output.abort()
+
+
+def _commit(outputs: list[Output]) -> None:
+    """Give all outputs their names; an error says which of them have them by then."""
+    done: list[str] = []
+    for output in outputs:
+        try:
+            output.commit()
+        except OutputError as error:
+            if not done:
+                raise
+            said = error.values.get("said", error.message)
+            raise OutputError(
+                Message(
+                    "{file}: cannot be written: {said}. Written before: {written}. No other "
+                    "output was changed.",
+                    code="cannot_be_written",
+                    file=output.name,
+                    said=str(said).rstrip("."),
+                    written=", ".join(done),
+                )
+            ) from error
+        if output.name != "-":
+            done.append(output.name)
 
 
 def open_output(

@@ -13,12 +13,18 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
 from neardup.exceptions import NeardupError, OutputError
 from neardup.readers.addresses import file_system, is_web, said_of
+
+#: Schemes of stores of objects whose libraries take a file in parts and commit them on demand.
+_TAKE_PARTS = {"s3", "s3a", "gs", "gcs"}
+#: Bytes of a part, and the most parts, of which stores take 10,000.
+_PART_BYTES = 8 << 20
+_MOST_PARTS = 9_000
 
 #: Temporary files of this process that are not yet renamed or removed.
 _temporaries: set[str] = set()
@@ -91,6 +97,9 @@ class FileSink:
                 Message("{file}: must be a file. Got a folder instead.", file=self.name)
             )
         with _output_errors(self.name):
+            with contextlib.suppress(FileNotFoundError):
+                # A name may be too long, which is otherwise noticed when the file gets it.
+                os.lstat(self._path)
             if os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode):
                 self._file: BinaryIO = open(self._path, "wb", buffering=0)  # noqa: SIM115
                 return
@@ -193,7 +202,11 @@ class FileSink:
 
 
 class AddressSink:
-    """A file at an address: written to a temporary file here, and sent on `commit`."""
+    """A file at an address: written to a temporary file here, sent by `finish`, named by `commit`.
+
+    A store of objects takes it in parts, which become an object when they are committed. Elsewhere
+    it is sent under a temporary name.
+    """
 
     part = None
 
@@ -208,6 +221,10 @@ class AddressSink:
                 )
             )
         self._system, self._path = file_system(address)
+        self._takes_parts = address.partition("://")[0].lower() in _TAKE_PARTS
+        #: What was sent and has no name: the parts, or a temporary path.
+        self._parts: Any = None
+        self._sent: str | None = None
         with self._errors():
             if not force and self._system.exists(self._path):
                 raise OutputError(
@@ -227,19 +244,47 @@ class AddressSink:
             return self._file.write(data)
 
     def finish(self) -> None:
-        """Flush the bytes."""
+        """Send the file, which takes its time and may be interrupted; nobody sees it yet."""
         with self._errors():
             self._file.flush()
+            if self._takes_parts:
+                self._send_parts()
+                return
+            folder, _, name = self._path.rpartition("/")
+            self._sent = f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
+            self._system.put_file(self._file.name, self._sent)
+
+    def _send_parts(self) -> None:
+        size = max(_PART_BYTES, -(-self._file.tell() // _MOST_PARTS))
+        self._file.seek(0)
+        self._parts = self._system.open(self._path, "wb", block_size=size, autocommit=False)
+        # One after the other: the library goes on in a thread with what an interrupt ends here.
+        while data := self._file.read(size):
+            self._parts.write(data)
+        self._parts.close()
 
     def commit(self) -> None:
-        """Send the file. A store of objects shows all of it or nothing."""
+        """Give what was sent its name."""
         with self._errors():
-            self._system.put_file(self._file.name, self._path)
+            if self._parts is not None:
+                self._parts.commit()
+            else:
+                self._system.mv(self._sent, self._path)
+        self._parts = self._sent = None
         self._file.close()
 
     def abort(self) -> None:
-        """Remove the temporary file."""
+        """Remove the temporary file, and what was sent unless it has its name."""
         self._file.close()
+        # What cannot be removed is not seen by readers of folders.
+        with contextlib.suppress(Exception):
+            if self._parts is not None:
+                # Otherwise the library sends the rest when it is collected.
+                self._parts.closed = True
+                self._parts.discard()
+            elif self._sent is not None:
+                self._system.rm_file(self._sent)
+        self._parts = self._sent = None
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:

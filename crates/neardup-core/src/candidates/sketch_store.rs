@@ -37,14 +37,16 @@ impl SketchStore {
         self.sketches.size()
     }
 
-    /// Adds the sketches of the next documents.
+    /// Adds the sketches of the next documents, all or none.
     ///
     /// # Errors
     ///
     /// If they cannot be written.
     pub fn extend(&mut self, sketches: &Sketches) -> Result<()> {
+        let before = self.len();
         (0..sketches.len() as u32)
             .try_for_each(|document| self.sketches.push(&sketches.to_bytes(document)))
+            .inspect_err(|_| self.sketches.truncate(before))
     }
 
     /// Reads the sketches of `documents`, in this order. Consecutive document numbers

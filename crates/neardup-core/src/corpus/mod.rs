@@ -350,22 +350,41 @@ impl Corpus {
             }
         };
         let first = self.identity.len() as u32;
+        // Texts come first: only they can fail, and then no column has grown.
+        let mut stored = documents.iter().zip(&made);
+        self.store_texts(|corpus| {
+            stored.try_for_each(|(document, made)| corpus.store(document, made))
+        })?;
         self.identity.extend(made.iter().map(|made| made.identity));
-        if let Some(counted) = &mut self.counted {
-            counted.add(&self.identity, first, &mut made, self.memory.compared);
-        }
-        // Titles and units are read again only for sketching in a second pass.
-        let again = self.frequencies.is_some();
-        for (document, sketched) in documents.iter().zip(&made) {
-            let title = document.title.filter(|_| again && self.recipe.uses_title());
-            let units = document.units.filter(|_| again);
-            let text = if self.keeps_texts { &sketched.text } else { "" };
-            self.texts
-                .push(text, title.unwrap_or(""), units.unwrap_or(""))?;
+        for sketched in &made {
             self.features.push(sketched.features);
             self.sketches.push(&sketched.sketch)?;
         }
+        if let Some(counted) = &mut self.counted {
+            counted.add(&self.identity, first, &mut made, self.memory.compared);
+        }
         self.spill_sketches(WAITING)
+    }
+
+    /// Stores the text of a document, and its title and units if they are read again for sketching in a
+    /// second pass.
+    fn store(&mut self, document: &Document<'_>, sketched: &Sketched) -> Result<()> {
+        let again = self.frequencies.is_some();
+        let title = document.title.filter(|_| again && self.recipe.uses_title());
+        let units = document.units.filter(|_| again);
+        let text = if self.keeps_texts { &sketched.text } else { "" };
+        self.texts
+            .push(text, title.unwrap_or(""), units.unwrap_or(""))
+    }
+
+    /// Adds texts and what `add` adds with them; after an error there are as many texts as before.
+    fn store_texts(&mut self, add: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let before = self.texts.len();
+        let added = add(self);
+        if added.is_err() {
+            self.texts.truncate(before);
+        }
+        added
     }
 
     /// Moves sketches outside if they exceed their memory limit, or exceed `waiting` bytes if some
@@ -379,7 +398,8 @@ impl Corpus {
             let empty = Sketches::new(self.recipe.sketch_settings())?;
             self.stored_sketches
                 .get_or_insert_with(|| self.memory.sketch_store(&self.recipe))
-                .extend(&std::mem::replace(&mut self.sketches, empty))?;
+                .extend(&self.sketches)?;
+            self.sketches = empty;
         }
         Ok(())
     }

@@ -47,8 +47,10 @@ impl Corpus {
             })
             .collect();
         for (document, text) in documents.iter().zip(&texts) {
-            self.push_restored(document)?;
-            self.texts.push(text, "", "")?;
+            self.store_texts(|corpus| {
+                corpus.texts.push(text, "", "")?;
+                corpus.push_restored(document)
+            })?;
         }
         Ok(())
     }
@@ -74,9 +76,11 @@ impl Corpus {
                 ));
             }
             let number = self.identity.len() as u32;
-            self.push_restored(document)?;
             let text = document.text.filter(|_| self.keeps_texts);
-            self.texts.push(text.unwrap_or(""), "", "")?;
+            self.store_texts(|corpus| {
+                corpus.texts.push(text.unwrap_or(""), "", "")?;
+                corpus.push_restored(document)
+            })?;
             if let Some(counted) = &mut self.counted
                 && document.features != UNREADABLE
             {

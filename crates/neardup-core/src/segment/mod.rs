@@ -12,6 +12,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
 | `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
+| `separated` | text that was cut elsewhere, in any language | each stretch between two separators, empty ones too |
 | `external` | a segmenter of the caller | each unit that it returned, see [`encoded`] |
 
 Units are passed to a closure one by one, borrowed from the text: nothing is
@@ -58,6 +59,8 @@ pub enum Units {
     Tagged,
     /// The same, with lines joined and only U+0020 between tokens.
     Ictclas,
+    /// The stretches between separators, empty ones too.
+    Separated,
     /// Units from the caller's own segmenter.
     External,
 }
@@ -75,6 +78,8 @@ pub struct Settings {
     pub k: usize,
     /// Tokens of `tagged` and `ictclas` text that contain one of these are dropped.
     pub drop_tags: Vec<String>,
+    /// What stands between two units of `separated` text, not empty.
+    pub by: String,
 }
 
 impl Default for Settings {
@@ -83,6 +88,7 @@ impl Default for Settings {
             units: Units::default(),
             k: 2,
             drop_tags: Vec::new(),
+            by: ",".to_owned(),
         }
     }
 }
@@ -121,6 +127,7 @@ enum Kind {
     ByScript { k: usize, scripts: Scripts },
     Tagged { drop_tags: Vec<String> },
     Ictclas { drop_tags: Vec<String> },
+    Separated { by: String },
     External,
 }
 
@@ -132,11 +139,14 @@ impl Segmenter {
     ///
     /// # Errors
     ///
-    /// If `k` is not 1 to 64, or a line of the user dictionary is malformed.
+    /// If `k` is not 1 to 64, `by` is empty, or a line of the user dictionary is malformed.
     pub fn new(settings: &Settings, user_dictionary: Option<&str>) -> Result<Self> {
         if !(1..=MAX_SHINGLE).contains(&settings.k) {
             let bounds = format!("1 to {MAX_SHINGLE}");
             return Err(Error::parameter("k", bounds, settings.k));
+        }
+        if settings.by.is_empty() {
+            return Err(Error::parameter("by", "at least one character", "none"));
         }
         let k = settings.k;
         Ok(Segmenter(match settings.units {
@@ -153,6 +163,9 @@ impl Segmenter {
             },
             Units::Ictclas => Kind::Ictclas {
                 drop_tags: settings.drop_tags.clone(),
+            },
+            Units::Separated => Kind::Separated {
+                by: settings.by.clone(),
             },
             Units::External => Kind::External,
         }))
@@ -187,6 +200,12 @@ impl Segmenter {
             }
             Kind::Tagged { drop_tags } => encoded::tagged(text, drop_tags, take),
             Kind::Ictclas { drop_tags } => encoded::ictclas(text, drop_tags, take),
+            // An empty text has no units, not one empty unit.
+            Kind::Separated { by } if !text.is_empty() => {
+                text.split(by.as_str())
+                    .for_each(|unit| take(untagged(unit)));
+            }
+            Kind::Separated { .. } => {}
             Kind::External => encoded::external(text, take),
         }
     }
@@ -269,6 +288,26 @@ mod tests {
         assert!(is_spaced("паром"));
         assert!(!is_spaced("สวัสดี"));
         assert!(!is_spaced("12:30"));
+    }
+
+    #[test]
+    fn every_stretch_between_two_separators_is_a_unit() {
+        let of = |text: &str, by: &str| {
+            let units = Units::Separated;
+            let by = by.to_owned();
+            let settings = Settings {
+                units,
+                by,
+                ..Settings::default()
+            };
+            let mut found = Vec::new();
+            let segmenter = Segmenter::new(&settings, None).unwrap();
+            segmenter.for_each(text, |unit| found.push(unit.text.to_owned()));
+            found
+        };
+        assert_eq!(of("渡口, ,,新船,", ","), ["渡口", " ", "", "新船", ""]);
+        assert_eq!(of("渡口||新船", "||"), ["渡口", "新船"]);
+        assert_eq!(of("", ","), [""; 0]);
     }
 
     #[test]

@@ -40,6 +40,7 @@ fn all_recipes() -> Vec<Recipe> {
         "shingles",
         "by-script",
         "tagged",
+        "separated",
         "external",
     ];
     let weights = [

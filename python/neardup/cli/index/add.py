@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 from neardup.base.interrupt import Interrupted
 from neardup.base.messages import N_, Message
 from neardup.cli.index import common
-from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
+from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
 from neardup.options import options as o
 from neardup.options.groups import AddFilesParameters, IndexParameters, LoadParameters
@@ -46,6 +46,7 @@ def create(
         ),
     ],
     strip_markup: StripMarkup,
+    bits: Bits,
     quiet: Quiet,
     **options: Unpack[IndexParameters],
 ) -> None:
@@ -60,7 +61,7 @@ def create(
     from neardup.exceptions import ParameterError
     from neardup.readers import open_sources
 
-    settings = [value for name, value in options.items() if name != "workers"]
+    settings = [bits, *(value for name, value in options.items() if name != "workers")]
     is_set = strip_markup or any(value is not None for value in (*settings, text_field, format))
     if source is not None and is_set:
         raise ParameterError(
@@ -76,7 +77,9 @@ def create(
             files = None
             if background:
                 files = open_sources(background, format=format, text_field=text_field)
-            options["recipe"] = recipe_of(options["recipe"] or "general", strip_markup)
+            options["recipe"] = recipe_of(
+                options["recipe"] or "general", strip_markup=strip_markup, bits=bits
+            )
             options["background"] = files
             options["must_exist"] = False
             index = Index(location, **options)
@@ -125,6 +128,7 @@ def add(
 
     require(N_("An index"), "index", "sqlalchemy")
     from neardup.base.progress import Clock
+    from neardup.base.validation import index_files
     from neardup.cli.watch import Watch
     from neardup.exceptions import IndexUnavailableError
     from neardup.index import Index
@@ -132,13 +136,14 @@ def add(
 
     clock = Clock()
     with ExitStack() as stack:
-        outputs = stack.enter_context(OutputSet())
+        outputs = stack.enter_context(
+            OutputSet([*inputs, *index_files(location)], [removed, report])
+        )
 
         def opened() -> Index:
-            opening = common.opened(location, workers=workers, quiet=quiet, may_make=True)
-            index = stack.enter_context(opening)
-            common.check_outputs(index, removed, report)
-            return index
+            return stack.enter_context(
+                common.opened(location, workers=workers, quiet=quiet, may_make=True)
+            )
 
         index = None if common.is_missing(location) else opened()
         file = None if removed is None else outputs.open(removed, force=force)
@@ -150,8 +155,7 @@ def add(
         with Watch(quiet=quiet, has_report=True) as watch:
             try:
                 options["progress"] = watch
-                outputs_to_be = (removed, report)
-                added = index.add_files(inputs, output_paths=outputs_to_be, **options)
+                added = index.add_files(inputs, **options)
             except KeyboardInterrupt:
                 raise Interrupted(_so_far(watch.done)) from None
             except IndexUnavailableError as error:

@@ -32,8 +32,15 @@ Reconsider = Annotated[
 
 
 def is_missing(location: str) -> bool:
-    """Return whether the location is the name of a file that does not exist."""
-    return "://" not in location and not os.path.lexists(location)
+    """Return whether the location is the name of a file that does not exist, or is empty.
+
+    A kill during the creation of an index leaves an empty file.
+    """
+    if "://" in location:
+        return False
+    return not os.path.lexists(location) or (
+        os.path.isfile(location) and os.path.getsize(location) == 0
+    )
 
 
 def opened(
@@ -41,12 +48,11 @@ def opened(
 ) -> Index:
     """Open an index; with `may_make`, make one where there is none, and say so.
 
-    A file that exists and is no index is never turned into one.
+    A file that has something else in it is never turned into one.
     """
     from neardup import Index
 
-    makes = may_make and ("://" in location or is_missing(location))
-    index = Index(location, must_exist=None if makes else True, workers=workers)
+    index = Index(location, must_exist=None if may_make else True, workers=workers)
     if not quiet:
         database = index._engine.database
         if index._engine.is_new:
@@ -82,11 +88,6 @@ def moment(text: str, name: str) -> datetime:
             )
         )
     return time
-
-
-def check_outputs(index: Index, *paths: str | None) -> None:
-    """Raise if a file of the index would be overwritten."""
-    index._engine.database.refuse_outputs(paths)
 
 
 @contextmanager

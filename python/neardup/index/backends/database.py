@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
@@ -19,9 +19,8 @@ from typing import ClassVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from neardup.base.files import printable
 from neardup.base.messages import N_, Message
-from neardup.exceptions import IndexFormatError, IndexUnavailableError, OutputError, ParameterError
+from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
 from neardup.index.backends.failures import Moment, explained
 from neardup.index.schema import METADATA, SCHEMA, meta
 
@@ -99,24 +98,6 @@ class Database(ABC):
     def files(self) -> list[Path]:
         """The files that only the index may write; none on a server."""
         return []
-
-    def refuse_outputs(self, paths: Iterable[str | os.PathLike[str] | None]) -> None:
-        """Raise if one of the paths is a file of this index; None and ``-`` are standard output."""
-        files = {os.path.realpath(path) for path in self.files}
-        identities = {identity_of(path) for path in files} - {None}
-        for path in paths:
-            if path is None or os.fspath(path) == "-":
-                continue
-            # Not opened: closing a file would release all locks that this process has on it.
-            if os.path.realpath(path) in files or identity_of(path) in identities:
-                raise OutputError(
-                    Message(
-                        "{file}: must not be written, since it is a file of the index "
-                        "{location}. Choose another name.",
-                        file=printable(os.fspath(path)),
-                        location=self.location,
-                    )
-                )
 
     def exists(self) -> bool:
         """Return whether there is an index; False for an empty file or schema, or none at all."""

@@ -21,6 +21,7 @@ from sqlalchemy.exc import OperationalError
 
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
+from neardup.base.validation import index_files
 from neardup.exceptions import IndexFormatError
 from neardup.index.backends import acknowledged
 from neardup.index.backends.database import Database, identity_of
@@ -113,10 +114,7 @@ class SQLiteFile(Database):
     @cached_property
     def files(self) -> list[Path]:
         """The index file and the files beside it, whether or not they exist."""
-        # SQLite follows a symbolic link and puts them beside its target.
-        path = Path(os.path.realpath(self.path))
-        suffixes = ("", "-wal", "-shm", "-journal", "-commits")
-        return [Path(f"{path}{suffix}") for suffix in suffixes]
+        return list(map(Path, index_files(self.path)))
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
-from neardup.base.validation import bad, check_path
 from neardup.exceptions import InputError
 from neardup.index.background import FIRST, counted_from, store
 from neardup.index.engine import Engine
@@ -55,17 +54,9 @@ def reader_parameters(options: Mapping[str, Any], *, needs_ids: bool = False) ->
     return fields | {"extra_fields": tuple(dict.fromkeys([*more, *options["extra_fields"]]))}
 
 
-def add_files(
-    engine: Engine, inputs: Sequence[str | Path], outputs: Sequence[Any], options: Mapping[str, Any]
-) -> Added:
+def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Added:
     """Add the documents of files; see `Index.add_files`."""
-    if isinstance(outputs, str) or not isinstance(outputs, Sequence):
-        raise bad("output_paths", "a list of paths", outputs)
-    paths = [None if path is None else check_path(path, "output_paths") for path in outputs]
-    engine.database.refuse_outputs(paths)
-    sources = open_sources(
-        inputs, format=options["format"], output_paths=paths, **reader_parameters(options)
-    )
+    sources = open_sources(inputs, format=options["format"], **reader_parameters(options))
     count_input(engine, sources, options["progress"])
     added = add_source(engine, sources, options, needs_ids=False)
     of_sources = sources.report_to(options["progress"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,9 +97,10 @@ def read_truth(path: str | Path) -> Truth:
 
 
 def _rows(source: str, text: str) -> Iterator[LabelledPair]:
-    header, _, _ = text.partition("\n")
-    delimiter = "\t" if "\t" in header else ","
-    lines = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    file = io.StringIO(text, newline="")
+    delimiter = "\t" if "\t" in file.readline() else ","
+    file.seek(0)
+    lines = csv.reader(file, delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(lines, [])]
         missing = [name for name in _NEEDED if name not in names]

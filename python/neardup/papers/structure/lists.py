@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from neardup.papers.edits import Span
-from neardup.papers.structure.headings import Line, bare_words, form, is_entry
+from neardup.papers.structure.headings import Line, bare_words, form, is_entry, wide
 
 __all__ = ["contents", "disjoint_from", "is_contents_heading", "lists", "references"]
 
@@ -23,6 +23,12 @@ _ENDS = ("word", "chapter", "part", "markdown")
 
 #: Largest number of code points between the heading, or a work, and the next work.
 _GAP = 1000
+#: Smallest width of a line of prose, in columns.
+_WIDTH = 40
+#: Sentences, in Chinese and in English.
+_CHINESE = re.compile("，.*[。！？]|[。！？].*[。！？]")
+_ENGLISH = re.compile(r"\b(?:the|of|and|to|is|are|was|were|be|have|has|that|this|which|we|not)\b")
+_FEW = 3
 #: Bounds on the code points of a work in one line, inclusive.
 _LONGEST = 600
 
@@ -138,7 +144,7 @@ def references(all_lines: list[Line]) -> list[tuple[int, int]]:
     to the end. It ends with the last work before a stretch of more than 1,000 code points
     without works; without any work, there is no list, so a heading alone does not set
     aside the text after it. Without a heading, works numbered [1], [2], [3] and so on at
-    the end of the text are a list. Linear.
+    the end of the text are a list. A list of numbered works ends where prose begins. Linear.
     """
     spans: list[tuple[int, int]] = []
     begin = 0
@@ -177,18 +183,42 @@ def _ends_list(text: str) -> bool:
 
 def _extent(all_lines: list[Line], begin: int) -> int:
     """Return the end of the list with the heading at `begin`; `begin` if there is no list."""
-    end = begin
+    end, bound = begin, len(all_lines)
     reached = all_lines[begin].end
     for number in range(begin + 1, len(all_lines)):
         line = all_lines[number]
         if _ends_list(line.text):
-            return number
+            bound = number
+            break
         if _is_work(line.text) or _NUMBER.match(line.text):
             end = number + 1
             reached = line.end
         elif line.end - reached > _GAP:
             return end
-    return len(all_lines)
+    return _before_prose(all_lines, begin, end, bound)
+
+
+def _before_prose(all_lines: list[Line], begin: int, last: int, bound: int) -> int:
+    """Return the end of a list whose last work ends at `last`: before prose, or `bound`."""
+    if sum(_NUMBER.match(line.text) is not None for line in all_lines[begin:last]) < _UNDER_HEADING:
+        return bound
+    end = last
+    # The last work may have further lines.
+    while end < bound and not all_lines[end].after_blank and not _is_whole(all_lines[end - 1].text):
+        end += 1
+    return end if any(_is_prose(line.text) for line in all_lines[end:bound]) else bound
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a line can be the last one of a work."""
+    return text.endswith(tuple(".。．]］/")) or text[-1].isdigit()
+
+
+def _is_prose(text: str) -> bool:
+    if wide(text) < _WIDTH or _is_work(text):
+        return False
+    english = text.endswith(tuple(".!?")) and len(set(_ENGLISH.findall(text))) >= _FEW
+    return english or _CHINESE.search(text) is not None
 
 
 def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
@@ -208,5 +238,10 @@ def _without_heading(all_lines: list[Line]) -> list[tuple[int, int]]:
         return []
     begin, last = run[0][0], run[-1][0]
     end = _extent(all_lines, begin)
-    at_end = end > last and (end == len(all_lines) or _ends_list(all_lines[end].text))
+    # Only a little prose may follow, as may a heading.
+    at_end = end > last and (
+        end == len(all_lines)
+        or _ends_list(all_lines[end].text)
+        or all_lines[-1].end - all_lines[end - 1].end <= _GAP
+    )
     return [(begin, end)] if at_end else []

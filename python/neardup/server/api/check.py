@@ -10,11 +10,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from neardup.base.messages import LANGUAGES, Message
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.papers.cover import COVER_COLUMNS
 from neardup.server.api.body import json_response
 from neardup.server.api.openapi import problem_responses
 from neardup.server.jobs.job_table import JobState
 from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.uploads import read_form, take
+from neardup.server.jobs.submission import submission_of
+from neardup.server.jobs.uploads import read_form
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
 from neardup.server.security.headers import report_policy
@@ -30,6 +32,8 @@ Language = Annotated[
 Paper = Annotated[
     int, Query(ge=1, description="Number of the paper, in a check of several from the pages.")
 ]
+
+_PERCENT = {"type": "string", "examples": ["15"]}
 
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -60,6 +64,29 @@ _FORM: dict[str, Any] = {
                             "description": "Chinese characters that a passage has at least in"
                             " common with its source; of an alphabet twice as many letters.",
                         },
+                        "exclude": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "Files, or a .zip of them. What occurs in them, such as"
+                            " a template, is neither copied nor counted.",
+                        },
+                        "pass_below": {**_PERCENT, "description": "The paper passes below it."},
+                        "reject_above": {
+                            **_PERCENT,
+                            "description": "The paper is rejected above it; between the two it is"
+                            " to be reviewed.",
+                        },
+                        "title": {"type": "string", "description": "For the cover of the report."},
+                        "author": {"type": "string"},
+                        "number": {"type": "string", "description": "Of the student or the paper."},
+                        "institution": {"type": "string"},
+                        "covers": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The same as a table: a CSV with the columns "
+                            + ", ".join(COVER_COLUMNS)
+                            + ".",
+                        },
                         "language": {
                             "type": "string",
                             "enum": list(LANGUAGES),
@@ -85,6 +112,8 @@ class JobAnswer(JobState):
         In [0, 1].
     rates : Rates or None
         Rates of a finished check.
+    verdict : str or None
+        By `pass_below` and `reject_above`; null without them.
     problem : Problem or None
         Error of a failed check.
     """
@@ -158,33 +187,16 @@ async def post_check(request: Request) -> Response:
     with jobs.room():
         form = await read_form(request)
         try:
-            upload, fields = await take(
-                form,
-                "file",
-                max_bytes=settings.max_upload_bytes,
-                others=("library", "least", "language"),
-            )
+            submission, fields = await submission_of(form, settings, others=("language",))
         finally:
             await form.close()
-        try:
-            library = fields.get("library")
-            if not library:
-                raise _invalid(
-                    "library",
-                    Message("The field 'library' is missing. GET /v1/libraries lists the names."),
-                )
-            least = _least(fields.get("least"))
-            language = fields.get("language") or None
-            if language is not None and language not in LANGUAGES:
-                choices = ", ".join(LANGUAGES)
-                raise _invalid(
-                    "language",
-                    Message("The field 'language' must be one of {choices}.", choices=choices),
-                )
-        except ProblemError:
-            upload.close()
-            raise
-        state = await anyio.to_thread.run_sync(jobs.submit, upload, library, least)
+        language = fields.get("language") or None
+        if language is not None and language not in LANGUAGES:
+            submission.close()
+            choices = ", ".join(LANGUAGES)
+            detail = Message("The field 'language' must be one of {choices}.", choices=choices)
+            raise ProblemError("Invalid field", detail, "language")
+        state = await anyio.to_thread.run_sync(jobs.submit, submission)
     where = f"/v1/check/{state.job}"
     asked = f"?language={language}" if language else ""
     report = f"{where}/report"
@@ -273,25 +285,6 @@ async def get_libraries(request: Request) -> Response:
     """Return the names of all libraries, and the sizes of the open ones."""
     listed = request.app.state.jobs.libraries.listed()
     return json_response(Libraries([Library(*library) for library in listed]))
-
-
-def _least(given: str | None) -> int:
-    if not given:
-        return LEAST
-    # Only ASCII digits, as in JSON, and only a few.
-    is_number = given.isascii() and given.isdecimal() and len(given) <= 6
-    if not is_number or not SHORTEST <= int(given) <= LONGEST:
-        detail = Message(
-            "The field 'least' must be a whole number from {least} to {most}.",
-            least=SHORTEST,
-            most=LONGEST,
-        )
-        raise _invalid("least", detail)
-    return int(given)
-
-
-def _invalid(field: str, detail: Message) -> ProblemError:
-    return ProblemError("Invalid field", detail, field)
 
 
 def _gone() -> ProblemError:

@@ -25,7 +25,7 @@ from neardup.server.api.fields import (
 )
 from neardup.server.api.openapi import problem_responses
 from neardup.server.problems import Problem, ProblemError, problem
-from neardup.server.security.auth import require
+from neardup.server.security.auth import identify, require
 from neardup.server.settings import Settings
 
 __all__ = ["MOST_DROPPED", "missing", "router"]
@@ -348,10 +348,10 @@ async def explain(request: Request, id: str) -> Response:
     "/v1/documents/{id:id}/keep",
     summary="Keep a dropped document after all",
     description="From now on the document is kept, whatever it repeats, and others may be"
-    " dropped for it.",
+    " dropped for it. Its history names the key that decided so.",
     dependencies=_WRITE,
     responses={
-        200: {"model": Document},
+        200: {"model": Decided},
         **problem_responses(404, 409),
     },
 )
@@ -359,15 +359,16 @@ async def keep(request: Request, id: str) -> Response:
     """Undo a removal."""
     _check_whole(request)
     check_id(id)
-    store = request.app.state.store
+    store, key = request.app.state.store, identify(request)
+    by = None if key is None else key.name
     try:
-        await store.run(lambda: store.index.keep(id))
+        await store.run(lambda: store.index.keep(id, by=by))
     except InputError:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
         raise ProblemError("Not dropped", detail, "id") from None
-    return json_response(await _document(request, id))
+    return json_response(Decided(id, new=False, kept=True, repeats=None))
 
 
 @router.get(

@@ -49,6 +49,7 @@ class JobState:
     stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
     rates: Rates | None
     problem: ProblemError | None
+    verdict: Literal["pass", "review", "reject"] | None = None
 
 
 class JobTable:

@@ -72,6 +72,7 @@ def check_paper(
     library: OpenLibrary,
     *,
     least: int,
+    excluded: Sequence[str],
     workers: int,
     done: Callable[[float], None],
     others: Library | None = None,
@@ -79,13 +80,14 @@ def check_paper(
 ) -> Report:
     """Return the report of a paper on an open library, without the location of any file.
 
-    With `others`, the paper is compared with these too, but for the one of its `number`. `done`
+    The `excluded` texts are neither copied nor counted. With `others`, the paper is compared with
+    these too, but for the one of its `number`. `done`
     gets the finished share of the candidates; what it raises ends the check.
     """
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
-    checking = Checking(both, (), least, ReportLimits(), workers, among=others is not None)
+    checking = Checking(both, excluded, least, ReportLimits(), workers, among=others is not None)
     return checking.report(paper, label, skip)
 
 

@@ -12,11 +12,11 @@ import pickle
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import orjson
 
@@ -35,6 +35,7 @@ from neardup.server.logs import places
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
+    from neardup.server.jobs.submission import Submission
     from neardup.server.jobs.uploads import Upload
     from neardup.server.metrics import Metrics
     from neardup.server.settings import Settings
@@ -76,13 +77,14 @@ class _Removed(Exception):
     """The job was removed while it ran."""
 
 
+class _TooMuchTextError(ProblemError):
+    """All texts of a check together are too long."""
+
+
 @dataclass
 class _Job:
     state: JobState
-    upload: Upload
-    library: str
-    least: int
-    among: bool
+    asked: Submission
 
 
 class Jobs:
@@ -146,18 +148,15 @@ class Jobs:
             with self._changed:
                 self._receiving -= 1
 
-    def submit(self, upload: Upload, library: str, least: int, among: bool = False) -> JobState:
-        """Queue papers within `room`; raise 404 if there is no such library.
-
-        With `among`, papers of one upload are compared with each other too.
-        """
+    def submit(self, asked: Submission) -> JobState:
+        """Queue papers within `room`; raise 404 if there is no such library."""
         try:
-            self.libraries.check_name(library)
+            self.libraries.check_name(asked.library)
             self._table.remove_expired()
-            job = _Job(self._table.create(upload.label), upload, library, least, among)
-            self.libraries.prepare(library)
+            job = _Job(self._table.create(asked.papers.label), asked)
+            self.libraries.prepare(asked.library)
         except BaseException:
-            upload.close()
+            asked.close()
             raise
         with self._changed:
             if not self._stops:
@@ -170,7 +169,9 @@ class Jobs:
         """Return the state of a job, None if no job has this id."""
         state = self._table.get(job)
         with self._changed:
-            libraries = [waiting.library for waiting in self._waiting if waiting.state.job == job]
+            libraries = [
+                waiting.asked.library for waiting in self._waiting if waiting.state.job == job
+            ]
         if state is None or not libraries or self.libraries.is_ready(libraries[0]):
             return state
         opened = self.libraries.progress(libraries[0])
@@ -235,7 +236,7 @@ class Jobs:
         """Take the first job that was removed, or whose library is ready."""
         for job in self._waiting:
             gone = self._table.get(job.state.job) is None
-            if gone or self.libraries.is_ready(job.library):
+            if gone or self.libraries.is_ready(job.asked.library):
                 self._waiting.remove(job)
                 return job
         return None
@@ -247,17 +248,18 @@ class Jobs:
         except ProblemError as error:
             self._fail(job, state, error)
         except _Removed:
-            job.upload.close()
+            job.asked.close()
         except Exception as error:
             _log.error("A check failed\n%s", places(error))
             self._fail(job, state, ProblemError(*_FAILED))
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
-        settings = self._settings
-        several, count = job.upload.labels, max(len(job.upload.labels), 1)
+        settings, asked = self._settings, job.asked
+        several, count = asked.papers.labels, max(len(asked.papers.labels), 1)
         end = self._clock.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
         written = -1.0
+        characters = 0
 
         def look(stage: Literal["reading", "comparing", "report"], progress: float) -> None:
             nonlocal written
@@ -266,38 +268,44 @@ class Jobs:
                 written = progress
                 self._table.save(replace(state, stage=stage, progress=round(progress, 3)))
 
+        def read(file: IO[bytes], label: str) -> FileText:
+            nonlocal characters
+            text = read_paper(
+                file,
+                label,
+                max_bytes=settings.max_upload_bytes,
+                max_characters=settings.max_text_characters,
+                seconds=READ_SECONDS,
+                look=lambda: self._look(job, end),
+            )
+            characters += len(text.text)
+            if characters > MOST_TEXTS * settings.max_text_characters:
+                most = MOST_TEXTS * settings.max_text_characters
+                detail = Message("The papers must have at most {most:,} characters.", most=most)
+                raise _TooMuchTextError("Paper too large", detail, "file")
+            return text
+
         readings: list[tuple[str, FileText | None, str]] = []
-        characters = 0
-        for number, (label, file) in enumerate(job.upload.papers()):
+        excluded = [] if asked.exclude is None else self._excluded(asked.exclude, read)
+        for number, (label, file) in enumerate(asked.papers.papers()):
             look("reading", _between(_READING, _COMPARING, number / count))
             try:
-                paper = read_paper(
-                    file,
-                    label,
-                    max_bytes=settings.max_upload_bytes,
-                    max_characters=settings.max_text_characters,
-                    seconds=READ_SECONDS,
-                    look=lambda: self._look(job, end),
-                )
+                paper = read(file, label)
             except ProblemError as error:
-                if not several or error.status_code >= 500:
+                is_of_all = isinstance(error, _TooMuchTextError) or error.status_code >= 500
+                if not several or is_of_all:
                     raise
                 readings.append((label, None, error.detail))
                 continue
             readings.append((label, paper, ""))
-            characters += len(paper.text)
-            if characters > MOST_TEXTS * settings.max_text_characters:
-                most = MOST_TEXTS * settings.max_text_characters
-                detail = Message("The papers must have at most {most:,} characters.", most=most)
-                raise ProblemError("Paper too large", detail, "file")
         # No file of the library has such an id.
         texts = [(f"./{label}", label, None, paper.text) for label, paper, _ in readings if paper]
-        others = library_of(texts, settings.workers) if job.among and several else None
+        others = library_of(texts, settings.workers) if asked.among and several else None
         checked: list[Checked] = []
         rates: Rates | None = None
-        with self.libraries.use(job.library) as library, others or nullcontext():
-            for number, (label, read, problem) in enumerate(readings):
-                if read is None:
+        with self.libraries.use(asked.library) as library, others or nullcontext():
+            for number, (label, text, problem) in enumerate(readings):
+                if text is None:
                     checked.append(Checked(label, None, problem))
                     continue
 
@@ -305,28 +313,48 @@ class Jobs:
                     look("comparing", _between(_COMPARING, _REPORT, (number + share) / count))
 
                 report = check_paper(
-                    read,
+                    text,
                     label,
                     library,
-                    least=job.least,
+                    least=asked.least,
+                    excluded=excluded,
                     workers=settings.workers,
                     done=done,
                     others=others,
                     number=sum(one.report is not None for one in checked),
                 )
+                cover = asked.cover_of(label).over(report.cover)
+                report = replace(report, cover=cover, thresholds=asked.thresholds)
                 if not several:
                     look("report", _REPORT)
                 self._render(job, report, number + 1, end)
                 total = report.rates
                 rates = Rates(total.total, total.without_quotations, total.largest_source)
                 short = replace(report, text="", passages=(), asides=(), sections=(), pages=())
-                id = f"./{label}" if job.among else None
-                checked.append(Checked(label, short, None, id, read.properties))
+                id = f"./{label}" if asked.among else None
+                checked.append(Checked(label, short, None, id, text.properties))
         if several:
             look("report", _REPORT)
-            self._store(job, _overview(job.state.job, checked))
-            rates = None
-        return replace(state, state="done", stage="done", progress=1.0, rates=rates)
+            self._store(job, _overview(job.state.job, checked, asked.notes()))
+            return replace(state, state="done", stage="done", progress=1.0)
+        verdict = report.verdict
+        return replace(
+            state,
+            state="done",
+            stage="done",
+            progress=1.0,
+            rates=rates,
+            verdict=None if verdict is None else verdict.result,
+        )
+
+    def _excluded(self, upload: Upload, read: Callable[[IO[bytes], str], FileText]) -> list[str]:
+        """Return the texts of excluded files; raise if one cannot be read."""
+        try:
+            return [read(file, label).text for label, file in upload.papers()]
+        except ProblemError as error:
+            raise ProblemError(
+                error.title, error.detail, "exclude", status=error.status_code
+            ) from None
 
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check was removed or took too long, or if the service stops."""
@@ -369,7 +397,7 @@ class Jobs:
             )
 
     def _end(self, job: _Job, state: JobState) -> None:
-        job.upload.close()
+        job.asked.close()
         if self._table.save(state):
             self._ended.labels(state.state).inc()
 
@@ -381,7 +409,7 @@ class Jobs:
         return state
 
 
-def _overview(job: str, checked: list[Checked]) -> dict[str, str]:
+def _overview(job: str, checked: list[Checked], notes: Sequence[str]) -> dict[str, str]:
     """Return the rates of several papers, with links to their reports, in each language."""
     return {
         f"overview.{language}.html": summary_page(
@@ -390,6 +418,7 @@ def _overview(job: str, checked: list[Checked]) -> dict[str, str]:
                 f"/v1/check/{job}/report?paper={number}&language={language}"
                 for number, _ in enumerate(checked, 1)
             ],
+            notes=notes,
             language=language,
             whole=False,
         )

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -27,13 +27,13 @@ from neardup.base.messages import N_, Message
 from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
-__all__ = ["Upload", "damaged", "label_of", "read_form", "take"]
+__all__ = ["Upload", "damaged", "label_of", "path_of", "read_form", "received", "sorted_form"]
 
 #: Longest label, in code points.
 _LABEL = 120
 
-#: Most fields besides the file, and the longest value, in bytes.
-_FIELDS, _FIELD_BYTES = 16, 1 << 14
+#: Most files of a form of the API, most other fields, and the longest value, in bytes.
+_FILES, _FIELDS, _FIELD_BYTES = 32, 16, 1 << 14
 
 #: Most papers in an upload, and most bytes that an archive of them unpacks to.
 PAPERS, _UNPACKED = 200, 256 << 20
@@ -102,6 +102,25 @@ def label_of(name: str | None) -> str:
     return label if label.strip(". ") else "paper"
 
 
+def path_of(name: str | None) -> str:
+    r"""Return the label of a file in a folder or an archive, with the names of its folders.
+
+    Examples
+    --------
+    >>> path_of("一班/张三.docx"), path_of("../..\\C:\\a.txt"), path_of("")
+    ('一班/张三.docx', 'a.txt', 'paper')
+    """
+    *folders, file = _SEPARATORS.split(name or "")
+    # No way up, and no drive.
+    named = [label_of(one) for one in folders if one.strip(". ") and not one.endswith(":")]
+    path = label_of(file)
+    for folder in reversed(named):
+        if len(folder) + 1 + len(path) > _LABEL:
+            break
+        path = f"{folder}/{path}"
+    return path
+
+
 async def read_form(request: Request) -> FormData:
     """Receive a form with a file; raise 415 if it is none, 400 if it is truncated or damaged."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -113,7 +132,7 @@ async def read_form(request: Request) -> FormData:
             )
         raise ProblemError("Wrong media type", detail)
     try:
-        return await request.form(max_files=1, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
+        return await request.form(max_files=_FILES, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
     except (ValueError, LookupError, MultiPartException):
         # A charset that is none, and bytes that are not of it.
         raise damaged(N_("The form cannot be decoded.")) from None
@@ -131,42 +150,54 @@ def _too_large(most: int) -> ProblemError:
     return ProblemError("Paper too large", detail, "file")
 
 
-async def take(
-    form: FormData, field: str, *, max_bytes: int, others: Iterable[str] = (), several: bool = False
-) -> tuple[Upload, dict[str, str]]:
-    """Return the file of a form, and its other fields, each of which comes at most once.
+def sorted_form(
+    form: FormData, fields: Collection[str], files: Collection[str]
+) -> tuple[dict[str, str], dict[str, list[UploadFile]]]:
+    """Return the fields of a form, each of which comes at most once, and its files by field.
 
-    If `several`, there may be several files, or an archive of them. Raise 413 if the files have
-    more than `max_bytes`; 422 if they are missing or empty, or an archive is damaged, encrypted or
-    too large, or if a field is unexpected or repeated.
+    A field of a page without a chosen file has none. Raise 422 for an unexpected field.
     """
-    allowed = set(others)
-    fields: dict[str, str] = {}
-    uploads: list[UploadFile] = []
+    values: dict[str, str] = {}
+    uploads: dict[str, list[UploadFile]] = {name: [] for name in files}
     for name, value in form.multi_items():
         if isinstance(value, UploadFile):
-            if name != field:
-                raise _bad(name, N_("The field '{field}' must not be a file."), field)
-            uploads.append(value)
-        elif name == field:
-            raise _bad(
-                name, N_("The field '{field}' must be a file: give the part a file name."), field
-            )
-        elif name not in allowed or name in fields:
-            if name in allowed:
-                raise _bad(name, N_("The field '{field}' must occur only once."), field)
-            raise _bad(name, N_("The field '{field}' is unknown."), field)
+            if name not in uploads:
+                raise _bad(name, N_("The field '{field}' must not be a file."))
+            if value.size or value.filename:
+                uploads[name].append(value)
+        elif name in uploads:
+            if value:
+                reason = N_("The field '{field}' must be a file: give the part a file name.")
+                raise _bad(name, reason)
+        elif name not in fields:
+            raise _bad(name, N_("The field '{field}' is unknown."))
+        elif name in values:
+            raise _bad(name, N_("The field '{field}' must occur only once."))
         else:
-            fields[name] = value
+            values[name] = value
+    return values, uploads
+
+
+async def received(
+    uploads: Sequence[UploadFile], field: str, size: int, *, max_bytes: int, several: bool = False
+) -> Upload:
+    """Return the files of a field, which outlive the form.
+
+    If `several`, there may be several files, or an archive of them. Raise 413 if all files of the
+    form, of `size`, have more than `max_bytes`; 422 if those of the field are missing or empty, or
+    an archive is damaged, encrypted or too large.
+    """
     if several:
         uploads = [one for one in uploads if one.size and not _NO_PAPER.search(one.filename or "")]
+    elif len(uploads) > 1:
+        raise _bad(field, N_("The field '{field}' must occur only once."))
     if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
         raise ProblemError("No paper", detail, field)
-    size = sum(upload.size or 0 for upload in uploads)
     if size > max_bytes:
         raise _too_large(max_bytes)
-    if size == 0:
+    own = sum(upload.size or 0 for upload in uploads)
+    if own == 0:
         raise ProblemError("Empty paper", Message("The file must not be empty."), field)
     label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
@@ -174,19 +205,18 @@ async def take(
     def receive() -> Upload:
         file = _kept(uploads[0]) if len(uploads) == 1 else _packed(uploads)
         try:
-            return Upload(file, label, size, _labels(file) if is_archive else ())
+            return Upload(file, label, own, _labels(file) if is_archive else ())
         except BaseException:
             file.close()
             raise
 
-    return await asyncio.to_thread(receive), fields
+    return await asyncio.to_thread(receive)
 
 
-def _bad(name: str, template: str, field: str) -> ProblemError:
-    # Clients choose field names; a response names only fields that exist.
+def _bad(name: str, template: str) -> ProblemError:
+    # Clients choose field names.
     shown = label_of(name)[:40]
-    detail = Message(template, field=shown)
-    return ProblemError("Wrong form", detail, shown or field)
+    return ProblemError("Wrong form", Message(template, field=shown), shown)
 
 
 def _kept(upload: UploadFile) -> IO[bytes]:
@@ -203,7 +233,7 @@ def _packed(uploads: Iterable[UploadFile]) -> IO[bytes]:
     file = tempfile.TemporaryFile()  # noqa: SIM115
     with zipfile.ZipFile(file, "w") as archive:
         for upload in uploads:
-            entry = zipfile.ZipInfo(label_of(upload.filename))
+            entry = zipfile.ZipInfo(path_of(upload.filename))
             with archive.open(entry, "w", force_zip64=True) as member:
                 upload.file.seek(0)
                 shutil.copyfileobj(upload.file, member)
@@ -239,7 +269,7 @@ def _labels(file: IO[bytes]) -> tuple[str, ...]:
         ) from None
     labels: dict[str, None] = {}
     for member in members:
-        label = first = label_of(_name(member))
+        label = first = path_of(_name(member))
         stem, ending = os.path.splitext(first)
         number = 1
         while label in labels:

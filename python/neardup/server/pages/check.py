@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
 from neardup.base.messages import in_language
-from neardup.papers.align import LEAST, LONGEST, SHORTEST
+from neardup.papers.align import LEAST
 from neardup.server.api.check import state_of
-from neardup.server.jobs.uploads import take
-from neardup.server.pages.page import Refused, field, page, see, words_of
+from neardup.server.jobs.submission import FIELDS, submission_of
+from neardup.server.pages.page import field, page, see, words_of
 from neardup.server.pages.rendering import language_of_request, render
 from neardup.server.problems import ProblemError
 
 __all__ = ["router"]
 
-_FIELDS = ("library", "least", "among")
-_MOST_DIGITS = 6
+_FIELDS = (*FIELDS, "among")
+#: Fields that the page shows on request.
+_MORE = tuple(name for name in FIELDS if name not in ("library", "least"))
+#: Words for a wrong value of a field.
+_TOLD = {
+    "file": "refused_file",
+    "least": "refused_least",
+    "pass_below": "refused_percent",
+    "reject_above": "refused_percent",
+    "title": "refused_cover",
+    "author": "refused_cover",
+    "number": "refused_cover",
+}
 
 router = APIRouter()
 
@@ -40,25 +50,15 @@ async def check(request: Request) -> Response:
     given = {name: field(form, name) for name in _FIELDS}
     words = words_of(request, form)
     try:
-        least = given["least"]
-        if not (least.isascii() and least.isdecimal() and len(least) <= _MOST_DIGITS):
-            raise Refused(words("refused_least"))
-        if not SHORTEST <= int(least) <= LONGEST:
-            raise Refused(words("refused_least"))
         with state.jobs.room():
-            most = state.settings.max_upload_bytes
-            upload, _ = await take(form, "file", max_bytes=most, others=_FIELDS, several=True)
-            submitted = upload, given["library"], int(least), bool(given["among"])
-            job = await state.store.run(state.jobs.submit, *submitted)
-    except Refused as refused:
-        return _answer(request, 422, problem=str(refused), **given)
+            asked, _ = await submission_of(form, state.settings, others=("among",), several=True)
+            job = await state.store.run(state.jobs.submit, asked)
     except ProblemError as error:
-        detail = in_language(error.detail, words.language)
-        # An error in the form: no file was chosen, or it is empty.
-        if error.field == "file" and error.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
-            detail = words("refused_file")
         if error.status_code >= 429:
             raise
+        # Errors in the form are told in the words of the form.
+        told = _TOLD.get(error.field or "") if error.status_code == 422 else None
+        detail = words(told) if told else in_language(error.detail, words.language)
         return _answer(request, error.status_code, problem=detail, **given)
     return see(f"/check/{job.job}")
 
@@ -92,11 +92,13 @@ def _answer(request: Request, status: int = 200, **given: Any) -> Response:
         "check",
         status,
         here="check",
-        given={"library": "index", "least": LEAST, "among": "", **given},
+        given=dict.fromkeys(_FIELDS, "") | {"library": "index", "least": LEAST} | given,
         libraries=[
             {"name": name, "documents": documents}
             for name, documents in state.jobs.libraries.listed()
         ],
+        # What was given stays in view; files must be chosen again.
+        more=any(given.get(name) for name in _MORE),
         limit=state.settings.max_upload_bytes,
         problem=problem,
     )

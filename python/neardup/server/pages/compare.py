@@ -7,7 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import neardup
+from neardup.base.messages import in_language
 from neardup.compare import Alignment, Comparison
+from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
@@ -47,9 +49,12 @@ async def compare(request: Request) -> Response:
     try:
         for name in ("a", "b"):
             given[name] = await given_text(request, form, name)
+        comparison, sides = await request.app.state.store.compute(_compare, **given)
     except Refused as refused:
         return _answer(request, given, 422, language=language, problem=str(refused))
-    comparison, sides = await request.app.state.store.compute(_compare, **given)
+    except InputError as error:
+        problem = in_language(error, words.language)
+        return _answer(request, given, 422, language=language, problem=problem)
     # Rendering two long texts takes long, too.
     answer: Response = await request.app.state.store.compute(
         _answer,

@@ -21,7 +21,7 @@ router = APIRouter()
 
 
 @router.get("/docs", include_in_schema=False)
-@page(None)
+@page()
 async def show(request: Request) -> Response:
     """Show all operations, and the fields of bodies and answers."""
     described = request.app.openapi()

@@ -14,7 +14,7 @@ router = APIRouter()
 
 
 @router.get("/login", include_in_schema=False)
-@page(None)
+@page()
 async def show(request: Request) -> Response:
     """Show the form, or redirect readers who need no key."""
     wanted = own_path(request.query_params.get("next", "/"))
@@ -24,7 +24,7 @@ async def show(request: Request) -> Response:
 
 
 @router.post("/login", include_in_schema=False)
-@page(None)
+@page()
 async def sign_in(request: Request) -> Response:
     """Begin a session."""
     form = await request.form()
@@ -36,7 +36,7 @@ async def sign_in(request: Request) -> Response:
 
 
 @router.post("/logout", include_in_schema=False)
-@page(None)
+@page()
 async def sign_out(request: Request) -> Response:
     """End the session."""
     auth.sign_out(request)

@@ -54,8 +54,8 @@ _LOG = logging.getLogger("neardup.server")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
-    """Return a decorator that turns a function into a page for keys with a scope; None for anybody.
+def page(*scopes: auth.Scope) -> Callable[[Handler], Handler]:
+    """Return a decorator that turns a function into a page for keys with scopes; none for anybody.
 
     A request of another site is refused, and a form is read, before the function is called; the
     function gets it from ``await request.form()``. Readers who are not signed in are redirected to
@@ -65,10 +65,9 @@ def page(scope: auth.Scope | None) -> Callable[[Handler], Handler]:
     def decorate(function: Handler) -> Handler:
         async def handle(request: Request) -> Response:
             try:
-                if scope is None:
+                if not scopes:
                     auth.refuse_other_sites(request)
-                else:
-                    await auth.require(scope)(request, None)
+                await auth.require(*scopes)(request, None)
                 if request.method == "POST":
                     await _read_form(request)
                 return await function(request)

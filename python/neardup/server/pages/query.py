@@ -52,7 +52,7 @@ async def ask(request: Request) -> Response:
 
 
 @router.post("/ask/add", include_in_schema=False)
-@page("write")
+@page("read", "write")
 async def add(request: Request) -> Response:
     """Add the text, and show the document or the error."""
     form = await request.form()

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from neardup.base.validation import check_zone
+from neardup.base.validation import bad, check_zone
 from neardup.compare import compare
 from neardup.exceptions import InputError, ParameterError
 from neardup.index import Event, RemovalFilter
@@ -52,7 +52,7 @@ class View:
 
     @classmethod
     def of(cls, request: Request) -> View:
-        """Return the view of a request; what is no value counts as not given."""
+        """Return the view of a request; ParameterError for a bound of the filter that is none."""
         query = request.query_params
         given = {
             name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
@@ -69,9 +69,11 @@ class View:
             )
         }
         for name in ("since", "until"):
-            given[name] = given[name] if _day(given[name], UTC) else ""
+            if given[name] and _day(given[name], UTC) is None:
+                raise bad(name, "a date such as 2024-03-09", given[name])
         for name in ("from", "to"):
-            given[name] = given[name] if _share(given[name]) is not None else ""
+            if given[name] and _share(given[name]) is None:
+                raise bad(name, "a percentage such as 80", given[name])
         given["state"] = given["state"] if given["state"] in _STATES else "open"
         given["order"] = given["order"] if given["order"] in _ORDERS else "doubt"
         value, _, number = query.get("after", "").partition(":")
@@ -216,7 +218,7 @@ def _reason(words: Words, removal: Removal) -> str:
 
 
 @router.post("/removals/decide", include_in_schema=False)
-@page("write")
+@page("read", "write")
 async def decide(request: Request) -> Response:
     """Keep or confirm removals, or undo what was decided; return to the page of the form."""
     store, form = request.app.state.store, await request.form()
@@ -224,7 +226,10 @@ async def decide(request: Request) -> Response:
     ids = [id for id in form.getlist("id") if isinstance(id, str)]
     event = field(form, "event")
     options: dict[str, Any] = {}
-    if decision == "undo" and event.isdecimal() and len(event) <= _DIGITS:
+    if decision == "undo" and event:
+        # Without a number, the last decision is undone.
+        if not event.isdecimal() or len(event) > _DIGITS:
+            raise bad("event", "the number of a decision", event)
         options["event"] = int(event)
     key = auth.identify(request)
     done = 0

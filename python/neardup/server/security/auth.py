@@ -6,6 +6,11 @@ key that has the scope, as ``Authorization: Bearer KEY`` or through a session co
 a key. Starlette signs the cookie with a secret that is new at each start and never on disk, so a
 restart ends all sessions. A session identifies its key by digest, so it ends when the key is
 revoked, and has an id, so that signing out also ends copies of its cookie.
+
+What a key may see follows from its scopes, for the API and for the pages. Only ``read`` shows what
+is stored: texts, titles, other fields, removals, decisions, reports. ``write`` stores and decides,
+and its answers name documents by their ids. A page that changes something also shows something, so
+it requires both.
 """
 
 from __future__ import annotations
@@ -83,15 +88,16 @@ class Sessions:
         await inner(scope, receive, send)
 
 
-def require(scope: Scope) -> Callable[..., Awaitable[None]]:
-    """Return a FastAPI dependency that requires a scope.
+def require(*scopes: Scope) -> Callable[..., Awaitable[None]]:
+    """Return a FastAPI dependency that requires scopes.
 
-    It raises `ProblemError`: 401 without a valid key, 403 if the key lacks the scope or another
+    It raises `ProblemError`: 401 without a valid key, 403 if the key lacks a scope or another
     site caused the request.
     """
 
     async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
-        _check(request, scope)
+        for scope in scopes:
+            _check(request, scope)
 
     return check
 

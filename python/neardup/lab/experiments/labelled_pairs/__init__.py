@@ -1,19 +1,17 @@
-"""Evaluation of your own labelled pairs: the default, the best setting, and their errors."""
+"""Evaluation of your own labelled pairs: the default, the best setting, and their mistakes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from neardup.base.extras import require
-from neardup.base.messages import LANGUAGES, N_, Message
+from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
 from neardup.base.validation import (
     bad,
-    check_choice,
     check_field,
     check_flag,
     check_path,
@@ -21,33 +19,36 @@ from neardup.base.validation import (
     check_workers,
 )
 from neardup.exceptions import InputError
-from neardup.lab.datasets.collection import Documents, Places, read_documents
-from neardup.lab.datasets.labels import Truth, read_truth
+from neardup.lab.datasets.collection import read_documents
+from neardup.lab.datasets.labels import read_truth
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.labelled_pairs.figures import FIGURES, figures
+from neardup.lab.experiments.labelled_pairs.cases import (
+    contradictions,
+    folds_of,
+    located,
+    sharing_documents,
+)
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     Measured,
     PairJudge,
-    Pairs,
     measure_all,
     own_cut_off,
-    sharing_documents,
 )
-from neardup.lab.experiments.labelled_pairs.report import markdown, tables
-from neardup.lab.experiments.labelled_pairs.result import (
+from neardup.lab.experiments.labelled_pairs.report import FIGURES, figures, markdown, tables
+from neardup.lab.experiments.labelled_pairs.settings import (
+    MeasureResult,
     PairsEvaluation,
-    consequence,
-    implied_clusters,
+    choose,
+    ranked,
 )
-from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, choose, ranked
-from neardup.lab.report import Report, file_names, run_experiment
+from neardup.lab.report import ReportFolder, file_names
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 __all__ = ["FILES", "MeasureResult", "PairsEvaluation", "evaluate_pairs"]
 
 #: Names of all files of the results.
-FILES = file_names(("measures", "pairs"), FIGURES, ("errors.html",))
+FILES = file_names(("measures", "pairs"), FIGURES)
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
@@ -63,7 +64,6 @@ def evaluate_pairs(
     title_field: str | None = None,
     recipes: Sequence[str | Path | Recipe] | None = None,
     seed: int = 0,
-    language: str = "zh",
     workers: int = 0,
     force: bool = False,
     progress: Progress | None = None,
@@ -90,8 +90,6 @@ def evaluate_pairs(
         is for text that is segmented already.
     seed : int, default=0
         Of the resamples; at least 0.
-    language : {'zh', 'en'}, default='zh'
-        Of the page with the errors.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes no result.
     force : bool, default=False
@@ -134,7 +132,6 @@ def evaluate_pairs(
     check_whole(seed, "seed", 0)
     check_workers(workers)
     check_flag(force, "force")
-    check_choice(language, "language", LANGUAGES)
     chosen = check_recipes(recipes, [name for name in NAMES if name != _SEGMENTED])
     paths = [inputs] if isinstance(inputs, (str, Path)) else inputs
     if not isinstance(paths, Sequence):
@@ -143,8 +140,10 @@ def evaluate_pairs(
     require(N_("A metric"), "lab", "sklearn")
     callbacks = progress or Progress()
 
-    def measure(folder: Path | None) -> PairsEvaluation:
-        labelled = read_truth(check_path(truth, "truth"))
+    truth = check_path(truth, "truth")
+    read = [*paths, truth, *(file for recipe in chosen for file in load_recipe(recipe).files)]
+    with ReportFolder.open(output, FILES, inputs=read, force=force) as folder:
+        labelled = read_truth(truth)
         callbacks.stage("documents", None)
         documents, problems = read_documents(
             paths,
@@ -154,38 +153,53 @@ def evaluate_pairs(
             title_field=check_field(title_field, "title_field"),
             progress=callbacks,
         )
-        evaluation = _measure(labelled, documents, chosen, seed, workers, callbacks)
-        return replace(evaluation, problems=problems, folder=folder)
-
-    def report(result: PairsEvaluation) -> Report:
-        from neardup.lab.experiments.labelled_pairs.errors_page import errors_page
-
+        pairs = located(labelled, documents)
+        is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
+        callbacks.stage("evidence", None)
+        usual = load_recipe()
+        judge = PairJudge(documents, usual, workers=workers)
+        evidence = judge.evidence(pairs, usual)
+        measured = measure_all(pairs, chosen, judge, evidence, workers=workers, progress=callbacks)
+        callbacks.stage("cut-offs", None)
+        units = sharing_documents(pairs)
+        folds, left_out = folds_of(labelled, units)
+        measures = ranked(measured, is_true, folds, units, seed)
+        choice = choose(
+            _deciding(measures, recipes, labelled.source),
+            _default(usual, measured),
+            is_true,
+            folds=folds,
+            units=units,
+            left_out=left_out,
+            seed=seed,
+        )
+        if choice.is_better:
+            recipe = choice.best.recipe()
+            if choice.best.decider.recipe != NAMES[0]:
+                judge = PairJudge(documents, recipe, workers=workers)
+            evidence = judge.evidence(pairs, recipe)
+        result = PairsEvaluation(
+            documents=documents,
+            truth=labelled,
+            pairs=pairs,
+            measures=measures,
+            choice=choice,
+            evidence=evidence,
+            contradictions=contradictions(pairs, is_true),
+            problems=problems,
+            folder=folder.path,
+        )
         callbacks.stage("figures and report", None)
-        others = {"errors.html": errors_page(result, language=language).encode()}
-        return Report(markdown(result), tables(result), figures(result), others)
-
-    return run_experiment(output, FILES, measure, report, force=force)
+        folder.write(markdown(result), tables(result), figures(result))
+    return result
 
 
-def _measure(
-    labelled: Truth,
-    documents: Documents,
-    recipes: Sequence[str | Path | Recipe],
-    seed: int,
-    workers: int,
-    progress: Progress,
-) -> PairsEvaluation:
-    pairs = _located(labelled, documents)
-    is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
-    progress.stage("evidence", None)
-    usual = load_recipe()
-    judge = PairJudge(documents, usual, workers=workers)
-    evidence = judge.evidence(pairs, usual)
-    measured = measure_all(pairs, recipes, judge, evidence, workers=workers, progress=progress)
-    progress.stage("cut-offs", None)
-    units = sharing_documents(pairs)
-    folds, left_out = _folds(labelled, units)
-    measures = ranked(measured, is_true, folds, units, seed)
+def _deciding(
+    measures: Sequence[MeasureResult],
+    recipes: Sequence[str | Path | Recipe] | None,
+    source: str,
+) -> list[Measured]:
+    """Return the measures that `neardup.dedup` can decide by, at their best cut-offs."""
     if not any(measure.can_decide for measure in measures):
         raise bad("recipes", "at least one recipe that says what a duplicate is", recipes)
     deciding = [measure.measured for measure in measures if measure.is_usable]
@@ -195,89 +209,10 @@ def _measure(
                 "{file}: no cut-off of a measure that dedup can use fits these labels "
                 "better than calling all pairs duplicates, or none. Check whether "
                 "labels or ids are swapped, or try other recipes.",
-                file=labelled.source,
+                file=source,
             )
         )
-    choice = choose(
-        deciding,
-        _default(usual, measured),
-        is_true,
-        folds=folds,
-        units=units,
-        left_out=left_out,
-        seed=seed,
-    )
-    if choice.is_better:
-        recipe = choice.best.recipe()
-        if choice.best.decider.recipe != NAMES[0]:
-            judge = PairJudge(documents, recipe, workers=workers)
-        evidence = judge.evidence(pairs, recipe)
-    progress.stage("consequences", None)
-    places, clusters, contradictions = implied_clusters(pairs, is_true)
-    consequences = tuple(
-        consequence(name, setting, pairs, places, clusters, workers=workers)
-        for name, setting in (("default", choice.default), ("best", choice.best))
-    )
-    return PairsEvaluation(
-        documents=documents,
-        truth=labelled,
-        pairs=pairs,
-        measures=measures,
-        choice=choice,
-        evidence=evidence,
-        consequences=consequences,
-        contradictions=contradictions,
-        problems=0,
-        folder=None,
-    )
-
-
-def _located(truth: Truth, documents: Documents) -> Pairs:
-    """Return the positions of the labelled documents."""
-    from neardup.readers.batch import show
-
-    wanted = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
-    place_of: dict[str, int] = {}
-    several = set()
-    for place, id in enumerate(documents.ids):
-        if id in wanted and place_of.setdefault(id, place) != place:
-            several.add(id)
-    for pair in truth.pairs:
-        for id in (pair.id_a, pair.id_b):
-            where = {"file": truth.source, "line": pair.line}
-            if id not in place_of:
-                raise InputError(
-                    Message(
-                        "{file}: line {line}: must name documents of the input that have a "
-                        "text. Got the unknown id '{id}' instead. Check whether these are the "
-                        "labels of this input, or name the field of its ids with "
-                        "{given[id_field]}.",
-                        **where,
-                        id=show(id),
-                    )
-                )
-            if id in several:
-                raise InputError(
-                    Message(
-                        "{file}: line {line}: must name documents of the input. Got the id "
-                        "'{id}', which several documents have, instead. Name a field of "
-                        "unique ids with {given[id_field]}.",
-                        **where,
-                        id=show(id),
-                    )
-                )
-    a, b = ([place_of[getattr(p, name)] for p in truth.pairs] for name in ("id_a", "id_b"))
-    return Pairs(documents, np.array(a, np.int64), np.array(b, np.int64))
-
-
-def _folds(truth: Truth, units: Places) -> tuple[Places, str]:
-    """Return which pairs are left out together, and what that is."""
-    names, numbers = np.unique([pair.group for pair in truth.pairs], return_inverse=True)
-    if len(names) > 1:
-        return numbers.astype(np.int64), "group"
-    documents = {id for pair in truth.pairs for id in (pair.id_a, pair.id_b)}
-    is_alone = len(np.unique(units)) == len(units) and len(documents) < 2 * len(units)
-    return units, "pair" if is_alone else "shared"
+    return deciding
 
 
 def _default(recipe: Recipe, measured: list[Measured]) -> tuple[Decider, Measured]:

@@ -6,6 +6,7 @@ compares.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,13 @@ import neardup
 from neardup.base.progress import Progress
 from neardup.compare import Comparison, compare_documents
 from neardup.lab.datasets.collection import Documents
-from neardup.lab.metrics import Flags, Floats, Numbers
+from neardup.lab.experiments.labelled_pairs.cases import Pairs
+from neardup.lab.experiments.labelled_pairs.cut_offs import likeness_of
+from neardup.lab.metrics import Flags, Floats
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
-from neardup.recipe.rule import measure_name
+from neardup.recipe.rule import measure_name, rule
 from neardup.recipe.text_inputs import prepared
 
 __all__ = [
@@ -29,11 +32,8 @@ __all__ = [
     "Decider",
     "Measured",
     "PairJudge",
-    "Pairs",
-    "components",
     "measure_all",
     "own_cut_off",
-    "sharing_documents",
 ]
 
 #: Fields of a comparison that are evidence, in the order of the tables.
@@ -52,52 +52,6 @@ EVIDENCE = (
 )
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Labelled pairs of documents of a whole collection: `a` and `b` are their places in it."""
-
-    documents: Documents
-    a: Numbers
-    b: Numbers
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def compared(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the documents that occur, and each pair as two places among them."""
-        places, inverse = np.unique(np.concatenate([self.a, self.b]), return_inverse=True)
-        a, b = np.split(inverse, 2)
-        return places.tolist(), list(zip(a.tolist(), b.tolist(), strict=True))
-
-
-def components(pairs: Pairs, is_joined: Flags) -> tuple[Numbers, Numbers]:
-    """Return the places of the documents that occur, and a number of each.
-
-    Documents that some pairs join, directly or over others, have the same number.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    places, compared = pairs.compared()
-    a, b = np.array(compared, np.int64).reshape(-1, 2)[is_joined].T
-    joined = coo_array((np.ones(len(a)), (a, b)), (len(places), len(places)))
-    numbers = connected_components(joined, directed=False)[1].astype(np.int64)
-    return np.array(places, np.int64), numbers
-
-
-def sharing_documents(pairs: Pairs) -> Numbers:
-    """Return a number for each pair, from 0: pairs that share documents have the same one.
-
-    If more than half of the pairs hang together, there is too little left to learn from
-    without them, or to resample: then each pair has its own number.
-    """
-    places, numbers = components(pairs, np.ones(len(pairs), np.bool_))
-    of_pairs = numbers[np.searchsorted(places, pairs.a)]
-    if 2 * np.bincount(of_pairs).max() > len(pairs):
-        return np.arange(len(pairs))
-    return of_pairs
 
 
 class PairJudge:
@@ -179,9 +133,14 @@ class Measured:
         """Cut-off of the first recipe that decides by this; None without."""
         return next((d.cut_off for d in self.deciders if d.cut_off is not None), None)
 
+    @property
+    def likeness(self) -> Floats:
+        """Values of which more is more similar."""
+        return likeness_of(self.values, by_distance=self.by_distance)
+
     def bound(self, cut_off: float | None) -> str:
         """Return a cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``."""
-        if cut_off is None:
+        if cut_off is None or math.isnan(cut_off):
             return ""
         return f"{'≤' if self.by_distance else '≥'} {cut_off:.4g}"
 
@@ -252,10 +211,8 @@ def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     """Return the measure that a recipe decides by and its cut-off, or None without a bound."""
     if recipe.decide.threshold is None and recipe.decide.max_distance is None:
         return None
-    plan = neardup.plan(1, recipe=recipe)
-    if plan.threshold is not None:
-        return plan.measure, plan.threshold
-    return plan.measure, float(plan.max_distance or 0)
+    its = rule(recipe)
+    return its.measure, float(its.max_distance or 0) if its.threshold is None else its.threshold
 
 
 def _distances(pairs: Pairs, recipe: Recipe, workers: int) -> Floats:

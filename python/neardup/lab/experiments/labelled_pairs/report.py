@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 
 import neardup
 from neardup.base.messages import N_, Message, in_language
-from neardup.base.reprs import measure_words, padded, plain_table, width_of
+from neardup.base.reprs import measure_words, one_line, padded, plain_table, width_of
 from neardup.lab.datasets.labels import DUPLICATE_LABELS
 from neardup.lab.experiments.labelled_pairs.measures import EVIDENCE
-from neardup.lab.experiments.labelled_pairs.result import Consequence, PairsEvaluation
-from neardup.lab.experiments.labelled_pairs.settings import MeasureResult, Setting, sentences
+from neardup.lab.experiments.labelled_pairs.settings import (
+    MeasureResult,
+    PairsEvaluation,
+    Setting,
+    sentences,
+)
+from neardup.lab.figures import COLOURS, MARKERS, Figures
 from neardup.lab.metrics import Scores
 from neardup.lab.report import Tables, by_column, image, markdown_table
 
-__all__ = ["as_json", "cautions", "markdown", "tables", "terminal"]
+__all__ = ["FIGURES", "as_json", "cautions", "figures", "markdown", "tables", "terminal"]
 
 #: Mistakes of each kind that are listed.
 _MISTAKES = 20
@@ -36,7 +42,7 @@ _COLUMNS = (
     ),
     (
         N_("best cut"),
-        N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits; 95 % interval"),
+        N_("on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits"),
     ),
     (
         N_("best F1"),
@@ -62,8 +68,8 @@ flatters. Cut-offs are inclusive; **own** is that of the first recipe that decid
 95 % intervals are percentiles of 1,000 resamples of the pairs. The guide, *Measure methods and
 thresholds*, defines all figures.
 
-`errors.html` has the errors side by side; `measures.csv` all figures of the measures; `pairs.csv`
-all values and the evidence of each pair.
+`measures.csv` has all figures of the measures, `pairs.csv` all values and the evidence of each
+pair.
 """
 
 
@@ -82,13 +88,20 @@ def terminal(result: PairsEvaluation, language: str = "en") -> str:
     columns = [(words(name), words(text)) for name, text in _COLUMNS]
     width = max(width_of(name) for name, _ in columns)
     explained = "\n".join(f"{padded(name, width)}  {text}" for name, text in columns)
-    return "\n\n".join([verdict, f"{settings}\n{words(_CHOICE)}", measures, explained])
+    parts = [verdict, f"{settings}\n{words(_CHOICE)}", measures, explained]
+    if mistakes := list(_mistakes(result, language)):
+        rows = [list(map(one_line, row)) for row in mistakes]
+        header = list(map(words, _MISTAKE))
+        parts.append(
+            f"{words(_of_mistakes(result))}\n{plain_table(header, rows, left=range(len(header)))}"
+        )
+    return "\n\n".join(parts)
 
 
 def markdown(result: PairsEvaluation) -> str:
     """Return the report as Markdown; figures are named by relative path."""
     pairs, true = len(result.truth.pairs), int(result.is_true.sum())
-    best = result.best
+    mistakes = [list(map(_text, row)) for row in _mistakes(result, "en")]
     parts = [
         "# Which setting fits these labels",
         f"{pairs:,} labelled pairs, {true:,} of them duplicates, among {len(result.documents):,} "
@@ -99,14 +112,11 @@ def markdown(result: PairsEvaluation) -> str:
         "## All measures",
         markdown_table(*by_column(list(map(_row, result.measures)))),
         image("precision_recall", "Precision and recall"),
-        f"## Where to cut {best.name}",
-        image("cut_offs", "Precision, recall and F1 by cut-off"),
         "## Labels",
         *_labels(result),
-        "## What it does to the collection",
-        *_consequences(result),
-        *_mistakes(result, found=True),
-        *_mistakes(result, found=False),
+        "## Mistakes",
+        str(_of_mistakes(result)),
+        *([markdown_table(_MISTAKE, mistakes)] if mistakes else []),
         _HOW,
     ]
     return "\n\n".join(parts)
@@ -168,14 +178,13 @@ def cautions(result: PairsEvaluation) -> Iterator[Message]:
 
 def _row(measure: MeasureResult) -> dict[str, str]:
     """Cells of a measure by heading."""
-    measured, sweep, own = measure.measured, measure.sweep, measure.measured.own_cut_off
-    interval = "-".join(f"{end:.4g}" for end in sorted(sweep.interval))
+    measured, own = measure.measured, measure.measured.own_cut_off
     return {
         N_("measure"): measure.name,
-        "F1, unseen cut": f"{sweep.left_out.f1:.3f}",
-        "95 %": _interval(sweep.left_out_interval),
-        "best cut": f"{measured.bound(sweep.cut_off)} ({interval})",
-        "best F1": f"{sweep.best.f1:.3f}",
+        "F1, unseen cut": f"{measure.left_out.f1:.3f}",
+        "95 %": _interval(measure.left_out_interval),
+        "best cut": measured.bound(measure.cut_off),
+        "best F1": f"{measure.best.f1:.3f}",
         "own cut": measured.bound(own),
         N_("own F1"): "" if measure.default is None else f"{measure.default.f1:.3f}",
         "recipes": ", ".join(decider.name for decider in measured.deciders),
@@ -196,58 +205,36 @@ def _labels(result: PairsEvaluation) -> Iterable[str]:
         yield f"{result.truth.repeated:,} lines repeat a pair and were left out."
 
 
-def _consequences(result: PairsEvaluation) -> Iterable[str]:
-    yield (
-        "What `neardup.dedup` does to all documents, judged on those that occur in a labelled "
-        "pair. Labelled duplicates, directly or over others, make a true cluster; a pair that "
-        "nobody labelled makes none."
-    )
-    yield markdown_table(*by_column([_consequence(of) for of in result.consequences]))
+_MISTAKE = (N_("mistake"), "id_a", "id_b", "label", N_("measured"), N_("reason"))
 
 
-def _consequence(of: Consequence) -> dict[str, str]:
-    return {
-        "rule": of.name,
-        "is": of.rule,
-        "dropped in all": f"{of.dropped_in_all:,}",
-        "adjusted Rand": f"{of.adjusted_rand:.3f}",
-        "B³ precision": f"{of.b_cubed.precision:.3f}",
-        "B³ recall": f"{of.b_cubed.recall:.3f}",
-        "B³ F1": f"{of.b_cubed.f1:.3f}",
-        "labelled: to drop": str(of.kept.to_drop),
-        "dropped": str(of.kept.dropped),
-        "rightly": str(of.kept.rightly),
-        "clusters lost": str(of.kept.lost),
-    }
-
-
-def _mistakes(result: PairsEvaluation, *, found: bool) -> Iterable[str]:
-    mistakes = result.mistakes(found=found)
-    yield f"## {'Wrongly called duplicates' if found else 'Missed'}: {len(mistakes)}"
+def _of_mistakes(result: PairsEvaluation) -> Message:
+    """Return what the table of mistakes shows."""
     advised = result.choice.advised
-    measured = advised.measured
-    bound = f"at {measured.name} {measured.bound(advised.cut_off)}"
-    if not mistakes:
-        yield f"None {bound}."
-        return
-    what = "called duplicates, labelled otherwise" if found else "labelled as duplicates, not found"
-    yield (
-        f"Pairs {what}, {bound}; the worst first. [errors.html](errors.html) has them side by side."
-    )
-    yield markdown_table(
-        ("first", "second", "label", measured.name, "why"),
-        (_mistake(result, place) for place in mistakes[:_MISTAKES]),
+    return Message(
+        "Mistakes at {bound}: {wrong} wrongly called duplicates, {missed} missed; the worst first, "
+        "at most {most} of each.",
+        wrong=len(result.mistakes(found=True)),
+        missed=len(result.mistakes(found=False)),
+        bound=f"{advised.measured.name} {advised.measured.bound(advised.cut_off)}",
+        most=_MISTAKES,
     )
 
 
-def _mistake(result: PairsEvaluation, place: int) -> Sequence[str]:
-    pair = result.truth.pairs[place]
-    label = f"{pair.label}, {pair.confidence}" if pair.confidence else pair.label
-    return (
-        *(_text(cell) for cell in (pair.id_a, pair.id_b, label)),
-        f"{result.choice.advised.measured.values[place]:.4g}",
-        _text(str(result.evidence[place].verdict)),
-    )
+def _mistakes(result: PairsEvaluation, language: str) -> Iterator[Sequence[str]]:
+    """Yield the worst pairs that the advised setting is wrong about, and why it decides so."""
+    values = result.choice.advised.measured.values
+    for kind, found in ((Message("wrong"), True), (Message("missed"), False)):
+        for place in result.mistakes(found=found)[:_MISTAKES]:
+            pair = result.truth.pairs[place]
+            yield (
+                in_language(kind, language),
+                pair.id_a,
+                pair.id_b,
+                f"{pair.label}, {pair.confidence}" if pair.confidence else pair.label,
+                f"{values[place]:.4g}",
+                in_language(result.evidence[place].verdict, language),
+            )
 
 
 def _interval(ends: tuple[float, float]) -> str:
@@ -344,25 +331,21 @@ def _pair(result: PairsEvaluation, place: int) -> dict[str, Any]:
 
 
 def _measure(measure: MeasureResult, is_best: bool) -> dict[str, Any]:
-    sweep, own = measure.sweep, measure.measured.own_cut_off
+    own = measure.measured.own_cut_off
     numbers = {
-        "unseen_f1": sweep.left_out.f1,
-        "unseen_low": sweep.left_out_interval[0],
-        "unseen_high": sweep.left_out_interval[1],
-        "unseen_tp": sweep.left_out.tp,
-        "unseen_fp": sweep.left_out.fp,
-        "unseen_fn": sweep.left_out.fn,
-        "cut_off": sweep.cut_off,
-        "cut_off_low": sweep.interval[0],
-        "cut_off_high": sweep.interval[1],
-        "best_f1": sweep.best.f1,
-        "best_f1_low": sweep.best_interval[0],
-        "best_f1_high": sweep.best_interval[1],
-        "best_precision": sweep.best.precision,
-        "best_recall": sweep.best.recall,
+        "unseen_f1": measure.left_out.f1,
+        "unseen_low": measure.left_out_interval[0],
+        "unseen_high": measure.left_out_interval[1],
+        "unseen_tp": measure.left_out.tp,
+        "unseen_fp": measure.left_out.fp,
+        "unseen_fn": measure.left_out.fn,
+        "cut_off": measure.cut_off,
+        "best_f1": measure.best.f1,
+        "best_precision": measure.best.precision,
+        "best_recall": measure.best.recall,
         "own_cut_off": math.nan if own is None else own,
         "own_f1": math.nan if measure.default is None else measure.default.f1,
-        "average_precision": sweep.average_precision,
+        "average_precision": measure.average_precision,
     }
     return {
         "measure": measure.name,
@@ -384,3 +367,52 @@ def _cell(value: object) -> object:
     if isinstance(value, float):
         return f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
     return "" if value is None else value
+
+
+#: Most curves in one figure; more would be unreadable.
+_CURVES = 5
+
+
+def _precision_recall(figure: Any, result: PairsEvaluation) -> None:
+    """The curves of the best measures, with a mark at each best cut-off."""
+    from sklearn.metrics import precision_recall_curve
+
+    axes = figure.add_subplot()
+    shown = list(result.measures[:_CURVES])
+    if result.best not in shown:
+        shown[-1] = result.best
+    for style, measure in enumerate(shown):
+        curve = precision_recall_curve(result.is_true, measure.measured.likeness)
+        precision, recall = (shares[:-1][curve[1][:-1] > 0] for shares in curve[:2])
+        # Down to recall 0, with the precision where the first true pair is found.
+        axes.step(
+            [*recall, 0.0],
+            [*precision, precision[-1]],
+            where="post",
+            color=COLOURS[style],
+            # Of curves that coincide the later is the thinner one.
+            linewidth=3.6 - 0.6 * style,
+            label=f"{measure.name}, AP {measure.average_precision:.3f}",
+            clip_on=False,
+        )
+        axes.plot(
+            measure.best.recall,
+            measure.best.precision,
+            MARKERS[style],
+            color=COLOURS[style],
+            markeredgecolor="white",
+            markersize=8,
+            clip_on=False,
+        )
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="recall", ylabel="precision")
+    axes.set_title("Precision and recall of the best; marks at the best cut-off")
+    figure.legend(loc="outside lower center", ncols=3)
+
+
+#: How each figure is drawn.
+FIGURES = {"precision_recall": _precision_recall}
+
+
+def figures(result: PairsEvaluation) -> Figures:
+    """Return how to draw the figures of an evaluation, by the names in `FIGURES`."""
+    return {name: partial(fill, result=result) for name, fill in FIGURES.items()}

@@ -6,15 +6,21 @@ chose it, the best setting looks better than it is.
 
 from __future__ import annotations
 
-import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from neardup.base.messages import N_, Message
+from neardup.base.reprs import ReprMixin
+from neardup.compare import Comparison
+from neardup.lab.datasets.collection import Documents
+from neardup.lab.datasets.labels import Truth
+from neardup.lab.experiments.labelled_pairs.cases import Pairs
+from neardup.lab.experiments.labelled_pairs.cut_offs import best_cut_off, judge_left_out
 from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
 from neardup.lab.metrics import (
     Accuracy,
@@ -27,33 +33,37 @@ from neardup.lab.metrics import (
     count_scores,
     f1_of_sums,
 )
-from neardup.lab.thresholds import Sweep, best_cut_off, judge_left_out, sweep
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 __all__ = [
     "Choice",
     "MeasureResult",
+    "PairsEvaluation",
     "Setting",
     "choose",
     "judged_by_others",
+    "measure_result",
     "pick",
     "ranked",
     "sentences",
 ]
-
-#: With more folds than this, groups of them are left out together.
-_FOLDS = 100
 
 
 @dataclass(frozen=True)
 class MeasureResult:
     """How well one measure separates duplicates from other pairs.
 
-    `default` is at the own cut-off of the first recipe that decides by it.
+    `best` is at the `cut_off` that is best on all pairs, `left_out` with each pair judged by the
+    cut-off that is best on the others, and `default` at the own cut-off of the first recipe that
+    decides by it.
     """
 
     measured: Measured
-    sweep: Sweep
+    average_precision: float
+    cut_off: float
+    best: Scores
+    left_out: Scores
+    left_out_interval: tuple[float, float]
     default: Scores | None
 
     @property
@@ -69,8 +79,7 @@ class MeasureResult:
     @property
     def is_usable(self) -> bool:
         """Whether `neardup.dedup` can decide by the best cut-off: a distance, or in (0, 1]."""
-        cut_off = self.sweep.cut_off
-        is_bound = math.isfinite(cut_off) if self.measured.by_distance else 0 < cut_off <= 1
+        is_bound = self.cut_off >= 0 if self.measured.by_distance else 0 < self.cut_off <= 1
         return self.can_decide and is_bound
 
 
@@ -82,22 +91,52 @@ def _lead(
     return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
 
 
-def ranked(
-    measured: list[Measured], is_true: Flags, folds: Numbers, units: Numbers, seed: int
-) -> tuple[MeasureResult, ...]:
-    """Return all measures, the best first; of equals the first one is simpler.
+def measure_result(
+    measured: Measured,
+    is_true: Flags,
+    *,
+    folds: Numbers | None = None,
+    units: Numbers | None = None,
+    seed: int = 0,
+) -> MeasureResult:
+    """Return the scores of a measure.
 
     Pairs of one number in `folds` are left out together, those of one in `units` resampled.
     """
+    from sklearn.metrics import average_precision_score
+
+    def call(known: Flags) -> Flags:
+        return measured.passes(_best(measured, is_true, known))
+
+    folds = np.arange(len(is_true)) if folds is None else folds
+    judged = judge_left_out(call, folds, seed=seed)
+    cut_off = _best(measured, is_true, np.ones_like(is_true))
+    own = measured.own_cut_off
+    rows = contributions(judged, is_true, units)
+    return MeasureResult(
+        measured=measured,
+        average_precision=float(average_precision_score(is_true, measured.likeness)),
+        cut_off=cut_off,
+        best=count_scores(measured.passes(cut_off), is_true),
+        left_out=count_scores(judged, is_true),
+        left_out_interval=bootstrap_interval(rows, f1_of_sums, seed=seed),
+        default=None if own is None else count_scores(measured.passes(own), is_true),
+    )
+
+
+def _best(measured: Measured, is_true: Flags, known: Flags) -> float:
+    """Return the cut-off that is best on some of the pairs."""
+    values = measured.values[known]
+    return best_cut_off(values, is_true[known], by_distance=measured.by_distance)
+
+
+def ranked(
+    measured: list[Measured], is_true: Flags, folds: Numbers, units: Numbers, seed: int
+) -> tuple[MeasureResult, ...]:
+    """Return all measures, the best first; of equals the first one is simpler."""
     options: dict[str, Any] = {"folds": folds, "units": units, "seed": seed}
-    swept = [(m, sweep(m.values, is_true, by_distance=m.by_distance, **options)) for m in measured]
-    swept.sort(key=lambda entry: (-entry[1].left_out.f1, entry[1].left_out.fp))
-    results = []
-    for measure, its_sweep in swept:
-        cut_off = measure.own_cut_off
-        default = None if cut_off is None else count_scores(measure.passes(cut_off), is_true)
-        results.append(MeasureResult(measure, its_sweep, default))
-    return tuple(results)
+    results = [measure_result(measure, is_true, **options) for measure in measured]
+    return tuple(sorted(results, key=lambda of: (-of.left_out.f1, of.left_out.fp)))
 
 
 @dataclass(frozen=True)
@@ -183,10 +222,7 @@ class Choice:
 
 def pick(measured: Sequence[Measured], is_true: Flags, known: Flags) -> tuple[Measured, float]:
     """Return the measure and cut-off with the highest F1 on some of the pairs."""
-    cut_offs = [
-        best_cut_off(measure.values[known], is_true[known], by_distance=measure.by_distance)
-        for measure in measured
-    ]
+    cut_offs = [_best(measure, is_true, known) for measure in measured]
     f1 = [
         count_scores(measure.passes(cut_off)[known], is_true[known]).f1
         for measure, cut_off in zip(measured, cut_offs, strict=True)
@@ -204,7 +240,7 @@ def judged_by_others(
         measure, cut_off = pick(measured, is_true, known)
         return measure.passes(cut_off)
 
-    return judge_left_out(call, folds, _FOLDS, seed=seed)
+    return judge_left_out(call, folds, seed=seed)
 
 
 def choose(
@@ -278,3 +314,84 @@ def _f1(setting: Setting) -> dict[str, str]:
     low, high = setting.accuracy.f1
     f1 = setting.accuracy.scores.f1
     return {"f1": f"{f1:.3f}", "low": f"{low:.3f}", "high": f"{high:.3f}"}
+
+
+@dataclass(frozen=True, repr=False)
+class PairsEvaluation(ReprMixin):
+    """Evaluation of measures, recipes and thresholds on labelled pairs.
+
+    Parameters
+    ----------
+    documents : Documents
+        Those of the input that have a text.
+    truth : Truth
+    pairs : Pairs
+        The labelled pairs, by place in `documents`.
+    measures : tuple of MeasureResult
+        The best first: by F1 on unseen pairs, then fewer false positives, then
+        simpler.
+    choice : Choice
+        The default and the best setting, compared.
+    evidence : tuple of Comparison
+        What the advised setting finds in each pair; `verdict` says why it decides as it does.
+    contradictions : int
+        Pairs labelled as no duplicates that other labels join.
+    problems : int
+        Records of the input without a usable text; they were left out.
+    folder : Path or None
+        Where tables, figures and the report are.
+    """
+
+    documents: Documents
+    truth: Truth
+    pairs: Pairs
+    measures: tuple[MeasureResult, ...]
+    choice: Choice
+    evidence: tuple[Comparison, ...]
+    contradictions: int
+    problems: int
+    folder: Path | None
+
+    def _summary_rows(self) -> Iterator[tuple[str, Any]]:
+        duplicates = int(self.is_true.sum())
+        yield "documents", len(self.documents)
+        yield "labels", f"{duplicates:,} duplicates, {len(self.is_true) - duplicates:,} others"
+        yield "verdict", sentences(self.choice)[0]
+        for name, setting in (("default", self.choice.default), ("best", self.choice.best)):
+            low, high = setting.accuracy.f1
+            rule = f"{setting.measured.name} {setting.measured.bound(setting.cut_off)}"
+            yield name, f"F1 {setting.accuracy.scores.f1:.3f} ({low:.3f} to {high:.3f}), {rule}"
+        yield "errors", sum(len(self.mistakes(found=found)) for found in (True, False))
+        yield "folder", self.folder or "-"
+
+    @property
+    def best(self) -> MeasureResult:
+        """The measure of the best setting."""
+        chosen = self.choice.best.measured
+        return next(measure for measure in self.measures if measure.measured is chosen)
+
+    @property
+    def is_true(self) -> Flags:
+        """Whether each pair is labelled as duplicate."""
+        return np.array([pair.duplicate for pair in self.truth.pairs], np.bool_)
+
+    def mistakes(self, *, found: bool) -> list[int]:
+        """Return the pairs that the advised setting is wrong about, the worst first.
+
+        Parameters
+        ----------
+        found : bool
+            True for pairs that it wrongly calls duplicates, False for those
+            that it misses.
+
+        Returns
+        -------
+        list of int
+            Places in `truth.pairs`.
+        """
+        advised = self.choice.advised
+        wrong = advised.called != self.is_true
+        wrong &= self.is_true != found
+        likeness = advised.measured.likeness
+        order = np.argsort(-likeness if found else likeness, kind="stable")
+        return [place for place in order.tolist() if wrong[place]]

@@ -18,32 +18,21 @@ from neardup.base.validation import (
     check_whole,
     check_workers,
 )
-from neardup.lab.datasets.collection import Collection, read_collection
+from neardup.lab.datasets.collection import read_collection
 from neardup.lab.datasets.edit_model import check_rate
-from neardup.lab.datasets.split import COPIES, REPOSTS, Split, make_split
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.zhang_he_2020.figures import FIGURES, figures
-from neardup.lab.experiments.zhang_he_2020.methods import (
-    RECIPES,
-    Matches,
+from neardup.lab.experiments.zhang_he_2020.cases import COPIES, REPOSTS, Cases, make_cases
+from neardup.lab.experiments.zhang_he_2020.measures import (
     Method,
-    find,
+    PublishedResult,
+    Scorer,
     find_timed,
     paper_methods,
-)
-from neardup.lab.experiments.zhang_he_2020.report import markdown, tables
-from neardup.lab.experiments.zhang_he_2020.results import (
-    BEST,
-    DEFAULT,
-    PAPER,
-    Point,
-    PublishedResult,
-    Run,
-    Scorer,
     score_run,
 )
-from neardup.lab.report import Report, file_names, run_experiment
-from neardup.recipe import Recipe
+from neardup.lab.experiments.zhang_he_2020.report import FIGURES, figures, markdown, tables
+from neardup.lab.report import ReportFolder, file_names
+from neardup.recipe import NAMES, Recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,11 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "published"]
 
 #: Names of all files of the results.
-FILES = file_names(("runs", "cut_offs", "rates"), FIGURES)
+FILES = file_names(("runs",), FIGURES)
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
-#: Shares of edited characters of the rate sweep.
-SWEPT_RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 
 
 def published(
@@ -71,7 +58,7 @@ def published(
     force: bool = False,
     progress: Progress | None = None,
 ) -> PublishedResult:
-    """Run the published experiment [1]_ and write its tables, figures and report.
+    """Run the published experiment [1]_ and write its report, figures and table.
 
     Parameters
     ----------
@@ -91,13 +78,12 @@ def published(
         ``copies="edits"``. None draws it for each copy, uniformly from 0.02 to
         0.10.
     recipes : sequence of str, Path or Recipe, default=None
-        Those that are compared at their best cut-offs. None means eight built-in
-        ones. The paper's own methods and
-        MinHash are measured in any case, at the distance 3 or the resemblance .5.
+        Those that are measured beside the paper's methods, each at its own cut-off.
+        None means the default recipe.
     sizes : iterable of int, default=None
-        Numbers of documents for which these are timed, each at least 1 and at most
-        all. None means those of 1,000, 2,500 and 5,000 that are less than all.
-        All documents are timed in any case.
+        Numbers of documents that are measured, each at least 1 and at most all.
+        None means those of 1,000, 2,500 and 5,000 that are less than all. All
+        documents are measured in any case.
     workers : int, default=0
         Threads; 0 means one for each processor. Changes times only.
     force : bool, default=False
@@ -123,8 +109,8 @@ def published(
 
     Notes
     -----
-    Deterministic except for the times. Each method runs about twenty times over all
-    documents: about seven minutes for all methods and 12,500 documents on two cores.
+    Deterministic except for the times. Each method runs five times: about five minutes
+    for 12,500 documents on two cores.
 
     References
     ----------
@@ -134,10 +120,10 @@ def published(
     Examples
     --------
     >>> from neardup.lab import published
-    >>> result = published("topics/", "results/", recipes=["general"])  # doctest: +SKIP
-    >>> improved = result.paper_methods[-1]  # doctest: +SKIP
+    >>> result = published("topics/", "results/")  # doctest: +SKIP
+    >>> *_, improved, general = result.complete  # doctest: +SKIP
     >>> improved.name, round(improved.precision, 3), round(improved.recall, 3)  # doctest: +SKIP
-    ('improved', 0.998, 0.95)
+    ('improved', 0.998, 0.958)
     """
     check_choice(copies, "copies", COPIES)
     check_whole(seed, "seed", 0)
@@ -147,128 +133,53 @@ def published(
         rate = check_rate(rate)
     check_workers(workers)
     check_flag(force, "force")
-    chosen = [Method.of(recipe) for recipe in check_recipes(recipes, RECIPES)]
+    methods = {method.name: method for method in paper_methods()}
+    for recipe in check_recipes(recipes, NAMES[:1]):
+        method = Method.of(recipe)
+        methods.setdefault(method.name, method)
     listed = _check_list(sizes)
+    callbacks = progress or Progress()
 
-    def measure(folder: Path | None) -> PublishedResult:
-        collection = read_collection(check_path(data, "data"), progress=progress)
-        experiment = _Experiment(collection, seed, copies, rate, workers, progress)
-        wanted = _sizes_below(listed, len(experiment.table))
-        return _measure(experiment, chosen, wanted, folder)
-
-    def report(result: PublishedResult) -> Report:
-        return Report(markdown(result), tables(result), figures(result))
-
-    return run_experiment(output, FILES, measure, report, force=force)
-
-
-def _measure(
-    experiment: _Experiment,
-    methods: Sequence[Method],
-    sizes: Sequence[int],
-    folder: Path | None,
-) -> PublishedResult:
-    documents = len(experiment.table)
-    paper = [
-        experiment.run(method, PAPER, method.cut_offs[0], size)
-        for method in paper_methods()
-        for size in (*sizes, documents)
-    ]
-    runs: list[Run] = []
-    sweep: list[Point] = []
-    for method in methods:
-        swept = experiment.sweep(method)
-        sweep += swept
-        # Of equal cut-offs, the first is the strictest.
-        best = max(swept, key=lambda point: point.scores.f1).cut_off
-        runs += [
-            experiment.run(method, choice, cut_off, documents)
-            for choice, cut_off in ((DEFAULT, method.default), (BEST, best))
-        ]
-    lengthened, unchanged = experiment.added()
-    return PublishedResult(
-        topics=experiment.split.topics,
-        documents=documents,
-        true_pairs=experiment.scorer.true_pairs,
-        natural=len(experiment.scorer.natural),
-        seed=experiment.seed,
-        copies=experiment.copies,
-        rate=experiment.rate,
-        lengthened=lengthened,
-        unchanged=unchanged,
-        as_published=tuple(paper),
-        runs=tuple(runs),
-        sweep=tuple(sweep),
-        rates=tuple(experiment.rates(runs[1::2])),
-        folder=folder,
-    )
+    data = check_path(data, "data")
+    read = [data, *(file for method in methods.values() for file in method.recipe.files)]
+    with ReportFolder.open(output, FILES, inputs=read, force=force) as folder:
+        collection = read_collection(data, progress=progress)
+        callbacks.stage("copies", None)
+        cases = make_cases(collection, seed=seed)
+        table = cases.table(copies, rate)
+        scorer = Scorer(cases, table, workers=workers)
+        runs = []
+        for method in methods.values():
+            for size in (*_sizes_below(listed, len(table)), len(table)):
+                callbacks.stage(f"{method.name}, {size:,} documents", None)
+                places = cases.first(size)
+                matches = find_timed(method, table.take(places), workers=workers)
+                runs.append(score_run(method, matches, scorer, places))
+        lengthened, unchanged = _added(cases, table)
+        result = PublishedResult(
+            topics=cases.topics,
+            documents=len(table),
+            true_pairs=cases.true_pairs,
+            natural=len(scorer.natural),
+            seed=seed,
+            copies=copies,
+            rate=rate,
+            lengthened=lengthened,
+            unchanged=unchanged,
+            runs=tuple(runs),
+            folder=folder.path,
+        )
+        folder.write(markdown(result), tables(result), figures(result))
+    return result
 
 
-class _Experiment:
-    """Both splits of a collection, and what is measured on them."""
-
-    def __init__(
-        self,
-        collection: Collection,
-        seed: int,
-        copies: str,
-        rate: float | None,
-        workers: int,
-        progress: Progress | None,
-    ) -> None:
-        self.seed, self.copies, self.rate = seed, copies, rate
-        self._workers = workers
-        self._progress = progress or Progress()
-        self._timed: dict[tuple[str, float, int], Matches] = {}
-        self._progress.stage("copies", None)
-        self.split, self.table, self.scorer = self._open(collection, "test")
-        _, self._development, self._development_scorer = self._open(collection, "development")
-
-    def added(self) -> tuple[float, float]:
-        """Mean share by which copies are longer, and share of unchanged copies."""
-        originals = self.split.documents.texts
-        texts = self.table["text"].to_pylist()
-        copies = np.flatnonzero(~self.split.untouched)
-        pairs = [(originals[place], str(texts[place])) for place in copies]
-        longer = np.mean([len(copy) / max(1, len(text)) - 1 for text, copy in pairs])
-        return float(longer), float(np.mean([text == copy for text, copy in pairs]))
-
-    def run(self, method: Method, choice: str, cut_off: float, documents: int) -> Run:
-        """One cut-off on a number of documents of the test split, timed."""
-        self._progress.stage(f"{method.name}: {choice} cut-off, {documents:,} documents", None)
-        places = self.split.first(documents)
-        # One method at one cut-off has one time, whoever chose the cut-off.
-        key = (method.recipe.id, cut_off, documents)
-        if key not in self._timed:
-            table = self.table.take(places)
-            self._timed[key] = find_timed(method, table, cut_off, workers=self._workers)
-        matches = self._timed[key]
-        return score_run(method, choice, cut_off, matches, self.scorer, places)
-
-    def sweep(self, method: Method) -> list[Point]:
-        """All cut-offs on the development split, the strictest first."""
-        self._progress.stage(f"{method.name}: all cut-offs", None)
-        matches = find(method, self._development, method.loosest, workers=self._workers)
-        points = self._development_scorer.sweep(matches, method)
-        return [Point(method.name, cut_off, None, scores) for cut_off, scores in points]
-
-    def rates(self, runs: Sequence[Run]) -> list[Point]:
-        """All methods at all edit rates, by method."""
-        points = []
-        for rate in SWEPT_RATES:
-            self._progress.stage(f"edits of {rate:.0%}", None)
-            table = self.split.table("edits", rate)
-            for run in runs:
-                matches = find(run.method, table, run.cut_off, workers=self._workers)
-                scores = self.scorer.tallies(matches)[-1].scores
-                points.append(Point(run.name, run.cut_off, rate, scores))
-        order = {run.name: place for place, run in enumerate(runs)}
-        return sorted(points, key=lambda point: order[point.method])
-
-    def _open(self, collection: Collection, name: str) -> tuple[Split, pa.Table, Scorer]:
-        split = make_split(collection, name, seed=self.seed)
-        table = split.table(self.copies, self.rate)
-        return split, table, Scorer(split, table, workers=self._workers)
+def _added(cases: Cases, table: pa.Table) -> tuple[float, float]:
+    """Return the mean share by which copies are longer, and the share of unchanged copies."""
+    originals, texts = cases.documents.texts, table["text"].to_pylist()
+    copies = np.flatnonzero(~cases.untouched)
+    pairs = [(originals[place], str(texts[place])) for place in copies]
+    longer = np.mean([len(copy) / max(1, len(text)) - 1 for text, copy in pairs])
+    return float(longer), float(np.mean([text == copy for text, copy in pairs]))
 
 
 def _check_list(sizes: Any) -> list[int] | None:

@@ -1,4 +1,4 @@
-"""What the experiment measures: which found pairs are right, runs of methods, and all results.
+"""What the published comparison measures: methods, what they find, and what of it is right.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -6,6 +6,7 @@ Pairs are counted, and documents: a document counts once, however many pairs it 
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,37 +15,122 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+import neardup
 from neardup.base.reprs import ReprMixin
-from neardup.lab.datasets.collection import OVERALL, Places
-from neardup.lab.datasets.split import Split
-from neardup.lab.experiments.zhang_he_2020.methods import Matches, Method, find
+from neardup.base.validation import bad
+from neardup.lab.datasets.collection import OVERALL, Places, places_of
+from neardup.lab.experiments.zhang_he_2020.cases import Cases
 from neardup.lab.metrics import Scores
-from neardup.recipe import load_recipe
+from neardup.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
     "ASIDE",
-    "BEST",
-    "DEFAULT",
-    "PAPER",
     "PUBLISHED",
     "RIGHT",
     "WRONG",
-    "Point",
+    "Matches",
+    "Method",
     "PublishedResult",
     "Run",
     "Scorer",
     "Tally",
+    "find",
+    "find_timed",
+    "paper_methods",
     "score_run",
 ]
+
+#: How often a run is timed.
+_REPEATS = 5
+#: Documents of the run before the first timed one, which loads word lists.
+_WARM_UP = 20
+
+#: Precision and recall of `improved` in the paper; it gives none that can be set beside the others.
+PUBLISHED = (0.953, 0.940)
 
 RIGHT, WRONG, ASIDE = 1, 0, -1
 
 #: Originals with at least this resemblance repeat each other naturally; finding them is no mistake.
 _NATURAL = 0.5
-_RESEMBLES = Method("natural repeats", load_recipe("shingle"), (_NATURAL,))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A recipe with its cut-off, and what tables and figures call it.
+
+    A cut-off is a largest distance in bits or a smallest similarity, both inclusive.
+    """
+
+    name: str
+    recipe: Recipe
+
+    @classmethod
+    def of(cls, recipe: str | Path | Recipe) -> Method:
+        """Return a recipe under its own name."""
+        loaded = load_recipe(recipe)
+        if loaded.decide.threshold is None and loaded.decide.max_distance is None:
+            raise bad("recipes", "recipes that say what a duplicate is", loaded.name)
+        return cls(loaded.name, loaded)
+
+    @property
+    def cut_off(self) -> float:
+        """The largest distance or the smallest similarity."""
+        decide = self.recipe.decide
+        return decide.threshold if decide.threshold is not None else decide.max_distance or 0
+
+    @property
+    def bound(self) -> str:
+        """The cut-off for people: ``≤ 3`` bits, or ``≥ 0.55``."""
+        return f"{'≤' if self.recipe.decide.threshold is None else '≥'} {self.cut_off:g}"
+
+
+def paper_methods() -> tuple[Method, ...]:
+    """Return MinHash and the paper's methods in its order.
+
+    Shingle and traditional SimHash come in two readings each, since the paper does not give
+    the sample size and the stop words; `improved` matches short markers as whole words, and as
+    the paper does, inside words. A name is the paper's, then the reading. The paper names no
+    distance; 3 of 64 bits is the usual one.
+    """
+    sample, classic = load_recipe("shingle-sample"), load_recipe("classic")
+    improved = load_recipe("improved")
+    recipes = {
+        "MinHash": load_recipe("minhash").replace(decide={"threshold": 0.5}),
+        "Shingle, sample of 8": sample.replace(sketch={"size": 8}),
+        "Shingle, sample of 64": sample,
+        "traditional, stop words kept": classic.replace(weigh={"stop_words": "none"}),
+        "traditional, stop words out": classic,
+        "improved, markers inside words": improved.replace(weigh={"marker_match": "contains"}),
+        "improved": improved,
+    }
+    return tuple(Method(name, recipe) for name, recipe in recipes.items())
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What a method found: pairs `a` and `b` by place, and the seconds of each run."""
+
+    a: Places
+    b: Places
+    times: tuple[float, ...]
+
+
+def find(method: Method, table: pa.Table, *, workers: int = 0) -> Matches:
+    """Run a method over documents, once."""
+    begin = time.perf_counter()
+    pairs = neardup.pairs(table, recipe=method.recipe, workers=workers).table
+    seconds = time.perf_counter() - begin
+    return Matches(places_of(pairs["id_a"]), places_of(pairs["id_b"]), (seconds,))
+
+
+def find_timed(method: Method, table: pa.Table, *, workers: int = 0) -> Matches:
+    """Run a method five times, which finds the same each time."""
+    find(method, table.slice(0, _WARM_UP), workers=workers)
+    runs = [find(method, table, workers=workers) for _ in range(_REPEATS)]
+    return Matches(runs[0].a, runs[0].b, tuple(run.times[0] for run in runs))
 
 
 @dataclass(frozen=True)
@@ -63,39 +149,28 @@ class Tally:
 
 
 class Scorer:
-    """Counts what is right and what is wrong among found pairs of one split.
+    """Counts what is right and what is wrong among found pairs.
 
     A pair of a copy and its own original is right. A pair whose originals repeat each
     other naturally is set aside: neither right nor wrong. All other pairs are wrong.
     """
 
-    def __init__(self, split: Split, table: pa.Table, *, workers: int = 0) -> None:
-        matches = find(_RESEMBLES, table.filter(split.untouched), _NATURAL, workers=workers)
-        self._split = split
+    def __init__(self, cases: Cases, table: pa.Table, *, workers: int = 0) -> None:
+        alike = load_recipe("shingle").replace(decide={"threshold": _NATURAL})
+        untouched = table.filter(cases.untouched)
+        matches = find(Method("natural repeats", alike), untouched, workers=workers)
+        self._cases = cases
         self._codes_of_natural = np.unique(self._codes(matches.a, matches.b))
         #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
         self.natural: Places = np.sort(np.column_stack([matches.a, matches.b]), axis=1)
-        #: Number of pairs of a copy and its original.
-        self.true_pairs = int((~split.untouched).sum())
 
     def labels(self, a: Places, b: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE."""
-        base = self._split.base
+        base = self._cases.base
         labels = np.full(len(a), WRONG, np.int8)
         labels[np.isin(self._codes(base[a], base[b]), self._codes_of_natural)] = ASIDE
         labels[base[a] == base[b]] = RIGHT
         return labels
-
-    def sweep(self, matches: Matches, method: Method) -> list[tuple[float, Scores]]:
-        """Return the counts at each cut-off of a method, the strictest first."""
-        labels = self.labels(matches.a, matches.b)
-        strictest_first = sorted(method.cut_offs, reverse=method.by_threshold)
-        rows = []
-        for cut_off in strictest_first:
-            passed = labels[method.passes(matches.value, cut_off)]
-            tp, fp = int((passed == RIGHT).sum()), int((passed == WRONG).sum())
-            rows.append((cut_off, Scores(tp, fp, self.true_pairs - tp)))
-        return rows
 
     def tallies(self, matches: Matches, among: Places | None = None) -> list[Tally]:
         """Return the counts of pairs by topic, and then of all documents."""
@@ -121,50 +196,34 @@ class Scorer:
         self, matches: Matches, among: Places | None
     ) -> Iterator[tuple[str, npt.NDArray[np.int8], Places, int]]:
         """Each topic, then all: its name, labels and places of its pairs, its true pairs."""
-        split = self._split
+        cases = self._cases
         labels = self.labels(matches.a, matches.b)
         pairs = np.column_stack([matches.a, matches.b])
-        copies = np.flatnonzero(~split.untouched)
+        copies = np.flatnonzero(~cases.untouched)
         if among is not None:
-            copies = copies[np.isin(copies, among) & np.isin(split.base[copies], among)]
-        for number, name in enumerate(split.topics):
-            mine = (split.topic[pairs] == number).any(axis=1)
-            yield name, labels[mine], pairs[mine], int((split.topic[copies] == number).sum())
+            copies = copies[np.isin(copies, among) & np.isin(cases.base[copies], among)]
+        for number, name in enumerate(cases.topics):
+            mine = (cases.topic[pairs] == number).any(axis=1)
+            yield name, labels[mine], pairs[mine], int((cases.topic[copies] == number).sum())
         yield OVERALL, labels, pairs, len(copies)
 
     def _codes(self, a: Places, b: Places) -> Places:
         """A number for each unordered pair."""
-        return np.minimum(a, b) * len(self._split.base) + np.maximum(a, b)
-
-
-PAPER, DEFAULT, BEST = "paper", "default", "best"
-
-
-#: Precision and recall of `improved` in the paper; it gives none that can be set beside the others.
-PUBLISHED = (0.953, 0.940)
+        return np.minimum(a, b) * len(self._cases.base) + np.maximum(a, b)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one method finds at one cut-off among a number of documents of the test split.
+    """What one method finds among a number of documents.
 
-    `choice` says whose cut-off it is: that of the paper, the recipe's own, or the best one on
-    the development split. `pairs` and `by_document` count by topic, then all; `times` are the
-    seconds of several runs.
+    `pairs` and `by_document` count by topic, then all; `times` are the seconds of several runs.
     """
 
     method: Method
-    choice: str
-    cut_off: float
     documents: int
     pairs: tuple[Tally, ...]
     by_document: tuple[Tally, ...]
     times: tuple[float, ...]
-
-    @property
-    def seconds(self) -> float:
-        """The median time."""
-        return statistics.median(self.times)
 
     @property
     def name(self) -> str:
@@ -173,18 +232,13 @@ class Run:
 
     @property
     def bound(self) -> str:
-        """The cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``."""
-        return self.method.bound(self.cut_off)
+        """The method's cut-off, for people."""
+        return self.method.bound
 
     @property
-    def label(self) -> str:
-        """The method and its cut-off, for people."""
-        return f"{self.name} {self.bound}"
-
-    @property
-    def recipe_id(self) -> str:
-        """Id of the method's recipe."""
-        return self.method.recipe.id
+    def seconds(self) -> float:
+        """The median time."""
+        return statistics.median(self.times)
 
     @property
     def overall(self) -> Tally:
@@ -218,29 +272,15 @@ class Run:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def score_run(
-    method: Method, choice: str, cut_off: float, matches: Matches, scorer: Scorer, places: Places
-) -> Run:
+def score_run(method: Method, matches: Matches, scorer: Scorer, places: Places) -> Run:
     """Return the counts of what a method found among the documents at `places`."""
     return Run(
         method=method,
-        choice=choice,
-        cut_off=cut_off,
         documents=len(places),
         pairs=tuple(scorer.tallies(matches, places)),
         by_document=tuple(scorer.document_tallies(matches, places)),
         times=matches.times,
     )
-
-
-@dataclass(frozen=True)
-class Point:
-    """Pairs of all documents at one cut-off, or at one edit rate."""
-
-    method: str
-    cut_off: float
-    rate: float | None
-    scores: Scores
 
 
 @dataclass(frozen=True, repr=False)
@@ -251,9 +291,8 @@ class PublishedResult(ReprMixin):
     ----------
     topics : tuple of str
     documents : int
-        Of the test split.
     true_pairs : int
-        Pairs of a copy and its original, of the test split.
+        Pairs of a copy and its original.
     natural : int
         Pairs of untouched documents that repeat each other by themselves.
     seed : int
@@ -265,16 +304,8 @@ class PublishedResult(ReprMixin):
         Mean share of its original's characters by which a copy is longer.
     unchanged : float
         Share of the copies that equal their originals.
-    as_published : tuple of Run
-        By method of the paper, then by number of documents; all documents come
-        last.
     runs : tuple of Run
-        Of all documents by method; the default cut-off, then the best.
-    sweep : tuple of Point
-        By method and cut-off, on the development split.
-    rates : tuple of Point
-        By method and edit rate, on the test split, at the best cut-off; always of
-        edits.
+        By method, then by number of documents; all documents come last.
     folder : Path or None
         Where tables, figures and the report are; None if none were written.
     """
@@ -288,25 +319,19 @@ class PublishedResult(ReprMixin):
     rate: float | None
     lengthened: float
     unchanged: float
-    as_published: tuple[Run, ...]
     runs: tuple[Run, ...]
-    sweep: tuple[Point, ...]
-    rates: tuple[Point, ...]
     folder: Path | None
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         yield "documents", self.documents
         yield "topics", ", ".join(self.topics)
         yield "copies", f"{self.true_pairs:,}, {self.copies}"
-        for index, run in enumerate(sorted(self.chosen(), key=lambda run: -run.overall.scores.f1)):
-            yield "" if index else "F1 of pairs", f"{run.overall.scores.f1:.3f} {run.label}"
+        for index, run in enumerate(sorted(self.complete, key=lambda run: -run.overall.scores.f1)):
+            f1 = f"{run.overall.scores.f1:.3f} {run.name} {run.bound}"
+            yield "" if index else "F1 of pairs", f1
         yield "folder", self.folder or "-"
 
     @property
-    def paper_methods(self) -> tuple[Run, ...]:
-        """The methods of the paper over all documents."""
-        return tuple(run for run in self.as_published if run.documents == self.documents)
-
-    def chosen(self, choice: str = BEST) -> tuple[Run, ...]:
-        """Return the runs at the ``"best"`` or at the ``"default"`` cut-offs."""
-        return tuple(run for run in self.runs if run.choice == choice)
+    def complete(self) -> tuple[Run, ...]:
+        """The runs over all documents, by method."""
+        return tuple(run for run in self.runs if run.documents == self.documents)

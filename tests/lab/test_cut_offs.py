@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from neardup.lab import Scores
-from neardup.lab.thresholds import sweep
+from neardup.lab.experiments.labelled_pairs.cut_offs import best_cut_off, judge_left_out
+from neardup.lab.experiments.labelled_pairs.measures import Measured
+from neardup.lab.experiments.labelled_pairs.settings import measure_result
+from neardup.lab.metrics import count_scores
 
 TRUE = np.array([True, True, True, False, False])
+
+
+def sweep(values, is_true, *, by_distance=False, **options):
+    return measure_result(Measured("m", "text", by_distance, values, ()), is_true, **options)
 
 
 def f1_at(values, is_true, cut):
@@ -28,7 +35,7 @@ def test_a_cut_between_two_values_on_a_short_number():
     assert result.cut_off == 0.5
     assert result.best == result.left_out == Scores(3, 0, 0)
     assert result.average_precision == 1
-    assert result.best_interval == (1, 1)
+    assert result.left_out_interval == (1, 1)
     close = sweep(np.array([0.9, 0.8, 0.70012, 0.70011, 0.1]), TRUE)
     assert 0.70011 < close.cut_off <= 0.70012
 
@@ -36,7 +43,6 @@ def test_a_cut_between_two_values_on_a_short_number():
 def test_distances_are_cut_at_whole_numbers():
     result = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
     assert result.cut_off == 7
-    assert result.cut_offs.tolist() == [0, 2, 5, 10, 30]
     assert result.best == Scores(3, 0, 0)
     beside = sweep(np.array([0.0, 2, 5, 6, 30]), TRUE, by_distance=True)
     assert beside.cut_off == 5
@@ -46,7 +52,7 @@ def test_the_strictest_of_equal_cuts():
     values, is_true = np.array([0.9, 0.6, 0.5]), np.array([True, False, True])
     # F1 is 2/3, 1/2 and 4/5; without the middle pair it would be a tie at the top.
     assert sweep(values, is_true).best == Scores(2, 1, 0)
-    assert sweep(values[:2], is_true[:2]).cut_off == 0.75
+    assert best_cut_off(values[:2], is_true[:2]) == 0.75
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -60,18 +66,29 @@ def test_the_best_cut_is_the_best_of_all(seed):
 
 @pytest.mark.parametrize("count", [25, 6])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_fold_is_judged_by_the_sweep_of_all_others(seed, count):
+def test_a_fold_is_judged_by_the_cut_off_of_all_others(seed, count):
     values, is_true = drawn(seed, 25)
     folds = np.random.default_rng(seed).permutation(25) % count
     result = sweep(values, is_true, folds=folds)
+    judged = np.zeros(25, bool)
     for fold in range(count):
         others = folds != fold
-        cut = sweep(values[others], is_true[others]).cut_off
-        assert (result.judged[~others] == (values[~others] >= cut)).all()
-    tp = int((result.judged & is_true).sum())
-    assert (result.left_out.tp, result.left_out.fn) == (tp, int(is_true.sum()) - tp)
+        judged[~others] = values[~others] >= best_cut_off(values[others], is_true[others])
+    assert result.left_out == count_scores(judged, is_true)
     if count == len(values):
         assert sweep(values, is_true).left_out == result.left_out
+
+
+def test_many_folds_are_left_out_in_groups():
+    sizes = []
+
+    def call(known):
+        sizes.append(int((~known).sum()))
+        return np.ones_like(known)
+
+    assert judge_left_out(call, np.arange(250)).all()
+    assert len(sizes) == 100
+    assert sum(sizes) == 250
 
 
 def test_pairs_drawn_together_make_intervals_wider():
@@ -81,7 +98,7 @@ def test_pairs_drawn_together_make_intervals_wider():
     many = sweep(np.tile(values, 10), np.tile(is_true, 10))
     units = np.tile(np.arange(60), 10)
     together = sweep(np.tile(values, 10), np.tile(is_true, 10), units=units)
-    width = [high - low for low, high in (f.best_interval for f in (single, many, together))]
+    width = [high - low for low, high in (f.left_out_interval for f in (single, many, together))]
     assert width[1] < 0.5 * width[0]
     assert width[2] == pytest.approx(width[0])
 
@@ -90,14 +107,12 @@ def test_pairs_without_a_value_are_never_found():
     values = np.array([0.9, np.nan, 0.2])
     result = sweep(values, np.array([True, True, False]))
     assert result.best == Scores(1, 0, 1)
-    assert result.cut_offs.tolist() == [0.9, 0.2]
     nothing = sweep(np.full(3, np.nan), np.array([True, True, False]))
     assert nothing.best == Scores(0, 0, 2)
 
 
-def test_intervals_hold_the_cut_and_are_the_same_again():
+def test_the_interval_holds_the_f1_and_is_the_same_again():
     values, is_true = drawn(3, 80)
     result, again = sweep(values, is_true, seed=5), sweep(values, is_true, seed=5)
-    assert result.interval == again.interval
-    assert result.interval[0] <= result.cut_off <= result.interval[1]
+    assert result == again
     assert result.left_out_interval[0] <= result.left_out.f1 <= result.left_out_interval[1]

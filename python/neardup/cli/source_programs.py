@@ -1,0 +1,83 @@
+"""What the original programs print of two texts, letter by letter: ``--format source``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from neardup.base.messages import Message
+
+if TYPE_CHECKING:
+    from neardup.compare import Comparison
+    from neardup.recipe import Recipe
+
+
+def lines_of_source(
+    comparison: Comparison,
+    recipe: Recipe,
+    texts: Sequence[tuple[str, str]],
+    *,
+    threshold: float | None,
+    answer: float,
+) -> list[str]:
+    """Return the lines of the program whose method the recipe is.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    recipe : Recipe
+        With the hash ``bkdr`` or ``news`` the program of that name; with others the paper check.
+    texts : sequence of (str, str)
+        The names of the two files, each with its text.
+    threshold : float or None
+        The share of equal bits that the caller asks for; None for that of the recipe.
+    answer : float
+        What the paper check prints.
+    """
+    if recipe.sketch.hash == "bkdr":
+        return [_of_bkdr(comparison, texts, threshold)]
+    if recipe.sketch.hash == "news":
+        return _of_news(comparison, recipe, texts)
+    return [" ".join(name for name, _ in texts), f"相似率为：{answer:.2f}"]
+
+
+def _of_bkdr(
+    comparison: Comparison, texts: Sequence[tuple[str, str]], threshold: float | None
+) -> str:
+    bits, distance = _distance(comparison, texts)
+    if threshold is None:
+        most = comparison.max_distance
+        assert most is not None
+        # The program's own, or the largest share of equal bits that is not enough.
+        threshold = 0.5 if most < bits / 2 <= most + 1 else 1 - (most + 1) / bits
+    # Python writes these numbers as Java does.
+    values = f"相似度为{(bits - distance) / bits},{{}}阈值{float(threshold)}"
+    if comparison.duplicate:
+        return f"{values.format('超过')},所以新闻1与新闻2是相似的"
+    return f"{values.format('小于')},所以新闻1与新闻2不是相似的"
+
+
+def _of_news(comparison: Comparison, recipe: Recipe, texts: Sequence[tuple[str, str]]) -> list[str]:
+    from neardup.sketch import fingerprint
+
+    _, distance = _distance(comparison, texts)
+    made = [fingerprint(text, recipe=recipe) for _, text in texts]
+    prints = [one for one in made if one is not None]
+    digits = [str(one.written("bits-lowest-first")) for one in prints]
+    return [*digits, *(str(one.value) for one in prints), "ns1与ns的汉明距离", str(distance)]
+
+
+def _distance(comparison: Comparison, texts: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """Return the width of two fingerprints, and in how many bits they differ."""
+    from neardup.exceptions import InputError
+
+    if comparison.bits is None or comparison.distance is None:
+        names = ", ".join(name for name, _ in texts)
+        raise InputError(
+            Message(
+                "{files}: a text without words has no fingerprint, and the program no sentence "
+                "about it.",
+                files=names,
+            )
+        )
+    return comparison.bits, comparison.distance

@@ -1,0 +1,173 @@
+"""Whether text is in a language, or garbled by a font without its table or a wrong encoding.
+
+Text is judged in pieces, each by what no language has, whatever its script: capitals inside most
+words, signs inside most words, long runs of accented letters, rare Chinese characters only, each
+character twice, or characters without a meaning. Code, tables, formulas and short texts have none
+of this.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.base.messages import N_
+from neardup.readers.encodings import FREQUENT_CHINESE
+
+#: Characters of a piece; a shorter text, of at least so many, is one piece.
+_PIECE, _SHORTEST = 1000, 100
+#: A text without meaning is judged from this length on.
+_FEW = 20
+
+# Bits of what a character is.
+_UPPER, _LOWER, _LETTER, _SIGN, _UNKNOWN = 1, 2, 4, 8, 16
+_HAN, _FREQUENT, _USUAL, _ACCENTED = 32, 64, 128, 256
+
+_UNKNOWN_NAME = N_("characters without a meaning")
+_CASES = N_("capital letters inside words")
+_SIGNS = N_("signs inside words")
+_RUNS = N_("runs of accented letters, as of a wrong encoding")
+_RARE = N_("rare Chinese characters only")
+_DOUBLED = N_("each character twice")
+
+#: Letters and signs that the single-byte encodings of Windows have below U+00A0.
+_WINDOWS = "ŠšŽžŒœŸƒˆ˜†‡‰"
+#: Rows of the characters that are usual in Chinese and Japanese: encoding, lead and trail bytes.
+_ROWS = (
+    ("gb2312", range(0xB0, 0xD8), range(0xA1, 0xFF)),
+    ("big5", range(0xA4, 0xC7), (*range(0x40, 0x7F), *range(0xA1, 0xFF))),
+    ("euc_jp", range(0xB0, 0xD0), range(0xA1, 0xFF)),
+)
+
+
+class Garbled(NamedTuple):
+    """The share of a text that is garbled, in [0, 1], and what most of that has."""
+
+    share: float
+    kind: str
+
+
+def garbled(text: str) -> Garbled:
+    """Return how much of a text is in no language, and how that shows.
+
+    Examples
+    --------
+    >>> garbled("城市湖泊中的水鸟群落随季节变化。" * 20).share
+    0.0
+    >>> garbled("城市湖泊中的水鸟群落随季节变化。".encode("gbk").decode("latin-1") * 20)
+    Garbled(share=1.0, kind='runs of accented letters, as of a wrong encoding')
+    """
+    codes = _codes(text)
+    if len(codes) < _FEW:
+        return Garbled(0.0, "")
+    bits = _bits()[codes]
+    count = max(1, len(codes) // _PIECE)
+    begins = np.arange(count) * len(codes) // count
+    sizes = np.diff(begins, append=len(codes))
+
+    def total(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        return np.add.reduceat(mask, begins, dtype=np.int64)
+
+    def has(bit: int) -> npt.NDArray[np.bool_]:
+        return bits & bit > 0
+
+    found = {_UNKNOWN_NAME: total(has(_UNKNOWN)) > 0.3 * sizes}
+    if len(codes) >= _SHORTEST:
+        found[_RUNS] = total(_in_runs(has(_ACCENTED))) > 0.3 * sizes
+        cased = has(_UPPER | _LOWER)
+        pairs = total(_with_next(cased, cased))
+        rises = total(_with_next(has(_LOWER), has(_UPPER)))
+        beyond = total(cased & (codes > 0x7F))
+        found[_CASES] = (pairs >= 50) & (rises > 0.12 * pairs) & (beyond > 0.15 * total(cased))
+        letters, signs = has(_LETTER), has(_SIGN)
+        words = total(letters & ~np.append(False, letters[:-1]))
+        is_mixed = (total(signs) > 0.2 * sizes) & (total(signs) < 0.6 * sizes)
+        is_mixed &= (total(letters) < 3 * words) & (_distinct(codes, signs, begins) >= 25)
+        found[_SIGNS] = (pairs >= 20) & (rises > 0.12 * pairs) & (rises < 0.45 * pairs) & is_mixed
+        # In lists, characters stand alone.
+        in_words = _with_next(has(_HAN), has(_HAN))
+        han = total(in_words)
+        is_rare = total(in_words & has(_FREQUENT)) < 0.1 * han
+        is_rare &= total(in_words & has(_USUAL)) < 0.7 * han
+        # A table of characters has each of them once.
+        found[_RARE] = (han >= 80) & is_rare & (_distinct(codes, in_words, begins) < 0.8 * han)
+        is_doubled = total(letters & _in_pairs(codes)) > 0.9 * total(letters)
+        # Sequences of a few letters, such as genes, may be doubled.
+        has_many = _distinct(codes, letters, begins) >= 20
+        found[_DOUBLED] = (total(letters) >= 100) & is_doubled & has_many
+    is_garbled = np.logical_or.reduce(list(found.values()))
+    share = float(sizes[is_garbled].sum() / len(codes))
+    return Garbled(share, max(found, key=lambda kind: sizes[found[kind]].sum()) if share else "")
+
+
+def _codes(text: str) -> npt.NDArray[np.uint16]:
+    """Return the code points of a text without white space, in 16 bits."""
+    joined = "".join(text.replace("\0", "").split())
+    codes = np.frombuffer(joined.encode("utf-32-le", "replace"), np.uint32)
+    if len(codes) and codes.max() > 0xFFFF:
+        # Beyond 16 bits there are symbols, private use and rare Chinese characters.
+        beyond = np.where(codes >= 0xF0000, 0xE000, 0x2600)
+        is_han = (codes >= 0x20000) & (codes < 0x40000)
+        codes = np.where(codes > 0xFFFF, np.where(is_han, 0x3400 | codes & 0xFFF, beyond), codes)
+    return codes.astype(np.uint16)
+
+
+@cache
+def _bits() -> npt.NDArray[np.uint16]:
+    """Return what each character of 16 bits is."""
+    bits = np.zeros(1 << 16, np.uint16)
+    of_category = {"Lu": _UPPER | _LETTER, "Ll": _LOWER | _LETTER, "Co": _UNKNOWN, "Cc": _UNKNOWN}
+    of_class = {"L": _LETTER, "P": _SIGN, "S": _SIGN}
+    for code in range(1 << 16):
+        category = unicodedata.category(chr(code))
+        bits[code] = of_category.get(category, of_class.get(category[0], 0))
+    bits[0xFFFD] = _UNKNOWN
+    bits[0xA1:0x100] |= _ACCENTED
+    bits[0x80:0xA0] |= _ACCENTED
+    bits[list(map(ord, _WINDOWS))] |= _ACCENTED
+    for begin, end in ((0x3400, 0xA000), (0xF900, 0xFB00)):
+        bits[begin:end] |= _HAN | _LETTER
+    bits[list(map(ord, FREQUENT_CHINESE))] |= _FREQUENT
+    for encoding, leads, trails in _ROWS:
+        row = b"".join(bytes([lead, trail]) for lead in leads for trail in trails)
+        usual = set(map(ord, row.decode(encoding, "ignore")))
+        bits[[code for code in usual if bits[code] & _HAN]] |= _USUAL
+    return bits
+
+
+def _with_next(
+    mask: npt.NDArray[np.bool_], following: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return where a character of one mask precedes one of another."""
+    followed: npt.NDArray[np.bool_] = mask & np.append(following[1:], False)
+    return followed
+
+
+def _in_runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which characters are in a run of at least four of a mask."""
+    padded = np.concatenate([mask, np.zeros(3, bool)])
+    starts: npt.NDArray[np.bool_] = padded[:-3] & padded[1:-2] & padded[2:-1] & padded[3:]
+    runs = starts.copy()
+    for distance in (1, 2, 3):
+        runs[distance:] |= starts[:-distance]
+    return runs
+
+
+def _in_pairs(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
+    """Return which characters are in a run of two or four equal ones."""
+    begins = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    lengths = np.diff(begins, append=len(codes))
+    is_even: npt.NDArray[np.bool_] = np.repeat((lengths == 2) | (lengths == 4), lengths)
+    return is_even
+
+
+def _distinct(
+    codes: npt.NDArray[np.uint16], mask: npt.NDArray[np.bool_], begins: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return how many different characters of a mask each piece has."""
+    pieces = np.split(np.where(mask, codes, 0), begins[1:])
+    return np.array([np.count_nonzero(np.unique(piece)) for piece in pieces])

@@ -1,0 +1,206 @@
+"""The one check that a run writes nothing that it reads, and that its outputs are apart."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from neardup.base.files import printable
+from neardup.base.messages import Message
+from neardup.exceptions import OutputError, ParameterError
+from neardup.readers.addresses import files_at, has_magic, is_address
+from neardup.readers.input_files import matches_of
+
+_Paths = Iterable[str | Path | None]
+
+#: Addresses of files here, as fsspec and Hadoop write them.
+_LOCAL = re.compile(r"(?:file|local):(?://(?=/))?(?=/)")
+#: Names of schemes that lead to the same store.
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+
+
+def check_separate(inputs: _Paths, files: _Paths, folders: _Paths = ()) -> None:
+    """Raise an error unless no output is, contains or is inside an input or another output.
+
+    Called with all inputs and outputs of a run before anything is opened for writing. Real paths
+    are compared, hard links and addresses. Nothing is opened: closing a file would release the
+    locks that this process has on it, if it is an index.
+
+    Parameters
+    ----------
+    inputs : iterable of str, Path or None
+        Files, folders, patterns and addresses. None and ``-`` are standard streams.
+    files, folders : iterable of str, Path or None
+        The outputs. A folder is one that the run replaces or empties as a whole.
+
+    Raises
+    ------
+    OutputError
+        If an output and an input are not apart.
+    ParameterError
+        If two outputs are not.
+    """
+    files = list(files)
+    if files.count("-") > 1:
+        raise _twice("-")
+    outputs = [_Place(path) for path in _named(files)]
+    whole = [_Place(path) for path in _named(folders)]
+    read = [place for path in _named(inputs) for place in _places(path, [*outputs, *whole])]
+    for output in (*outputs, *whole):
+        for place in read:
+            if output.keys & place.keys:
+                raise _both(place.name, output.name)
+            if output.above & place.keys:
+                message = Message(
+                    "{output}: must not be inside {file}, which this run reads. Name a place "
+                    "outside of it.",
+                    code="not_separate",
+                    file=place.name,
+                    output=output.name,
+                )
+                raise OutputError(message)
+    for folder in whole:
+        for place in read:
+            if place.above & folder.keys:
+                message = Message(
+                    "{output}: must not contain {file}, which this run reads, since the folder is "
+                    "emptied. Name another folder.",
+                    code="not_separate",
+                    file=place.name,
+                    output=folder.name,
+                )
+                raise OutputError(message)
+    _check_outputs(outputs, whole)
+    _check_links([place for place in read if place.is_folder], [*outputs, *whole])
+
+
+def _both(file: str, output: str) -> OutputError:
+    return OutputError(
+        Message(
+            "{file}: must not be both input and output of one run. Got it as the output {output} "
+            "too. Name another output.",
+            code="not_separate",
+            file=file,
+            output=output,
+        )
+    )
+
+
+def _twice(file: str) -> ParameterError:
+    return ParameterError(
+        Message("{file}: must be one output only. Got it for two outputs instead.", file=file)
+    )
+
+
+class _Place:
+    """A path or an address by what identifies it, and what identifies the folders above it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = _LOCAL.sub("", path, count=1)
+        self.name = printable(self.path)
+        self.is_folder = False
+        #: Several, since a file has a path and a number; none for a device or a pipe.
+        self.keys: set[object] = set()
+        self.above: set[object] = set()
+        self.root = ""
+        if is_address(self.path):
+            self._at_address(self.path)
+        else:
+            self._here(os.path.realpath(self.path))
+
+    def _at_address(self, address: str) -> None:
+        scheme, _, rest = address.partition("://")
+        scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
+        # Some stores tell "a//b" from "a/b"; that both are refused harms nobody.
+        parts = posixpath.normpath("/" + rest.lstrip("/")).split("/")[1:]
+        paths = [f"{scheme}://{'/'.join(parts[:count])}" for count in range(1, len(parts) + 1)]
+        self.root = f"{scheme}://"
+        self.keys.add(paths[-1])
+        self.above.update(paths[:-1])
+
+    def _here(self, path: str) -> None:
+        status = _status(path)
+        if status is not None and not (
+            stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        ):
+            return
+        self.is_folder = status is not None and stat.S_ISDIR(status.st_mode)
+        self.keys.add(path)
+        if status is not None:
+            self.keys.add(_number(status))
+        for folder in Path(path).parents:
+            self.above.add(str(folder))
+            status = _status(str(folder))
+            if status is not None:
+                self.above.add(_number(status))
+
+
+def _named(paths: _Paths) -> Iterator[str]:
+    """Yield the paths that are names; the readers and writers refuse what is no path."""
+    for path in paths:
+        name = "-" if path is None else os.fspath(path)
+        if name not in ("-", "") and "\0" not in name:
+            yield name
+
+
+def _places(path: str, outputs: list[_Place]) -> Iterator[_Place]:
+    """Yield the places of an input: of a pattern, what it matches."""
+    place = _Place(path)
+    if not place.root:
+        for match in matches_of(place.path):
+            yield _Place(match)
+    elif has_magic(path) and any(output.root == place.root for output in outputs):
+        for address, _, _ in files_at(path):
+            yield _Place(address)
+    else:
+        yield place
+
+
+def _check_outputs(outputs: list[_Place], folders: list[_Place]) -> None:
+    """Refuse two outputs that are the same, or one inside of a folder that is replaced."""
+    every = [*outputs, *folders]
+    for number, output in enumerate(every):
+        for other in every[number + 1 :]:
+            if output.keys & other.keys:
+                raise _twice(other.name)
+        for folder in folders:
+            if output.above & folder.keys:
+                raise ParameterError(
+                    Message(
+                        "{folder}: must be a folder without other outputs, since it is emptied. "
+                        "Got the folder of the output {file} instead. Name another folder.",
+                        folder=folder.name,
+                        file=output.name,
+                    )
+                )
+
+
+def _check_links(folders: list[_Place], outputs: list[_Place]) -> None:
+    """Refuse an output to which a link in a folder of inputs leads, symbolic or hard."""
+    linked = {key: output for output in outputs for key in output.keys if isinstance(key, tuple)}
+    if not linked:
+        return
+    for folder in folders:
+        for inside, _, names in os.walk(folder.path):
+            for name in names:
+                path = os.path.join(inside, name)
+                status = _status(path)
+                output = None if status is None else linked.get(_number(status))
+                if output is not None:
+                    raise _both(printable(path), output.name)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _number(status: os.stat_result) -> tuple[int, int]:
+    """Return what a file has under all of its names."""
+    return status.st_dev, status.st_ino

@@ -1,0 +1,183 @@
+"""No command writes a file that it reads: each output option against each input.
+
+Options come from the parser, so a new one is tested, and a new command needs a line here.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import LINES, A
+
+from neardup.cli.parser import COMMANDS, command, parameters_of
+from neardup.options.options import OUTPUT
+
+#: A call with all options that name inputs; what is no command on its own is a second call.
+CALLS = {
+    "dedup": ["in.jsonl --against other.jsonl --restore ids.txt --recipe mine.toml"],
+    "pairs": ["in.jsonl --with other.jsonl --recipe mine.toml"],
+    "sketch": ["in.jsonl --recipe mine.toml"],
+    "contamination": ["in.jsonl --tests other.jsonl", "--splits a=in.jsonl b=other.jsonl"],
+    "repeats": ["in.jsonl"],
+    "compare": ["in.txt other.txt --recipe mine.toml"],
+    "check": [
+        "in.html --library other.html --library n.db --exclude out.html --metadata meta.csv"
+        " --without-source @ids.txt",
+        "in.html other.html --library out.html --covers covers.csv",
+    ],
+    "fingerprint": ["in.jsonl --recipe mine.toml"],
+    "idf": ["in.jsonl --recipe mine.toml"],
+    "index add": ["n.db in.jsonl"],
+    "index export": ["n.db"],
+    "index backup": ["n.db"],
+    "evaluate pairs": ["in.jsonl --truth truth.tsv --recipes mine.toml"],
+    "evaluate published": ["topics --recipes mine.toml"],
+}
+#: Commands that change the file that they name.
+IN_PLACE = {"serve key create", "serve key list", "serve key revoke"}
+#: Outputs without a panel of their own, and options that name no file of texts.
+NAMES = {"work", "checkpoint", "output", "copy"}
+CLUSTER = {"checkpoint"}
+#: Inputs in whose places a folder can be.
+FOR_FOLDERS = {"in.jsonl", "other.jsonl", "in.html", "other.html", "topics"}
+
+FILE = re.compile("FILE|DIR|FOLDER|INPUT|PATH|OUT")
+
+
+def outputs_of(name):
+    return [
+        parameter
+        for parameter in parameters_of(command(name))
+        if (parameter.option.panel == OUTPUT and FILE.search(parameter.metavar))
+        or parameter.name in NAMES
+    ]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """One file of each kind, and an index."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("in.jsonl", "other.jsonl"):
+        Path(name).write_text(LINES)
+    for name in ("in.txt", "other.txt", "in.html", "other.html", "out.html"):
+        Path(name).write_text(A)
+    Path("ids.txt").write_text("a\n")
+    Path("stop.txt").write_text("的\n")
+    Path("mine.toml").write_text('[weigh]\nstop_words = "stop.txt"\n[decide]\nthreshold = 0.8\n')
+    Path("meta.csv").write_text("id,title\na,b\n")
+    Path("covers.csv").write_text("file,title\nin.html,b\n")
+    Path("truth.tsv").write_text("id_a\tid_b\tlabel\na\tc\t1\n")
+    Path("topics").mkdir()
+    Path("topics/ships.jsonl").write_text(LINES)
+    from neardup import Index
+
+    Index("n.db").close()
+
+
+def state():
+    """Return the contents of all files that commands may not touch."""
+    every = (path for path in Path().rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in every if not path.name.endswith("-shm")}
+
+
+def words_for(name, call, parameter, path):
+    """Return a call of a command that writes one of its outputs to a path."""
+    words = [*name.split(), *shlex.split(call)]
+    for other in outputs_of(name):
+        if other.name == parameter.name:
+            words += [*other.flags[:1], path]
+        elif other.is_required or not other.flags:
+            words += [*other.flags[:1], "new.jsonl"]
+    has_force = any(known.name == "force" for known in parameters_of(command(name)))
+    return [*words, "--force"] if has_force else words
+
+
+def inputs_in(call):
+    """Return the files and folders that a call reads."""
+    names = [word.partition("=")[2] or word.lstrip("@") for word in shlex.split(call)]
+    return [name for name in names if os.path.exists(name)] + (
+        ["stop.txt"] if "mine.toml" in names else []
+    )
+
+
+CASES = [
+    (name, call, parameter)
+    for name, calls in CALLS.items()
+    for call in calls
+    for parameter in outputs_of(name)
+    if parameter.name not in CLUSTER and not ("--splits" in call and parameter.name == "output")
+]
+
+
+def writes_folder(name, call):
+    """Return whether a check is of several papers, whose reports have names of their own."""
+    return name == "check" and "--covers" in call
+
+
+#: In a folder, names are the command's own.
+OF_FILES = [
+    case for case in CASES if "FOLDER" not in case[2].metavar and not writes_folder(*case[:2])
+]
+
+
+def name_of(value):
+    return value if isinstance(value, str) else value.name
+
+
+def test_each_command_that_writes_has_a_call_with_all_that_it_reads():
+    writing = {name for name in COMMANDS if outputs_of(name)}
+    assert writing - IN_PLACE == set(CALLS)
+    for name, calls in CALLS.items():
+        written = {parameter.name for parameter in outputs_of(name)}
+        for parameter in parameters_of(command(name)):
+            is_file = FILE.search(parameter.metavar) and parameter.flags
+            if is_file and parameter.name not in written:
+                assert any(parameter.title in call for call in calls), (name, parameter.title)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("name", "call", "parameter"), OF_FILES, ids=name_of)
+def test_no_output_is_an_input(run, name, call, parameter):
+    before = state()
+    for read in inputs_in(call):
+        names = [read]
+        if not os.path.isdir(read):
+            os.link(read, "link.html")
+            names.append("link.html")
+        for path in names:
+            ran = run(*words_for(name, call, parameter, path), code=2)
+            said = ("must not be both input and output", "must not be inside", "-o must end in")
+            assert any(map(ran.err.__contains__, said)), (path, ran.err)
+        Path("link.html").unlink(missing_ok=True)
+        assert state() == before
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("name", "call", "parameter"), CASES, ids=name_of)
+def test_no_output_is_in_a_folder_of_inputs(run, name, call, parameter):
+    words = shlex.split(call)
+    for number, word in enumerate(words):
+        label, _, read = word.rpartition("=")
+        if name == "compare" or read not in FOR_FOLDERS:
+            continue
+        if os.path.isdir(read):
+            shutil.copytree(read, "folder")
+        else:
+            Path("folder").mkdir()
+            shutil.copy(read, "folder")
+        in_folder = [
+            *words[:number],
+            f"{label}=folder" if label else "folder",
+            *words[number + 1 :],
+        ]
+        before = state()
+        path = "folder/out.html" if name == "check" else "folder/out.jsonl"
+        if writes_folder(name, call) or (name == "check" and number == 0):
+            path = "folder/out"
+        ran = run(*words_for(name, shlex.join(in_folder), parameter, path), code=2)
+        assert "must not be inside folder" in ran.err
+        assert state() == before
+        shutil.rmtree("folder")

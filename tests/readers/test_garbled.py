@@ -1,0 +1,199 @@
+"""Text that a damaged font table or a wrong encoding made unreadable, and what only looks so."""
+
+import base64
+import random
+import unicodedata
+from pathlib import Path
+
+import pytest
+from tests.readers.making import column, docx, paragraph, pdf
+
+from neardup.readers import UnreadableFileError
+from neardup.readers.files import read_bytes
+from neardup.readers.garbled import garbled
+
+CHINESE = (
+    "清晨的雾气从湖面上慢慢散开，渔船一只接一只地回到岸边。老人把网挂在竹竿上，坐下来抽了一袋烟，"
+    "说今年的水比去年高了半尺，鱼却少了。孩子们不听这些，他们在堤上追着一只纸风筝跑，笑声传到对岸的"
+    "村子里。我问他还要打多少年的鱼，他想了想，说这件事要问湖水，不要问他。傍晚的时候起了风，船都进了"
+    "港，只有一盏灯还亮着，那是看守水闸的人在写当天的记录：水位、风向、来往的船，还有第一批南飞的大雁。"
+)
+PAGE = column([CHINESE * 3])
+ENGLISH = (
+    "The ferry leaves the northern harbour at seven, and the keeper of the lighthouse counts the "
+    "passengers twice before he signs the book that lies on the table in the waiting room. "
+)
+GERMAN = (
+    "Die Fähre verlässt den nördlichen Hafen früh, und der Wärter zählt die Gäste größtenteils. "
+)
+
+
+def turned(offset):
+    """Return letters that are so many code points further on."""
+    return lambda letters: "".join(chr(ord(letter) + offset) for letter in letters)
+
+
+def numbered(first):
+    """Return letters by the numbers of the glyphs, as without a table."""
+    return lambda letters: "".join(chr(first + at) for at in range(len(letters)))
+
+
+STATED = {
+    "neighbours": turned(1),
+    "another block": turned(700),
+    "glyph numbers": numbered(0x21),
+    "glyph numbers above": numbered(500),
+    "private use": numbered(0xE000),
+    "low bytes": lambda letters: "".join(chr(ord(c) & 0xFF or 0x41) for c in letters),
+}
+
+
+@pytest.mark.parametrize("stated", STATED)
+def test_a_pdf_with_a_wrong_table_is_refused(stated):
+    with pytest.raises(UnreadableFileError, match="unusable text layer") as caught:
+        read_bytes(pdf([PAGE], STATED[stated]), "a.pdf")
+    assert caught.value.code == "garbled"
+    assert "ocrmypdf" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["/ToUnicode", "/ToUnicode and /Identity-H", "/ToUnicode and /FontFile2"]
+)
+def test_a_pdf_with_a_damaged_name_is_refused(name):
+    data = pdf([PAGE])
+    for part in name.split(" and "):
+        data = data.replace(part.encode(), part[:-1].encode() + b"X")
+    with pytest.raises(UnreadableFileError, match="unusable text layer"):
+        read_bytes(data, "a.pdf")
+
+
+def test_a_pdf_with_its_table_is_read():
+    assert read_bytes(pdf([PAGE]), "a.pdf").text == CHINESE * 3
+
+
+def misread(text, written, read):
+    return text.encode(written, "ignore").decode(read, "ignore")
+
+
+GARBLED = {
+    "private use": turned(0xE000 - 0x4E00)("".join(c for c in CHINESE if c > "\u4dff")),
+    "GBK as Latin-1": misread(CHINESE, "gbk", "latin-1"),
+    "GBK as Windows": misread(CHINESE, "gbk", "cp1252"),
+    "GBK as Cyrillic": misread(CHINESE, "gbk", "koi8-r"),
+    "GBK as Big5": misread(CHINESE, "gbk", "big5"),
+    "UTF-8 as Latin-1": misread(CHINESE, "utf-8", "latin-1"),
+    "UTF-8 as Windows": misread(CHINESE, "utf-8", "cp1252"),
+    "UTF-8 as GBK": misread(CHINESE, "utf-8", "gb18030"),
+    "UTF-16 as Windows": CHINESE.encode("utf-16-be").decode("cp1252", "ignore"),
+    "Russian as Latin-1": misread("Паром отходит из северной гавани. " * 9, "utf-8", "latin-1"),
+    "doubled": "".join(letter * 2 for letter in CHINESE),
+    "doubled English": "".join(letter * 2 for letter in ENGLISH),
+    "replaced": CHINESE.encode("gbk").decode("utf-8", "replace"),
+}
+
+BINARY = ("UTF-16 as Windows", "replaced")
+
+
+@pytest.mark.parametrize("name", GARBLED)
+@pytest.mark.parametrize("times", [1, 9])
+def test_garbled_text_is_refused(name, times):
+    text = GARBLED[name] * times
+    paragraphs = paragraph("".join(c for c in text if c.isprintable() or ord(c) >= 0xA0))
+    for data, file in ((text.encode(), "a.txt"), (docx(paragraphs), "a.docx")):
+        with pytest.raises(UnreadableFileError) as caught:
+            read_bytes(data, file)
+        # A text file of control characters and U+FFFD is binary data.
+        codes = (
+            ("garbled", "not_a_document") if name in BINARY and file == "a.txt" else ("garbled",)
+        )
+        assert caught.value.code in codes
+
+
+def all_of(encoding, leads):
+    """Return a table of characters, as those of encodings are."""
+    return "".join(
+        bytes([lead, trail]).decode(encoding, "ignore")
+        for lead in leads
+        for trail in range(0xA1, 0xFF)
+    )
+
+
+SENTENCES = {
+    "Chinese": CHINESE,
+    "traditional": "清晨的霧氣從湖面上慢慢散開，漁船一隻接一隻地回到岸邊。老人把網掛在竹竿上抽菸。",
+    "classical": "晨霧既散，漁舟次第而歸。翁懸網於竹，坐而吸菸，謂今歲之水高於往歲，而魚反寡矣。",
+    "names": "欧阳靖、司徒晟、诸葛旻、尉迟翀、淳于璟、令狐垚、闻人骞、澹台煜、上官婧、皇甫嵩、",
+    "elements": "钌、铑、钯、锇、铱、铂、镧、铈、镨、钕、钷、钐、铕、钆、铽、镝、钬、铒、",
+    "English": ENGLISH,
+    "capitals": ENGLISH.upper(),
+    "German": GERMAN,
+    "German capitals": GERMAN.upper(),
+    "French": "Dès l'été, le gardien du phare a compté les passagers à bord, forcé d'être précis. ",
+    "Vietnamese": "Chuyến phà rời bến cảng phía bắc lúc bảy giờ sáng và trở về vào buổi trưa. ",
+    "Vietnamese, apart": unicodedata.normalize(
+        "NFD", "Chuyến phà rời bến cảng phía bắc lúc bảy giờ sáng và trở về vào buổi trưa. " * 4
+    ),
+    "Icelandic": "Ferjan fer úr norðurhöfninni klukkan sjö og vörðurinn telur farþegana tvisvar. ",
+    "Czech": "Přívoz odplouvá ze severního přístavu v sedm hodin a správce počítá lidi. ",
+    "Turkish": "Vapur kuzey limanından saat yedide kalkıyor ve bekçi yolcuları iki kez sayıyor. ",
+    "Russian": "Паром отходит из северной гавани в семь часов, и смотритель считает пассажиров. ",
+    "Greek": "Το πλοίο φεύγει από το βόρειο λιμάνι στις επτά και ο φύλακας μετρά τους επιβάτες. ",
+    "Arabic": "تغادر العبارة الميناء الشمالي في الساعة السابعة ويعد الحارس الركاب مرتين كل يوم. ",
+    "Hebrew": "המעבורת יוצאת מהנמל הצפוני בשבע ושומר המגדלור סופר את הנוסעים פעמיים בכל יום. ",
+    "Hindi": "नाव उत्तरी बंदरगाह से सात बजे निकलती है और पहरेदार यात्रियों को दो बार गिनता है। ",
+    "Thai": "เรือข้ามฟากออกจากท่าเรือทางเหนือเวลาเจ็ดโมงและผู้ดูแลประภาคารนับผู้โดยสารสองครั้ง ",
+    "Japanese": "渡し船は七時に北の港を出て、灯台守は待合室の帳簿に署名する前に乗客を二度数える。",
+    "Korean": "여객선은 일곱 시에 북쪽 항구를 떠나고 등대지기는 승객을 두 번 센다. ",
+    "phonetic": "ðə ˈfɛɹi ˈlivz ðə ˈnɔɹðɚn ˈhɑɹbɚ ət ˈsɛvən ənd ðə ˈkipɚ ˈkaʊnts ðə ˈpæsəndʒɚz ",
+    "pinyin": "Qīngchén de wùqì cóng húmiàn shàng mànman sànkāi, yúchuán yī zhī huí àn. ",
+    "code": Path(__file__).read_text("utf-8"),
+    "names of code": "getElementById(userName).toString().isEmpty() || maxValueOf(rowIndex); ",
+    "formulas": "∀ε>0 ∃δ>0: |x−a|<δ ⇒ |f(x)−f(a)|<ε; Σαᵢxᵢ² ≤ λ‖x‖², ∂u/∂t = κ∇²u, x∈ℝⁿ, μ±σ. ",
+    "table": "".join(
+        f"{row}\t{row * 7.25:.2f}\t{row % 9}%\t±{row / 3:.1f} °C\t½\n" for row in range(90)
+    ),
+    "key": base64.b64encode(random.Random(3).randbytes(900)).decode(),
+    "hexadecimal": random.Random(3).randbytes(900).hex(" "),
+    "gene": "AACCGGTTAATTCCGGTTAA" * 40,
+    "laughter": "哈哈" * 400,
+    "emoji": "🙂🎉👩‍👩‍👧‍👦🇨🇳" * 40,
+    "table of characters": all_of("gb2312", range(0xB0, 0xF7)),
+    "filler": CHINESE + "\u3164" * 1000,
+    "signs": "■□▲△○●◎★☆→←↑↓①②③④⑤" * 40,
+}
+READABLE = {name: text * 6 for name, text in SENTENCES.items()}
+
+
+@pytest.mark.parametrize("name", READABLE)
+@pytest.mark.parametrize("times", [1, 9])
+def test_languages_code_tables_and_formulas_are_read(name, times):
+    text = READABLE[name] * times
+    assert len(text) > 100
+    assert garbled(text).share == 0
+    assert read_bytes(text.encode(), "a.txt").notes == ()
+
+
+@pytest.mark.parametrize("name", [name for name in GARBLED if name != "private use"])
+def test_short_texts_are_not_judged(name):
+    share = garbled(GARBLED[name][:90]).share
+    assert share == 0 or name in ("replaced", "UTF-8 as Latin-1")
+
+
+@pytest.mark.parametrize(
+    ("share", "is_read"), [(0.1, True), (0.25, True), (0.4, False), (0.9, False)]
+)
+def test_a_garbled_part_is_noted_or_refused(share, is_read):
+    pages = 40
+    wrong = round(pages * share)
+    page = (CHINESE * 9)[:1000]
+    wrong_page = GARBLED["GBK as Latin-1"] * 9
+    text = "\n".join([page] * (pages - wrong) + [wrong_page[:1000]] * wrong)
+    if not is_read:
+        with pytest.raises(UnreadableFileError, match="unusable text layer"):
+            read_bytes(text.encode(), "a.txt")
+        return
+    document = read_bytes(text.encode(), "a.txt")
+    assert document.text == text
+    (note,) = document.notes
+    assert abs(note.values["share"] - share) < 0.05
+    assert "runs of accented letters" in note

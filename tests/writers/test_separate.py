@@ -1,0 +1,130 @@
+"""What a run reads and what it writes are apart: by path, by link, by folder, by address."""
+
+import os
+from pathlib import Path
+
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from neardup import OutputError, ParameterError
+from neardup.writers.separate import check_separate
+
+
+@pytest.fixture(autouse=True)
+def _tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/a.jsonl", "in/deep/b.jsonl", "other/c.jsonl", "d.jsonl"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("{}\n")
+    os.link("in/deep/b.jsonl", "hard.jsonl")
+    os.symlink("in", "linked")
+    os.symlink("d.jsonl", "soft.jsonl")
+    os.symlink("../d.jsonl", "other/to-d.jsonl")
+    os.mkfifo("pipe")
+
+
+BOTH = [
+    ("d.jsonl", "d.jsonl"),
+    ("d.jsonl", "./in/../d.jsonl"),
+    ("d.jsonl", "soft.jsonl"),
+    ("soft.jsonl", "d.jsonl"),
+    ("in/deep/b.jsonl", "hard.jsonl"),
+    ("in", "hard.jsonl"),
+    ("other", "d.jsonl"),
+    ("*.jsonl", "d.jsonl"),
+    ("in/**/b*", "hard.jsonl"),
+    ("d.jsonl", "file://{here}/d.jsonl"),
+    ("file:{here}/d.jsonl", "d.jsonl"),
+    ("file://{here}/*.jsonl", "d.jsonl"),
+    ("s3://b/a.jsonl", "s3://b/a.jsonl"),
+    ("s3a://b/x/../a.jsonl", "S3://b//a.jsonl/"),
+]
+INSIDE = [
+    ("in", "in/new.jsonl"),
+    ("in", "linked/deep/new.jsonl"),
+    ("linked", "in/no/such/folder/new.jsonl"),
+    ("i*", "in/new.jsonl"),
+    ("in/**", "in/deep/new.jsonl"),
+    (".", "new.jsonl"),
+    ("s3://b/dump/", "s3://b/dump/part/new.jsonl"),
+    ("gs://b", "gcs://b/new.jsonl"),
+]
+APART = [
+    ("d.jsonl", "new.jsonl"),
+    ("in", "other/new.jsonl"),
+    ("in", "in.jsonl"),
+    ("in/*.jsonl", "in/new.jsonl"),
+    ("no/such/*.jsonl", "d.jsonl"),
+    ("-", "-"),
+    ("d.jsonl", None),
+    ("pipe", "pipe"),
+    ("/dev/null", "/dev/null"),
+    ("s3://b/dump", "s3://b/dump.jsonl"),
+    ("s3://b/dump", "gs://b/dump/a.jsonl"),
+    ("http://host/a.jsonl", "a.jsonl"),
+    ("n" * 5000, "d.jsonl"),
+]
+
+
+def here(pair):
+    return [name and name.replace("{here}", os.getcwd()) for name in pair]
+
+
+@pytest.mark.parametrize("pair", BOTH)
+def test_one_file_by_two_names(pair):
+    source, output = here(pair)
+    for files, folders in (([output], []), ([], [output])):
+        with pytest.raises(OutputError, match="must not be both input and output") as caught:
+            check_separate(["no.jsonl", source], files, folders)
+        assert caught.value.code == "not_separate"
+        assert caught.value.values["output"] == output.removeprefix("file://")
+
+
+@pytest.mark.parametrize("pair", INSIDE)
+def test_an_output_in_a_folder_of_inputs(pair):
+    source, output = here(pair)
+    for files, folders in (([output], []), ([], [output])):
+        with pytest.raises(OutputError, match="must not be inside"):
+            check_separate([source], files, folders)
+
+
+@pytest.mark.parametrize("pair", APART)
+def test_what_is_apart(pair):
+    source, output = here(pair)
+    check_separate([source], [output])
+
+
+@pytest.mark.parametrize(
+    ("source", "folder"),
+    [("in/a.jsonl", "in"), ("in", "."), ("d.jsonl", "linked/.."), ("s3://b/x/a", "s3a://b/x")],
+)
+def test_a_folder_that_is_emptied_has_no_input(source, folder):
+    with pytest.raises(OutputError, match="must not contain"):
+        check_separate([source], [], [folder])
+    # A file has none, whatever its name: what opens it says so.
+    check_separate([source], [folder])
+
+
+def test_outputs_are_apart_from_each_other():
+    with pytest.raises(ParameterError, match=r"^\./o: must be one output only"):
+        check_separate([], ["o", "./o"])
+    with pytest.raises(ParameterError, match=r"^-: must be one output only"):
+        check_separate([], ["-", "-"])
+    with pytest.raises(ParameterError, match=r"^work: must be a folder without other outputs"):
+        check_separate([], ["work/o"], ["work"])
+    with pytest.raises(ParameterError, match="without other outputs"):
+        check_separate([], [], ["s3://b/kept", "s3://b/kept/removed"])
+    check_separate([], [None, None, "out/a", "out/b"], ["work", None])
+
+
+def test_a_pattern_at_an_address_is_what_it_matches():
+    system = MemoryFileSystem()
+    system.pipe_file("/dump/a.jsonl", b"{}\n")
+    try:
+        with pytest.raises(OutputError, match=r"memory:///dump/a\.jsonl: must not be both"):
+            check_separate(["memory://dump/*.jsonl"], ["memory://dump/a.jsonl"])
+        check_separate(["memory://dump/*.jsonl"], ["memory://dump/b.jsonl"])
+        # Nobody is asked for its files where no output is there.
+        check_separate(["nosuch://dump/*.jsonl"], ["memory://dump/b.jsonl"])
+    finally:
+        system.store.clear()
