@@ -35,7 +35,7 @@ def python_of(peer):
 
 def install(peer):
     """Make a peer's environment, or renew it if its requirements changed."""
-    files = {kind: REQUIREMENTS / f"{peer}{kind}.txt" for kind in (".build", ".bare", "")}
+    files = {kind: REQUIREMENTS / f"{peer}{kind}.txt" for kind in (".bare", "")}
     wanted = {kind: path for kind, path in files.items() if path.exists()}
     if not wanted:
         return
@@ -48,11 +48,6 @@ def install(peer):
     stamp.unlink(missing_ok=True)
     command([sys.executable, "-m", "venv", "--clear", str(folder)], peer)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    # The build of an old package looks for its tools in the environment itself. They are
-    # listed in a build file, and the package is built without isolation.
-    if ".build" in wanted:
-        command([*pip, "-r", str(wanted[".build"])], peer)
-        pip.append("--no-build-isolation")
     # Some packages have dependencies that the measured method does not use. They are installed
     # without dependencies; the requirements list what the method does use.
     if ".bare" in wanted:

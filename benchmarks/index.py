@@ -1,372 +1,243 @@
-"""The persistent index as it grows.
+"""The persistent index as it grows, and the first import into it.
 
-An index in SQLite and one in PostgreSQL grow from 10,000 to 1,000,000 news articles. At each size,
-four things are measured: how many documents a second can be added together, how long it takes to
-add one document as a durable commit, how long a query takes, and the bytes on disk. Each index is
-measured in its own process; a database server has more processes.
+An index in SQLite and one in PostgreSQL grow to 1,000,000 news articles. At each size, four things
+are measured: how many documents a second can be added together, how long it takes to add one
+document as a durable commit, how long a query takes, and the bytes on disk. Each index is grown by
+a process of its own; a database server has more processes.
 """
 
 import contextlib
+import itertools
 import json
-import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 import corpora
-import harness
 import neardup
-import plots
-import results
-from neardup.index.ingest import transaction
-from tables import digits, measured_on, table, wrapped
+import shapes
+from harness import PRODUCT, Engine, Measurement, environment
+from tables import digits, provenance, table, wrapped
 
 WORKERS = 2
-#: The largest size of a trial.
-TRIAL = 30_000
+#: The sizes, and that of a trial. Articles come again from number 28,474 on.
+SIZES, TRIAL = (100_000, 300_000, 1_000_000), (35_000,)
+#: The number of documents added one by one at each size, and of queries.
+SINGLE = 1_000
 #: Bytes of disk for each document, including the server's write-ahead log.
-_BYTES = 6_000
-#: The number of writes that measure the disk itself, and the bytes of each.
-_SYNCS, _SYNC_BYTES = 200, 65_536
+BYTES = 6_000
+DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 #: Settings of a server for its durability and its size.
-_SHOWN = (
-    "server_version",
-    "shared_buffers",
-    "max_wal_size",
-    "fsync",
-    "synchronous_commit",
-    "full_page_writes",
-)
-
-
-@dataclass(frozen=True)
-class Index:
-    """One index: its database, its largest size, and its settings."""
-
-    name: str
-    title: str
-    database: str
-    largest: int
-    settings: dict = field(default_factory=dict)
-
-
-INDEXES = (
-    Index("sqlite", "SQLite", "sqlite", 1_000_000),
-    Index("postgresql", "PostgreSQL", "postgresql", 1_000_000),
-    Index("sketch", "SQLite, no texts stored", "sqlite", 100_000, {"store": "sketch"}),
-)
+SETTINGS = ("server_version", "shared_buffers", "max_wal_size", "fsync", "synchronous_commit")
 
 
 def measure(options):
-    """Grow all indexes; they must answer alike."""
-    if not corpora.NEWS.exists():
-        raise corpora.MissingError(corpora.NEEDS)
-    largest = TRIAL if options.trial else max(index.largest for index in INDEXES)
-    found = [grown_apart(index, min(largest, index.largest)) for index in INDEXES]
-    check_agreement(found)
-    if not options.trial:
-        plots.draw_index(found, results.RESULTS / "index.svg")
-    return {"indexes": found}
+    """Grow an index in each database; they must answer alike."""
+    parts = inputs(TRIAL if options.trial else SIZES)
+    indexes = [grown_apart(database, parts) for database in DATABASES]
+    check_agreement(indexes)
+    return {"indexes": indexes}
 
 
-def grown_apart(index, largest):
+def inputs(sizes):
+    """Return by size the files to be added together, to be added one by one, and to be queried.
+
+    What is queried are the documents that come next; they are added later.
+    """
+    names = ("many", "single", "queries")
+    paths = {n: [str(corpora.WORK / f"index_{n}_{name}.jsonl") for name in names] for n in sizes}
+    if not all(Path(path).exists() for files in paths.values() for path in files):
+        stream, before = corpora.stories(), 0
+        for size, (many, single, queries) in paths.items():
+            corpora.write(Path(many), itertools.islice(stream, size - before - SINGLE))
+            corpora.write(Path(single), itertools.islice(stream, SINGLE))
+            coming, before = list(itertools.islice(stream, SINGLE)), size
+            corpora.write(Path(queries), coming)
+            stream = itertools.chain(coming, stream)
+    return paths
+
+
+def grown_apart(database, parts):
     """Grow an index in a new process, and return its figures."""
-    parts = corpora.parts(largest)
     with tempfile.TemporaryDirectory(dir=corpora.WORK) as folder:
         # The files of the tests' server are elsewhere.
-        disk = folder if index.database == "sqlite" else tempfile.gettempdir()
-        corpora.check_space(disk, _BYTES * largest, "an index and its log")
-        with location(index.database, Path(folder)) as (where, server):
-            order = {
-                "location": where,
-                "folder": folder,
-                "workers": WORKERS,
-                "settings": index.settings,
-                "sizes": [part.size for part in parts],
-            }
-            print(f"{index.name}: up to {largest:,} documents", file=sys.stderr, flush=True)
+        disk = folder if database == "sqlite" else tempfile.gettempdir()
+        corpora.check_space(disk, BYTES * max(parts), "an index and its log")
+        with location(database, Path(folder)) as (where, server):
             done = subprocess.run(
                 # The database address has a password; other users could read it in the arguments.
                 [sys.executable, __file__],
-                input=json.dumps(order),
-                env=harness.environment(WORKERS),
+                input=json.dumps({"location": where, "parts": parts}),
+                env=environment(WORKERS),
+                stdout=subprocess.PIPE,
                 text=True,
                 check=False,
             )
-        if done.returncode != 0:
-            raise RuntimeError(f"{index.name}: exit code {done.returncode}")
-        figures = json.loads((Path(folder) / "measured.json").read_text("utf-8"))
-    return asdict(index) | figures | {"server": server}
+    if done.returncode != 0:
+        raise RuntimeError(f"{database}: exit code {done.returncode}")
+    return {"title": DATABASES[database], "server": server, "rows": json.loads(done.stdout)}
 
 
 @contextlib.contextmanager
 def location(database, folder):
-    """Yield the location of the index, and facts of its server or None."""
+    """Yield the location of the index, and the settings of its server or None."""
     if database == "sqlite":
         yield str(folder / "index.db"), None
         return
+    import psycopg
     from tests.postgres import Server
 
     server = Server(shared_buffers="1GB", max_wal_size="4GB")
     try:
         address = server.new_database()
-        yield address, facts_of(address)
+        with psycopg.connect(address.partition("?")[0]) as connection:
+            shown = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in SETTINGS}
+        yield address, shown
     finally:
         server.remove()
 
 
-def facts_of(url):
-    """Return the settings of a server that affect the figures."""
-    import psycopg
-
-    with psycopg.connect(url.partition("?")[0]) as connection:
-        return {
-            name: connection.execute(f"SHOW {name}").fetchone()[0]  # a fixed list of names
-            for name in _SHOWN
-        }
-
-
-def check_agreement(found):
+def check_agreement(indexes):
     """Raise a RuntimeError where two databases answer differently."""
-    answers = {}
-    for result in found:
-        for row in result["rows"]:
-            of = json.dumps(result["settings"]), row["size"]
-            answer = row["kept"], row["many"]["found"], row["single"]["found"]
-            other, expected = answers.setdefault(of, (result["name"], answer))
-            if answer != expected:
-                raise RuntimeError(
-                    f"{other} and {result['name']} must answer alike, at {row['size']:,} documents."
-                    f" Got (kept, copies found together, one by one) {expected} and {answer}."
-                )
-
-
-def show(result):
-    """Return the section of the page."""
-    found = result["indexes"]
-    servers = dict.fromkeys(
-        ", ".join(f"{name} {value}" for name, value in index["server"].items())
-        for index in found
-        if index["server"]
-    )
-    return "\n\n".join(
-        [
-            "## The persistent index",
-            wrapped(TEXT),
-            growth_table(found),
-            whole_table(found),
-            f"*{'; '.join([measured_on(result), *servers])}*",
-            "![Documents a second, and milliseconds of one addition, against size]"
-            "(../benchmarks/results/index.svg)",
-        ]
-    )
-
-
-TEXT = """An index in SQLite and one in PostgreSQL, with the recipe `general`, grow to a million
-news articles of 3.3 KB each, one run each.
-
-- *The articles* are 28,473 that come again and again, each generation in a cipher of its own, so
-that nothing of two generations resembles. One in ten is followed by a copy with 2-10 % of its
-characters edited, 1 to 100,000 documents later; *found* is the share of copies that was dropped.
-- *Together* is `add_files` since the size before, 1024 documents a transaction. *One* `add` is one
-durable commit. *A query* looks a text up that is not there, or a copy.
-- *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes. *Memory*
-is that of the process that adds, without a server's.
-- What is common is counted again as the index grows: *longest* in the second table is what this
-adds to one call.
-- Input, index and server are in the system's cache, and *64 KB made durable* is what the disk takes
-for one `fdatasync`. PostgreSQL is on the same machine and disk."""
-
-
-def growth_table(found):
-    """Return a table with a line for each index and size."""
-    readers = {
-        "documents": lambda row: f"{row['size']:,}",
-        "together: documents/s": lambda row: (
-            f"{row['many']['documents'] / row['many']['seconds']:,.0f}"
-        ),
-        "MB/s": lambda row: digits(row["many"]["megabytes"] / row["many"]["seconds"]),
-        "one `add`, ms: median": lambda row: milliseconds(row["single"]["all"]["p50"]),
-        "90 %": lambda row: milliseconds(row["single"]["all"]["p90"]),
-        "99 %": lambda row: milliseconds(row["single"]["all"]["p99"]),
-        "longest": lambda row: milliseconds(row["single"]["all"]["max"]),
-        "a query, ms: median": lambda row: milliseconds(row["query"]["all"]["p50"]),
-        "a query, 99 %": lambda row: milliseconds(row["query"]["all"]["p99"]),
-        "bytes a document": lambda row: f"{row['bytes'] / row['size']:,.0f}",
-        "memory, MB": lambda row: f"{row['memory']['own']:,.0f}",
-        "kept": lambda row: f"{row['kept']:,}",
-        "copies found": lambda row: f"{row['many']['found'] / row['many']['planted']:.3f}",
-        "64 KB made durable, ms": lambda row: milliseconds(row["sync"]["p50"]),
-    }
-    lines = [
-        [result["title"], *(read(row) for read in readers.values())]
-        for result in found
-        for row in result["rows"]
-    ]
-    return table(["index", *readers], lines)
-
-
-def whole_table(found):
-    """Return a table of the cost of each index from first to last document."""
-    heads = (
-        "all together",
-        "documents",
-        "seconds",
-        "documents/s",
-        "times counted",
-        "longest, s",
-        "longest close, s",
-        "search",
-    )
-    lines = []
-    for result in found:
-        rows, counted = result["rows"], result["recounts"]
-        documents = sum(row["many"]["documents"] for row in rows)
-        seconds = sum(row["many"]["seconds"] for row in rows)
-        longest = max((one["seconds"] for one in counted), default=None)
-        lines.append(
-            (
-                result["title"],
-                f"{documents:,}",
-                f"{seconds:,.0f}",
-                f"{documents / seconds:,.0f}",
-                str(len(counted)),
-                "–" if longest is None else digits(longest),
-                digits(max(row["close_seconds"] for row in rows)),
-                rows[-1]["scheme"],
+    for rows in zip(*(index["rows"] for index in indexes), strict=True):
+        answers = {(row["kept"], row["many"]["found"], row["single"]["found"]) for row in rows}
+        if len(answers) > 1:
+            raise RuntimeError(
+                f"Databases must answer alike. At {rows[0]['size']:,} documents they have (kept,"
+                f" copies found together, one by one) {' and '.join(map(str, sorted(answers)))}."
             )
-        )
-    return table(heads, lines)
-
-
-def milliseconds(value):
-    """Return a time with two decimals."""
-    return f"{value:.2f}"
-
-
-class Recounts(list):
-    """The seconds of each recount of the background inside a call."""
-
-    def __init__(self):
-        recount = transaction.recount
-
-        def timed(session, settings, *, workers):
-            begun = time.perf_counter()
-            texts = recount(session, settings, workers=workers)
-            seconds = time.perf_counter() - begun
-            arrived = session.counters()["arrived"]
-            self.append({"arrived": arrived, "texts": texts, "seconds": seconds})
-            return texts
-
-        transaction.recount = timed
 
 
 def grow(order):
-    """Run an order: grow the index to each of its sizes.
-
-    After each size, measured.json in its folder has one more row.
-    """
-    recounts, rows = Recounts(), []
-    for size in order["sizes"]:
-        rows.append(grown(order, corpora.Part(size)))
-        measured = {"rows": rows, "recounts": recounts}
-        (Path(order["folder"]) / "measured.json").write_text(json.dumps(measured), encoding="utf-8")
-
-
-def grown(order, part):
-    """Bring the index to a size, and return its figures."""
-    row = {"size": part.size, "load": os.getloadavg()[0]}
-    location, settings = order["location"], order["settings"] | {"workers": order["workers"]}
-    is_first = part.size == order["sizes"][0]
-    with neardup.Index(location, must_exist=not is_first, **settings) as index:
-        row["many"] = many(index, part.many)
-        row["sync"] = sync(order["folder"])
-        row["single"] = one_by_one(part.single, index.add)
-        row["query"] = one_by_one(part.queries, lambda _, text: index.query(text))
-        row["memory"] = results.memory()
-        stats = index.stats()
-        if stats.documents != part.size:
-            raise RuntimeError(f"{location}: {stats.documents} documents instead of {part.size}")
-        begun = time.perf_counter()
-    row["close_seconds"] = time.perf_counter() - begun
-    with neardup.Index(location, must_exist=True) as index:
-        row["bytes"] = index.stats().bytes
-    row |= {"kept": stats.kept, "dropped": stats.dropped, "scheme": stats.scheme}
-    return row
+    """Grow the index to each of its sizes; return its figures at each."""
+    rows = []
+    for size, (many, single, queries) in order["parts"].items():
+        with neardup.Index(order["location"], must_exist=bool(rows), workers=WORKERS) as index:
+            row = {"size": int(size), "many": added(index, Path(many))}
+            row["single"] = one_by_one(Path(single), index.add)
+            row["query"] = one_by_one(Path(queries), lambda _, text: index.query(text))
+            row["memory_mb"] = own_memory_mb()
+            stats = index.stats()
+            if stats.documents != int(size):
+                raise RuntimeError(f"{stats.documents} documents instead of {size}")
+        with neardup.Index(order["location"], must_exist=True) as index:
+            row["bytes"] = index.stats().bytes
+        rows.append(row | {"kept": stats.kept})
+    return rows
 
 
-def many(index, path):
-    """Add a file, and return the speed and the copies found."""
-    planted, megabytes = corpora.copies(path), path.stat().st_size / 1e6
+def added(index, path):
+    """Add a file, and return the time and the copies found."""
+    planted = {record["id"] for record in corpora.lines_of(path) if "of" in record}
     begun = time.perf_counter()
-    added = index.add_files([path])
+    result = index.add_files([path])
     seconds = time.perf_counter() - begun
-    if added.new != len(added.keep):
-        raise RuntimeError(f"{path}: {added.new} of {len(added.keep)} documents were added")
-    found = sum(map(corpora.is_copy, added.removed["id"].to_pylist()))
+    if result.new != len(result.keep):
+        raise RuntimeError(f"{path}: {result.new} of {len(result.keep)} documents were added")
     return {
-        "documents": added.new,
-        "megabytes": megabytes,
+        "documents": result.new,
+        "megabytes": path.stat().st_size / 1e6,
         "seconds": seconds,
-        "dropped": added.removed.num_rows,
-        "planted": planted,
-        "found": found,
+        "planted": len(planted),
+        "found": len(planted.intersection(result.removed["id"].to_pylist())),
     }
 
 
 def one_by_one(path, ask):
     """Time one call for each document.
 
-    Return the times in milliseconds and how many copies had an answer.
+    Return the times in milliseconds, and of how many copies the answer was that they are copies.
     """
-    seconds, found = [], []
+    seconds, answers = [], []
     for record in list(corpora.lines_of(path)):
         begun = time.perf_counter()
         answer = ask(record["id"], record["text"])
         seconds.append(time.perf_counter() - begun)
-        if corpora.is_copy(record["id"]):
-            found.append(bool(answer))
-    return {"all": spread(seconds), "planted": len(found), "found": sum(found)}
+        if "of" in record:
+            answers.append(bool(answer))
+    p50, p90, p99, most = (1000 * np.percentile(seconds, (50, 90, 99, 100))).tolist()
+    times = {"p50": p50, "p90": p90, "p99": p99, "max": most}
+    return {"all": times, "planted": len(answers), "found": sum(answers)}
 
 
-def spread(seconds):
-    """Return a summary of some times, in milliseconds.
-
-    It has their number, median, 90th and 99th percentiles, and maximum.
-    """
-    milliseconds = 1000 * np.array(seconds)
-    p50, p90, p99 = np.percentile(milliseconds, (50, 90, 99)).tolist()
-    most = float(milliseconds.max())
-    return {"count": len(milliseconds), "p50": p50, "p90": p90, "p99": p99, "max": most}
+def own_memory_mb():
+    """Return the memory of this process in MB, without mapped files."""
+    status = Path("/proc/self/status").read_text("ascii")
+    return int(re.search(r"RssAnon:\s*(\d+) kB", status)[1]) / 1024
 
 
-def sync(folder):
-    """Return the milliseconds of a durable write of 64 KB to the disk.
+TEXT = """An index in SQLite and one in PostgreSQL, with the recipe `general`, grow to a million
+news articles of 3.3 KB each, one run each.
 
-    The same place is overwritten each time.
-    """
-    synced = getattr(os, "fdatasync", os.fsync)
-    seconds = []
-    with tempfile.TemporaryFile(dir=folder) as file:
-        file.write(bytes(_SYNC_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-        for number in range(_SYNCS):
-            file.seek(0)
-            file.write(bytes([number % 256]) * _SYNC_BYTES)
-            file.flush()
-            begun = time.perf_counter()
-            synced(file.fileno())
-            seconds.append(time.perf_counter() - begun)
-    return spread(seconds)
+- *The articles* are 28,473 that come again and again, each time changed so that no two generations
+resemble each other. Some are followed by a copy with a few percent of its characters edited;
+*found* is the share of copies that was dropped.
+- *Together* is `add_files` since the size before, 1024 documents a transaction. *One* `add` is one
+durable commit. *A query* looks up a text that is not there, or a copy.
+- *Bytes* are those of the file after closing; with PostgreSQL of tables and their indexes. *Memory*
+is that of the process that adds, without a server's.
+- What is common is counted again as the index grows; *longest* includes it.
+- Input, index and server are in the system's cache. PostgreSQL is on the same machine and disk."""
+
+COLUMNS = {
+    "documents": lambda row: f"{row['size']:,}",
+    "together: documents/s": lambda row: (
+        f"{row['many']['documents'] / row['many']['seconds']:,.0f}"
+    ),
+    "MB/s": lambda row: digits(row["many"]["megabytes"] / row["many"]["seconds"]),
+    "one `add`, ms: median": lambda row: f"{row['single']['all']['p50']:.2f}",
+    "90 %": lambda row: f"{row['single']['all']['p90']:.2f}",
+    "99 %": lambda row: f"{row['single']['all']['p99']:.2f}",
+    "longest": lambda row: f"{row['single']['all']['max']:.2f}",
+    "a query, ms: median": lambda row: f"{row['query']['all']['p50']:.2f}",
+    "a query, 99 %": lambda row: f"{row['query']['all']['p99']:.2f}",
+    "bytes a document": lambda row: f"{row['bytes'] / row['size']:,.0f}",
+    "memory, MB": lambda row: f"{row['memory_mb']:,.0f}",
+    "kept": lambda row: f"{row['kept']:,}",
+    "copies found": lambda row: f"{row['many']['found'] / row['many']['planted']:.3f}",
+}
 
 
-CASES = (harness.Case("index", "The persistent index as it grows to 10^6", measure, show),)
+def show_growth(result):
+    """Return the part of the page on an index as it grows."""
+    lines = [
+        [index["title"], *(read(row) for read in COLUMNS.values())]
+        for index in result["indexes"]
+        for row in index["rows"]
+    ]
+    servers = [
+        ", ".join(f"{name} {value}" for name, value in index["server"].items())
+        for index in result["indexes"]
+        if index["server"]
+    ]
+    notes = "; ".join([provenance(result).strip("*"), *servers])
+    return "\n\n".join([wrapped(TEXT), table(["index", *COLUMNS], lines), f"*{notes}*"])
+
+
+IMPORT = """The first import: one command, `neardup index add new.db reposts.jsonl`, of the
+[shape](#shapes-as-they-grow) `reposts` in both sizes."""
+IMPORT_ENGINES = (Engine("neardup index add", PRODUCT, "index_file"),)
+
+
+def measure_import(options):
+    """Return the results of the first import of re-posts by number of documents."""
+    return shapes.measured("reposts", shapes.sizes(options), options, IMPORT_ENGINES)
+
+
+def show_import(result):
+    """Return the part of the page on the first import."""
+    return "\n\n".join([wrapped(IMPORT), shapes.show_shape(result), provenance(result)])
+
+
+BENCHMARKS = (
+    Measurement("index", "The persistent index as it grows to 10^6", measure, show_growth, True),
+    Measurement("index_import", "The first import of re-posts", measure_import, show_import),
+)
 
 if __name__ == "__main__":
-    grow(json.load(sys.stdin))
+    print(json.dumps(grow(json.load(sys.stdin))))

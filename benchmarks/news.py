@@ -1,75 +1,54 @@
-"""Near-duplicates among Chinese news and among 10^4 to 10^7 short documents, file to file.
+"""Near-duplicates among Chinese news, file to file; ten gigabytes in two; the start of a command.
 
-Each engine reads a file of JSON lines and writes the lines to keep, within limits of time and
-memory. Engines differ in which of two similar documents they keep. So answers are judged by two
-rules: at most one of two similar documents is kept, and every removed document is similar to a
-kept one.
+Engines differ in which of two similar documents they keep. So answers are judged by two rules: at
+most one of two similar documents is kept, and every removed document is similar to a kept one.
 """
 
-import functools
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
 
 import numpy as np
 
 import corpora
-from harness import PRODUCT, Engine, Work, WrongAnswerError, case_of
-from limits import Limits
+from harness import PRODUCT, Engine, Measurement, Work, WrongAnswerError
+from tables import provenance, table, wrapped
 
 THRESHOLD = corpora.THRESHOLD
-LIMITS = Limits(seconds=180, megabytes=8_000)
+DOCUMENTS = 55_000
 
 #: The command as it is typed: it decides by content, not by the resemblance of the truth.
 DEFAULT = "neardup dedup, the default"
 #: The truth is by resemblance, so resemblance must also decide here.
-POSTINGS = {"threshold": THRESHOLD, "recipe": "general", "decide": {"measure": "resemblance"}}
-SAVED = POSTINGS | {"saved": True}
+POSTINGS = {"threshold": THRESHOLD, "decide": {"measure": "resemblance"}}
 BANDS = {"threshold": THRESHOLD, "recipe": "minhash"}
 EXACT = {"threshold": THRESHOLD, "recipe": "shingle"}
 
-#: Peers that are run on both collections, each with its best plan for the work.
-PEERS = (
-    Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}, several=True),
-    Engine("datatrove", "datatrove", "dedup_file", {"buckets": 16, "hashes": 12}, several=True),
-    Engine("data-juicer", "data_juicer", "dedup_file", {"threshold": THRESHOLD}, several=True),
-    Engine(
-        "Spark MLlib MinHashLSH",
-        "spark_mllib",
-        "dedup_file",
-        {"threshold": THRESHOLD, "tables": 3, "memory": "6g"},
-        several=True,
-    ),
-    Engine("simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}),
-    Engine(
-        "FAISS MultiHash",
-        "faiss",
-        "dedup_file",
-        {"max_distance": 8, "tables": 3, "bits": 21, "flips": 2},
-    ),
-)
 
+def judge(answer, engine, path):
+    """Compare an answer with an exact join; it has pairs, or removed documents.
 
-def judge(answer, engine):
-    """Compare an answer with an exact join.
-
-    An engine answers with pairs or with removed documents.
+    An engine of neardup must find nearly all, and nothing else unless it decides by content.
     """
-    pairs = corpora.exact_pairs(corpora.pieces(), THRESHOLD)
-    count = int(answer["documents"])
-    if count != 55_000:
-        raise WrongAnswerError(f"55,000 documents in, {count} read")
+    pairs, count = corpora.similar_pieces(), int(answer["documents"])
+    if count != DOCUMENTS:
+        raise WrongAnswerError(f"{DOCUMENTS} documents in, {count} read")
     if "a" in answer:
-        found, wanted = codes((answer["a"], answer["b"]), count), codes(pairs[:, :2].T, count)
-        row = {"answer": "pairs", "found": len(found), "expected": len(wanted)}
-        row |= shares(found, wanted, wanted)
+        result, expected = codes((answer["a"], answer["b"]), count), codes(pairs[:, :2].T, count)
+        row = {"answer": "pairs", "found": len(result), "expected": len(expected)}
+        row |= {"recall": share(np.isin(expected, result))}
+        row |= {"precision": share(np.isin(result, expected))}
     else:
         row = judge_removed(answer["removed"], pairs, count)
-    return checked(row, engine)
-
-
-def checked(row, engine, least=0.999):
-    """Return a row; an answer of neardup must find nearly all and nothing else."""
-    least = 0.99 if "bands" in engine.label or engine.label == DEFAULT else least
-    precise = 0.0 if engine.label == DEFAULT else 1.0
-    if engine.peer == PRODUCT and (row["recall"] < least or row["precision"] < precise):
+    recall = 0.99 if "bands" in engine.label or engine.label == DEFAULT else 0.999
+    precision = 0.0 if engine.label == DEFAULT else 1.0
+    if engine.peer == PRODUCT and (row["recall"] < recall or row["precision"] < precision):
         raise WrongAnswerError(f"recall {row['recall']:.4f}, precision {row['precision']:.4f}")
     return row
 
@@ -78,15 +57,6 @@ def codes(sides, count):
     """Return one number for each pair, in either order of its sides."""
     one, other = (np.asarray(side).astype(np.int64) for side in sides)
     return np.unique(np.minimum(one, other) * count + np.maximum(one, other))
-
-
-def shares(found, wanted, right):
-    """Return recall and precision.
-
-    Recall is the share of `wanted` that is in `found`, precision the share of `found` that is in
-    `right`.
-    """
-    return {"recall": share(np.isin(wanted, found)), "precision": share(np.isin(found, right))}
 
 
 def share(flags):
@@ -101,199 +71,187 @@ def judge_removed(removed, pairs, count):
     share of removed documents that are similar to a kept one.
     """
     gone = np.zeros(count, bool)
-    gone[removed] = True
+    gone[np.asarray(removed, np.int64)] = True
     a, b = pairs[:, :2].astype(np.int64).T
-    stands_for = np.zeros(count, bool)
-    stands_for[a[~gone[b]]] = True
-    stands_for[b[~gone[a]]] = True
+    has_keeper = np.zeros(count, bool)
+    has_keeper[a[~gone[b]]] = True
+    has_keeper[b[~gone[a]]] = True
     return {
         "answer": "documents removed",
         "found": int(gone.sum()),
-        "expected": len(rule(pairs)),
+        "expected": removed_by_rule(pairs),
         "recall": share(gone[a] | gone[b]),
-        "precision": share(stands_for[gone]),
+        "precision": share(has_keeper[gone]),
     }
 
 
-def rule(pairs):
-    """Return the documents that the rule of neardup drops.
-
-    It drops a document that is similar to an earlier kept one.
-    """
-    before = {}
+def removed_by_rule(pairs):
+    """Return how many documents are similar to an earlier kept one."""
+    before, dropped = {}, set()
     for a, b in pairs[:, :2].astype(np.int64).tolist():
         before.setdefault(max(a, b), []).append(min(a, b))
-    dropped = set()
     for document in sorted(before):
         if any(other not in dropped for other in before[document]):
             dropped.add(document)
-    return np.array(sorted(dropped))
+    return len(dropped)
 
 
-def judge_across(answer, engine):
-    """Compare the removed documents with an exact join of the two sides.
-
-    Recall is the share of the documents of A which resemble one of B that is removed; precision is
-    the share of removed documents that resemble one.
-    """
-    path = corpora.pieces()
-    pairs = corpora.exact_pairs(path, THRESHOLD)[:, :2].astype(np.int64)
-    across = pairs[pairs[:, 0] % 2 != pairs[:, 1] % 2].ravel()
-    wanted = np.unique(across[across % 2 == 1])
-    removed, documents = np.unique(answer["removed"]), int(answer["documents"])
-    if documents != 27_500:
-        raise WrongAnswerError(f"27,500 documents in, {documents} read")
-    row = {"answer": "documents removed", "found": len(removed), "expected": len(wanted)}
-    row |= shares(removed, wanted, wanted)
-    return checked(row, engine)
-
-
-#: The names of the growing collection by size.
-GROWTH = {10_000: "growth_10k", 100_000: "growth_100k", 1_000_000: "growth_1m"}
-LARGEST = {10_000_000: "growth_10m"}
-
-ENGINES = (
-    Engine("neardup, bands", PRODUCT, "dedup_file", BANDS),
-    Engine("neardup, postings", PRODUCT, "dedup_file", POSTINGS),
-    Engine("neardup, bands, --memory 2GB", PRODUCT, "dedup_file", BANDS | {"memory": "2GB"}),
-    Engine(
-        "neardup on Spark, bands", PRODUCT, "spark_file", BANDS | {"memory": "4g"}, several=True
+PIECES = Work(
+    name="pieces",
+    title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
+    prepare=lambda trial: corpora.pieces(),
+    judge=judge,
+    notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
+    "By default neardup also drops what repeats a text at a lower resemblance, and keeps what "
+    "has another number; both count against it here.",
+    engines=(
+        Engine(DEFAULT, PRODUCT, "dedup_file"),
+        Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),
+        Engine("neardup pairs, postings", PRODUCT, "pairs_file", POSTINGS),
+        Engine("neardup dedup, bands", PRODUCT, "dedup_file", BANDS),
+        Engine("neardup pairs, bands", PRODUCT, "pairs_file", BANDS),
+        Engine("neardup pairs, exact", PRODUCT, "pairs_file", EXACT),
+        Engine("gaoya, threshold .8", "gaoya", "pairs_file", {"threshold": THRESHOLD}),
+        Engine("gaoya, asked for .7", "gaoya", "pairs_file", {"threshold": 0.7}),
+        Engine("rensa, LSH pairs", "rensa", "pairs_file", {"threshold": THRESHOLD}),
+        Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": THRESHOLD}),
+        Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": THRESHOLD}),
+        Engine("text-dedup", "text_dedup", "dedup_file", {"threshold": THRESHOLD}),
+        Engine("simhash-pybind", "simhash_pybind", "dedup_file", {"max_distance": 8, "blocks": 10}),
     ),
-    Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
-    Engine("rensa", "rensa", "dedup_file", {"threshold": THRESHOLD}),
-    Engine("datasketch", "datasketch", "dedup_file", {"threshold": THRESHOLD}),
-    *PEERS,
+)
+
+#: By name of a benchmark: the bytes of the input, and the memory limit.
+BOUNDED = {"bounded": (10e9, "2GB"), "bounded_30gb": (30e9, "4GB")}
+TRIAL_BYTES = 0.2e9
+
+
+def bounded(name):
+    """Return the benchmark of `neardup dedup` of more text than memory."""
+    size, memory = BOUNDED[name]
+
+    def measure(options):
+        bytes_wanted = TRIAL_BYTES if options.trial else size
+        path = corpora.WORK / f"stories_{bytes_wanted:.0e}.jsonl"
+        if not path.exists():
+            corpora.check_space(corpora.WORK, 3 * bytes_wanted, "the input and temporary files")
+            corpora.write(path, corpora.stories(), bytes_wanted)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            removed, report = Path(folder, "removed.jsonl"), Path(folder, "report.json")
+            command = [Path(sys.executable).with_name("neardup"), "dedup", path, "--quiet"]
+            command += ["-o", Path(folder, "kept.jsonl"), "--removed", removed]
+            command += ["--report", report, "--memory", memory]
+            seconds, processor = timed(command)
+            counts = json.loads(report.read_text(encoding="utf-8"))["summary"]
+            gone = {record["id"] for record in corpora.lines_of(removed)}
+        posted = [record["id"] for record in corpora.lines_of(path) if "of" in record]
+        return {
+            "bytes": path.stat().st_size,
+            "memory": memory,
+            "seconds": seconds,
+            "cpu_seconds": processor,
+            "peak_mb": counts["peak_memory"] / 1e6,
+            "stages": counts["stages"],
+            "documents": counts["read"],
+            "removed": len(gone),
+            "candidates": counts["candidates"],
+            "planted": len(posted),
+            "planted_removed": sum(id in gone for id in posted),
+        }
+
+    title = f"{size / 1e9:.0f} GB of news with --memory {memory}"
+    return Measurement(name, title, measure, show_bounded, large=True)
+
+
+def show_bounded(result):
+    """Return the section of the page."""
+    lines = [
+        [
+            "seconds, MB/s",
+            f"{result['seconds']:.0f}, {result['bytes'] / result['seconds'] / 1e6:.1f}",
+        ],
+        *([f"of these: {name}", f"{s:.0f}"] for name, s in result["stages"].items()),
+        ["processor seconds", f"{result['cpu_seconds']:.0f}"],
+        ["peak MB", f"{result['peak_mb']:,.0f}"],
+        ["removed, candidate pairs", f"{result['removed']:,}, {result['candidates']:,}"],
+        ["re-posts planted", f"{result['planted']:,}"],
+    ]
+    if "planted_removed" in result:
+        lines.append(["of these removed", f"{result['planted_removed'] / result['planted']:.4f}"])
+    text = f"""{result["documents"]:,} records, {result["bytes"] / 1e9:.1f} GB, grown from news
+    articles, from file to file with the default recipe and `--memory {result["memory"]}`. A re-post
+    has 1 to 8 % of the characters of the newest story of its article replaced."""
+    heading = f"### {result['bytes'] / 1e9:.2g} GB of news with `--memory {result['memory']}`"
+    return "\n\n".join([heading, wrapped(text), table(["what", ""], lines), provenance(result)])
+
+
+NUMPY = "import numpy"
+TEXTS = (
+    "The council will open the new bridge on Sunday morning.",
+    "Rain is expected along the coast until Thursday.",
+    "The council will open the new bridge on Sunday morning!",
 )
 
 
-@functools.cache
-def expected(documents):
-    """Return the similar pairs of the growing collection: (earlier, later, resemblance)."""
-    path = corpora.clauses(documents)
-    pairs = np.load(corpora.truth_path(path))
-    if documents <= 10_000:
-        exact = corpora.exact_pairs(path, THRESHOLD)
-        if not np.array_equal(pairs[:, :2], exact[np.lexsort((exact[:, 1], exact[:, 0])), :2]):
-            raise WrongAnswerError("the exact join has other pairs than were planted")
-    return pairs
-
-
-def judge_growth(documents, answer, engine):
-    """Return recall, precision and F1 of an answer."""
-    if int(answer["documents"]) != documents:
-        raise WrongAnswerError(f"{documents} documents in, {answer['documents']} read")
-    row = judge_removed(answer["removed"], expected(documents), documents)
-    both = row["recall"] + row["precision"]
-    return checked(row, engine, 0.99) | {
-        "f1": 2 * row["recall"] * row["precision"] / both if both else 0.0,
-        "megabytes": corpora.clauses(documents).stat().st_size / 1e6,
+def commands(folder):
+    """Return the arguments of Python by the name of a row."""
+    records = folder / "in.jsonl"
+    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS)]
+    records.write_text("\n".join(lines) + "\n", "utf-8")
+    neardup = ["-m", "neardup"]
+    dedup = ["dedup", str(records), "-o", str(folder / "out.jsonl"), "-f", "-q"]
+    return {
+        "nothing": ["-c", "pass"],
+        NUMPY: ["-c", NUMPY],
+        "import neardup": ["-c", "import neardup"],
+        "neardup --version": [*neardup, "--version"],
+        "neardup --help": [*neardup, "--help"],
+        "neardup dedup --help": [*neardup, "dedup", "--help"],
+        "neardup dedup, 3 records": [*neardup, *dedup],
     }
 
 
-def growth_work(documents, name):
-    """Return the work of one size of the growing collection."""
-    names = GROWTH | LARGEST
-    smaller = tuple(names[size] for size in (documents // 10, documents // 100) if size in names)
-    return Work(
-        name=name,
-        title=f"Near-duplicates of {documents:,} short documents, file to file",
-        prepare=functools.partial(corpora.clauses, documents),
-        judge=functools.partial(judge_growth, documents),
-        needs=corpora.NEEDS,
-        threads=2,
-        documents=documents,
-        limits=LIMITS,
-        smaller=smaller,
-        engines=ENGINES,
-    )
+def timed(arguments):
+    """Return wall seconds and processor seconds of a process."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def recombined(documents):
-    """Return the path of N pieces of all Chinese corpora, of which most repeat sentences."""
-    return corpora.filed(f"recombined_{documents}", lambda: corpora.news(documents))
+def startup(options):
+    """Return the medians of the seconds of each command; commands take turns."""
+    seconds, load = {}, os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        # The first round is a warm-up: it compiles what was not compiled yet.
+        for repetition in range(options.repetitions + 1):
+            for name, arguments in commands(Path(folder)).items():
+                pair = timed([sys.executable, *arguments])
+                if repetition:
+                    seconds.setdefault(name, []).append(pair)
+    medians = {
+        name: [statistics.median(column) for column in zip(*pairs, strict=True)]
+        for name, pairs in seconds.items()
+    }
+    return {"runs": options.repetitions, "load": load, "seconds": medians}
 
 
-def judge_copies(documents, answer, engine):
-    """Return the share of the planted pairs at the threshold of which not both were kept."""
-    planted = np.load(corpora.truth_path(recombined(documents)))
-    a, b = planted[planted[:, 2] >= THRESHOLD, :2].astype(np.int64).T
-    gone = np.zeros(documents, bool)
-    gone[answer["removed"]] = True
-    return {"removed": int(gone.sum()), "copies_found": share(gone[a] | gone[b])}
+def show_startup(result):
+    """Return the section of the page."""
+    base = result["seconds"][NUMPY]
+    lines = [
+        [name, *(f"{part:.3f}" for part in pair), *(f"{pair[i] / base[i]:.2f}" for i in (0, 1))]
+        for name, pair in result["seconds"].items()
+    ]
+    text = f"""Processes that do as little as they can, in turn. Medians of {result["runs"]} runs;
+    load {result["load"]:.1f}. On a busy machine the multiples of processor time count."""
+    heading = ["command", "wall s", "processor s", "wall / numpy", "processor / numpy"]
+    parts = ["### The start of a command", wrapped(text), table(heading, lines)]
+    return "\n\n".join([*parts, provenance(result)])
 
 
-def recombined_work(documents):
-    """Return the work where sentences recur, by the default recipe."""
-    return Work(
-        name=f"recombined_{documents // 1000}k",
-        title=f"Near-duplicates of {documents:,} pieces of news, whose sentences recur from "
-        "220,000 on, file to file",
-        prepare=functools.partial(recombined, documents),
-        judge=functools.partial(judge_copies, documents),
-        needs=corpora.NEEDS,
-        threads=2,
-        documents=documents,
-        limits=LIMITS,
-        engines=(
-            Engine(DEFAULT, PRODUCT, "dedup_file"),
-            Engine("gaoya", "gaoya", "dedup_file", {"threshold": THRESHOLD}),
-        ),
-    )
-
-
-WORKS = (
-    Work(
-        name="news",
-        title="Near-duplicates of 55,000 Chinese news items, 47 MB, file to file",
-        prepare=corpora.pieces,
-        judge=judge,
-        needs=corpora.NEEDS,
-        threads=2,
-        limits=LIMITS,
-        notes="Truth: all pairs with Jaccard of character 5-shingles >= .8, by an exact join. "
-        "By default neardup also drops what repeats a text at a lower resemblance, and keeps what "
-        "has another number; both count against it here.",
-        engines=(
-            Engine(DEFAULT, PRODUCT, "dedup_file"),
-            Engine("neardup dedup, postings", PRODUCT, "dedup_file", POSTINGS),
-            Engine("neardup pairs, postings", PRODUCT, "pairs_file", POSTINGS),
-            Engine("neardup dedup, bands", PRODUCT, "dedup_file", BANDS),
-            Engine("neardup pairs, bands", PRODUCT, "pairs_file", BANDS),
-            Engine("neardup pairs, exact", PRODUCT, "pairs_file", EXACT),
-            Engine("gaoya, threshold .8", "gaoya", "pairs_file", {"threshold": 0.8}),
-            Engine("gaoya, asked for .7", "gaoya", "pairs_file", {"threshold": 0.7}),
-            Engine("rensa, LSH pairs", "rensa", "pairs_file", {"threshold": 0.8}, 3),
-            Engine("rensa, deduplicator", "rensa", "dedup_file", {"threshold": 0.8}, 3),
-            Engine("datasketch, LSH pairs", "datasketch", "pairs_file", {"threshold": 0.8}, 2),
-            *PEERS,
-        ),
-    ),
-    Work(
-        name="across",
-        title="Which of 27,500 Chinese news items resemble one of 27,500 others, file to file",
-        prepare=corpora.pieces,
-        judge=judge_across,
-        needs=corpora.NEEDS,
-        threads=2,
-        limits=LIMITS,
-        notes="The input of the work before, cut in two: A has the odd numbers, B the even ones. "
-        "Repeats inside A stay. Truth: an exact join across, Jaccard of 5-shingles >= .8. "
-        "Recall is the share of the items of A with such a pair that are removed, precision the "
-        "share of removed items that have one. With saved sketches, those of B were made before.",
-        engines=(
-            Engine("neardup --against, postings", PRODUCT, "across", POSTINGS),
-            Engine("neardup --against, bands", PRODUCT, "across", BANDS),
-            Engine("neardup --against, saved sketches", PRODUCT, "across", SAVED),
-            Engine("gaoya, threshold .8", "gaoya", "across", {"threshold": 0.8}),
-            Engine("gaoya, asked for .7", "gaoya", "across", {"threshold": 0.7}),
-            Engine("rensa, LSH pairs", "rensa", "across", {"threshold": 0.8}, 3),
-        ),
-    ),
-    *(growth_work(documents, name) for documents, name in GROWTH.items()),
-    *(recombined_work(documents) for documents in (100_000, 400_000)),
-)
-LARGE = (growth_work(10_000_000, "growth_10m"),)
-CASES = (
-    *(case_of(work, usual=True) for work in WORKS),
-    *(case_of(work, large=True) for work in LARGE),
+BENCHMARKS = (
+    PIECES,
+    *map(bounded, BOUNDED),
+    Measurement("startup", "The start of a command", startup, show_startup),
 )

@@ -1,38 +1,26 @@
 """The paper check: what it finds, what it reports of texts that nobody copied, and how fast.
 
-*passages*: passages of news and laws are planted in others, so the truth is exact. *subjects*:
-pairs of texts on one subject are checked against each other, and single texts against a library of
-all texts on their subject; a person has read every reported passage. The classes are in
-readings/passages.tsv, which has ids, places and lengths but no text. *thesis*: the check of a
-hundred pages against ten thousand documents.
+*passages*: passages of news and laws are planted in others, so the truth is exact. *thesis*: the
+check of a hundred pages against ten thousand documents.
 """
 
-import hashlib
 import json
 import random
+import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
-from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 
 import neardup
 from corpora import WORK, read
-from harness import Case
+from harness import Measurement
 from neardup.papers import open_library
 from neardup.papers.align import align
-from neardup.papers.check import Checking
-from neardup.papers.limits import ReportLimits
-from neardup.readers.extracted import FileText
 from planted import Case as Passage
 from planted import plant, scores
-from readings import FOLDER, classified
-from results import memory
-from tables import measured_on, percent, table, wrapped
+from tables import percent, provenance, table, wrapped
 
 SEED = 20261120
 
@@ -91,9 +79,7 @@ def show_passages(result):
 - Pairs of unrelated news: {say_of_nothing(result["unrelated"])}
 - Of one day and channel: {say_of_nothing(result["of_one_day"])}"""
     heading = ["planted", "PlagDet", "precision", "recall", "granularity", "found"]
-    return "\n\n".join(
-        ["## Passages and papers", table(heading, lines), wrapped(text), f"*{measured_on(result)}*"]
-    )
+    return "\n\n".join(["### Passages", table(heading, lines), wrapped(text), provenance(result)])
 
 
 def collections(news, laws):
@@ -189,208 +175,6 @@ def say_of_nothing(found):
     )
 
 
-SUBJECTS_SEED = 20261123
-#: The classes of a passage. To report one of the first three is no error.
-CLASSES = (
-    "copy",
-    "quotation",
-    "furniture",
-    "set phrase",
-    "nothing",
-)
-UNREAD = "not read"
-
-#: By collection: the number of pairs, and of texts checked against a library.
-PAIRS = {"topics_zh": 150, "chinanews": 100, "bbc_en": 150, "reuters_en": 100}
-PAPERS = {"topics_zh": 40, "chinanews": 40, "bbc_en": 60, "reuters_en": 40}
-
-TOPICS = ("education", "finance", "housing", "medical", "transport")
-#: Title words that give the subject of a news agency's item.
-WORDS = ("OIL", "TRADE", "WHEAT", "BANK", "DOLLAR", "STAKE", "COFFEE", "GOLD")
-#: The minimum length of a text, in characters.
-SHORTEST = 300
-#: The maximum number of texts in a library.
-LARGEST = 2000
-#: Characters printed before and after a passage.
-CONTEXT = 40
-
-
-@dataclass(frozen=True)
-class Found:
-    """A passage that `check` reports of two texts on one subject."""
-
-    collection: str
-    against: str
-    paper: str
-    source: str
-    begin: int
-    end: int
-    source_begin: int
-    source_end: int
-    characters: int
-
-    @property
-    def key(self):
-        """The key of a reading: the two texts, and the span in the paper."""
-        return self.paper, self.source, self.begin, self.end
-
-
-def subjects(options):
-    """Return the classes of the passages reported of texts on one subject."""
-    groups = {name: of_subjects(name) for name in PAIRS}
-    found = [*in_pairs(groups), *in_libraries(groups)]
-    known = {
-        (line["paper"], line["source"], int(line["begin"]), int(line["end"])): line["class"]
-        for line in classified(FOLDER / "passages.tsv", CLASSES)
-    }
-    if options.unread:
-        records = (r for of_one in groups.values() for some in of_one.values() for r in some)
-        texts = {record["id"]: record["text"] for record in records}
-        for passage in found:
-            if passage.key not in known:
-                show_unread(passage, texts)
-        return None
-    result = {}
-    for against, sizes in (("pair", PAIRS), ("library", PAPERS)):
-        for name, size in sizes.items():
-            mine = [one for one in found if (one.collection, one.against) == (name, against)]
-            counts = Counter(known.get(one.key, UNREAD) for one in mine)
-            having = len({(one.paper, against == "pair" and one.source) for one in mine})
-            result[f"{name}, {against}"] = {"of": size, "with": having, **counts}
-    return {"groups": result}
-
-
-def show_subjects(result):
-    """Return the part of the page."""
-    rows = [
-        [name, its["of"], its["with"], *(its.get(one, 0) for one in (*CLASSES, UNREAD))]
-        for name, its in result["groups"].items()
-    ]
-    text = """Passages reported between texts on one subject, without planted copies: random pairs,
-    and texts that are each checked against the library of all texts on their subject. A person read
-    every reported passage once; of a long one only the beginning and the end, and of several that
-    overlap the largest. The rules on common wording were fitted to these samples."""
-    heading = ["collection, against", "read", "with a passage", *CLASSES, UNREAD]
-    return "\n\n".join([wrapped(text), table(heading, rows)])
-
-
-def digest(*parts):
-    """Return a digest; sorting by it gives the same sample everywhere."""
-    return hashlib.blake2b("\n".join([str(SUBJECTS_SEED), *parts]).encode(), digest_size=8).digest()
-
-
-def of_subjects(name):
-    """Return the texts of a collection by subject."""
-    found = {}
-    if name == "topics_zh":
-        for topic in TOPICS:
-            for record in read(f"topics_zh/{topic}.jsonl.zst"):
-                found.setdefault(topic, []).append(record)
-    else:
-        for record in read(f"{name}.jsonl.zst"):
-            if name == "reuters_en":
-                words = set((record["title"] or "").split())
-                subject = next((word for word in WORDS if word in words), None)
-            else:
-                subject = record.get("label") or record.get("channel")
-            if subject:
-                found.setdefault(subject, []).append(record)
-    fitting = {
-        subject: sorted(
-            (record for record in records if len(record["text"]) >= SHORTEST),
-            key=lambda record: digest(record["id"]),
-        )[:LARGEST]
-        for subject, records in found.items()
-    }
-    return {subject: records for subject, records in fitting.items() if len(records) >= 50}
-
-
-def in_pairs(groups):
-    """Yield the passages reported of pairs of texts on one subject."""
-    for name, of_subject in groups.items():
-        pairs = [
-            (digest(a["id"], b["id"]), a, b)
-            for records in of_subject.values()
-            # Texts are sorted by digest, so the first ones are a random sample.
-            for a, b in combinations(records[:60], 2)
-        ]
-        pairs.sort(key=lambda pair: pair[0])
-        for _, a, b in pairs[: PAIRS[name]]:
-            yield from reported(name, "pair", [b], [a])
-
-
-def in_libraries(groups):
-    """Yield the passages reported of texts against a library.
-
-    The library has all texts on the same subject.
-    """
-    for name, of_subject in groups.items():
-        papers = sorted(
-            (digest("paper", record["id"]), subject, at)
-            for subject, records in of_subject.items()
-            for at, record in enumerate(records)
-        )[: PAPERS[name]]
-        for subject in dict.fromkeys(subject for _, subject, _ in papers):
-            records = of_subject[subject]
-            chosen = [records[at] for _, its_subject, at in papers if its_subject == subject]
-            yield from reported(name, "library", records, chosen)
-
-
-def reported(collection, against, library, papers):
-    """Yield the passages of some papers.
-
-    If a paper is in the library, it is not compared with itself.
-    """
-    places = {record["id"]: at for at, record in enumerate(library)}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "library.jsonl")
-        lines = [json.dumps({"id": one["id"], "text": one["text"]}) + "\n" for one in library]
-        path.write_text("".join(lines), encoding="utf-8")
-        with open_library(path) as opened:
-            checking = Checking(opened, (), 20, ReportLimits(), 1)
-            for paper in papers:
-                text = FileText(paper["text"], "text")
-                skip = [places[paper["id"]]] if paper["id"] in places else []
-                report = checking.report(text, paper["id"], skip)
-                for one in largest(report.passages):
-                    yield Found(
-                        collection,
-                        against,
-                        paper["id"],
-                        report.sources[one.source].id,
-                        one.begin,
-                        one.end,
-                        one.source_begin,
-                        one.source_end,
-                        one.characters,
-                    )
-
-
-def largest(passages):
-    """Return the passages that a reader sees.
-
-    A passage is left out if a larger one covers at least half of it.
-    """
-    found = []
-    for one in sorted(passages, key=lambda one: (-one.characters, one.begin)):
-        if all(
-            2 * (min(one.end, other.end) - max(one.begin, other.begin)) < one.end - one.begin
-            for other in found
-        ):
-            found.append(one)
-    return sorted(found, key=lambda one: one.begin)
-
-
-def show_unread(one, texts):
-    """Print a passage as a line of the readings, with its class left open. Both texts follow."""
-    print(*(one.paper, one.source, one.begin, one.end, one.characters), "?", sep="\t")
-    places = ((one.paper, one.begin, one.end), (one.source, one.source_begin, one.source_end))
-    for name, begin, end in places:
-        text = texts[name]
-        before, after = text[max(begin - CONTEXT, 0) : begin], text[end : end + CONTEXT]
-        print("   ", " ".join(f"{before}【{text[begin:end]}】{after}".split()))
-
-
 #: The number of documents of each collection in the library.
 NEWS, LAWS = 7000, 3000
 #: Characters of the thesis, about a hundred pages, and of each planted passage.
@@ -434,9 +218,8 @@ def show_thesis(result):
     {result["documents"]:,} news articles and laws ({result["characters_of_library"] / 1e6:.0f}
     million characters), which is sketched once in {result["seconds_to_sketch_it"]:.1f} s; medians
     of {len(runs)} processes, at most {memory_mb:,.0f} MB."""
-    return "\n\n".join(
-        [wrapped(text), table(["step", "seconds"], rows), f"*{measured_on(result)}*"]
-    )
+    parts = ["### A thesis", wrapped(text), table(["step", "seconds"], rows), provenance(result)]
+    return "\n\n".join(parts)
 
 
 def make_inputs():
@@ -474,17 +257,22 @@ def one_run():
         "open": opened - begun,
         "check": checked - opened,
         "page": time.perf_counter() - checked,
-        "peak_memory": round(memory()["peak"] * 2**20),
+        "peak_memory": peak_memory(),
         "rate": report.rates.total,
         "passages": len(report.passages),
         "sources": len(report.sources),
     }
 
 
-CASES = (
-    Case("passages", "Planted passages, and unrelated texts", passages, show_passages),
-    Case("subjects", "Passages of texts on one subject, read", subjects, show_subjects),
-    Case("thesis", "A thesis against 10,000 documents", thesis, show_thesis),
+def peak_memory():
+    """Return the peak memory of this process in bytes."""
+    status = Path("/proc/self/status").read_text("ascii")
+    return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024
+
+
+BENCHMARKS = (
+    Measurement("passages", "Planted passages, and unrelated texts", passages, show_passages),
+    Measurement("thesis", "A thesis against 10,000 documents", thesis, show_thesis),
 )
 
 if __name__ == "__main__":

@@ -1,87 +1,89 @@
 """Run the benchmarks.
 
-Usage: python benchmarks/run.py [case ...]
+Usage: python benchmarks/run.py [NAME ...]
 
-neardup and its peers do the same works in the same run. Each engine has its own process, and
-engines take turns. Each result is written to benchmarks/results/, and docs/benchmarks.md is made
-from all of them. `accuracy` writes docs/accuracy.md instead. Cases that take long, or need no
-peer, only run if they are named.
+A name is that of a task or of one of its benchmarks. neardup and its peers do the same works in the
+same run: each engine has its own process, and engines take turns. Results are written to
+benchmarks/results/, and docs/benchmarks.md is made of all of them. `accuracy` writes
+docs/accuracy.md instead.
 """
 
 import argparse
 import importlib
 import sys
-from pathlib import Path
 
 import page
 from corpora import WORK, MissingError
-from results import machine, store
+from harness import HERE, machine, store
 
-MODULES = (
-    "fingerprints",
-    "news",
-    "processes",
-    "index",
-    "server",
-    "papers",
-    "contamination",
-    "budget",
-    "accuracy",
-)
+TASKS = ("news", "shapes", "fingerprints", "index", "papers", "accuracy")
 
 
-def cases():
-    """Return all cases in the order of the list, by name."""
-    modules = map(importlib.import_module, MODULES)
-    return {case.name: case for module in modules for case in module.CASES}
+def tasks():
+    """Return the module of each task by its name."""
+    return {name: importlib.import_module(name) for name in TASKS}
 
 
 def main(arguments=None):
-    """Run the chosen cases; the exit code is 1 if one failed, 2 if the corpora are missing."""
-    sys.path.append(str(Path(__file__).resolve().parent.parent))
-    options = parse(arguments)
-    known = cases()
-    unknown = set(options.cases) - set(known)
-    if unknown:
-        sys.exit(f"run.py: no case named {', '.join(sorted(unknown))}")
+    """Run the chosen benchmarks; the exit code is 1 if one failed, 2 if the corpora are missing."""
+    # The server of PostgreSQL is that of the tests.
+    sys.path.append(str(HERE.parent))
+    options, modules = parse(arguments), tasks()
     if options.list:
-        print("\n".join(f"{case.name:18} {case.title}" for case in known.values()))
+        for task, module in modules.items():
+            for one in module.BENCHMARKS:
+                large = ", only with --large or by its name" if one.large else ""
+                print(f"{task:13} {one.name:17} {one.title}{large}")
         return 0
-    chosen = [known[name] for name in options.cases]
-    if not chosen and not options.page:
-        chosen = [c for c in known.values() if c.usual or (c.large and options.large)]
+    known = {*modules, *(one.name for module in modules.values() for one in module.BENCHMARKS)}
+    if unknown := set(options.names) - known:
+        sys.exit(f"run.py: no benchmark named {', '.join(sorted(unknown))}; see --list")
     WORK.mkdir(exist_ok=True)
     failed, is_partial = False, bool(options.engines or options.trial)
-    for case in chosen:
+    for one in [] if options.page else chosen(modules, options):
         try:
-            result = case.measure(options)
-        except (MissingError, RuntimeError) as error:
-            print(f"{case.name}: {error}", file=sys.stderr)
+            result = one.measure(options)
+        except MissingError as error:
+            print(f"{one.name}: {error}", file=sys.stderr)
             return 2
+        except RuntimeError as error:
+            print(f"{one.name}: {error}", file=sys.stderr)
+            failed = True
+            continue
         if result is None:
             continue
         result["machine"] = machine()
         failed |= any("failure" in row for row in result.get("rows", ()))
-        print(case.show(result))
+        print(one.show(result))
         # An incomplete comparison is shown but not stored.
-        if not (is_partial or "missing" in result):
-            store(case.name, result)
+        if not is_partial:
+            store(one.name, result)
     if not is_partial:
-        page.write(known)
+        page.write(modules)
     return int(failed)
+
+
+def chosen(modules, options):
+    """Yield the benchmarks that the options name; without names, those of tasks with peers."""
+    for task, module in modules.items():
+        for one in module.BENCHMARKS:
+            is_usual = not one.large or options.large
+            is_whole = task in options.names or not (options.names or task == "accuracy")
+            if one.name in options.names or (is_whole and is_usual):
+                yield one
 
 
 def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", help="names of cases; by default all with peers")
-    parser.add_argument("--large", action="store_true", help="also those of 10^7")
-    parser.add_argument("--repetitions", type=int, default=5, help="runs of each engine")
+    parser.add_argument("names", nargs="*", help="tasks or benchmarks; by default all of speed")
+    parser.add_argument("--large", action="store_true", help="also those that take long")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs of each engine")
     parser.add_argument("--engines", nargs="+", help="only these peers; nothing is stored")
-    parser.add_argument("--trial", action="store_true", help="smaller, if it can be; not stored")
+    parser.add_argument("--trial", action="store_true", help="smaller, where it can be; not stored")
+    parser.add_argument("--size", type=int, help="documents of the smaller size of each shape")
     parser.add_argument("--page", action="store_true", help="only make the page again")
-    parser.add_argument("--unread", action="store_true", help="print samples that nobody has read")
-    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks")
     return parser.parse_args(arguments)
 
 

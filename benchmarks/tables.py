@@ -11,50 +11,55 @@ def table(heading, rows, text=1):
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def table_of(result, notes=True):
-    """Return a work's heading, table and notes."""
-    lines = [f"### {result['title']}", ""]
-    if "missing" in result:
-        return "\n".join([*lines, f"Not run: {result['missing']}."])
-    done = [row for row in result["rows"] if "seconds" in row]
+def work_table(title, notes, result):
+    """Return the heading, table and notes of a work; a column that no row fills is left out."""
+    rows = result["rows"]
     columns = [
-        (heading, read) for heading, read in COLUMNS if any(read(row) is not None for row in done)
-    ] or [("seconds", seconds)]
-    rows = []
-    for row in result["rows"]:
-        reason = row.get("stopped") or f"failed: {row.get('failure')}".replace("|", "/")
-        cells = [reason, *[""] * (len(columns) - 1)]
-        if "seconds" in row:
-            values = [read(row) for _, read in columns]
-            cells = ["–" if value is None else value for value in values]
-        rows.append([row["engine"], *cells])
-    lines.append(table(["engine", *(name for name, _ in columns)], rows))
-    if notes and result["notes"]:
-        lines += ["", wrapped(result["notes"])]
-    return "\n".join([*lines, "", "*" + provenance(result) + "*"])
+        (heading, read)
+        for heading, read in COLUMNS
+        if any(read(row) is not None for row in rows if "seconds" in row)
+    ] or COLUMNS[:1]
+    lines = [
+        [row["engine"], *(("–" if (cell := read(row)) is None else cell) for _, read in columns)]
+        if "seconds" in row
+        else [row["engine"], reason_of(row), *[""] * (len(columns) - 1)]
+        for row in rows
+    ]
+    parts = [f"### {title}", table(["engine", *(name for name, _ in columns)], lines)]
+    parts += [wrapped(notes)] if notes else []
+    return "\n\n".join([*parts, provenance(result)])
 
 
-def of(key, form):
-    """Return a reader of one of the row's own columns."""
+def reason_of(row):
+    """Return why a row has no figures."""
+    return row.get("stopped") or f"failed: {row.get('failure')}".replace("|", "/")
+
+
+def quality(key, form):
+    """Return a reader of one of the columns that the judge or the engine gave a row."""
 
     def read(row):
-        value = row.get("quality", {}).get(key)
+        value = row["quality"].get(key)
         return None if value is None else form.format(value)
 
     return read
 
 
-def rate(row):
-    """Return megabytes of text a second."""
-    megabytes = row.get("quality", {}).get("megabytes")
-    return None if megabytes is None else digits(megabytes / row["seconds"])
+def figure(key):
+    """Return a reader of a median; old results lack some."""
+    return lambda row: digits(row[key]) if key in row else None
 
 
 def seconds(row):
     """Return the median, with the fastest and slowest run."""
-    if "microseconds" in row.get("quality", {}):
-        return None
-    return f"{digits(row['seconds'])} ({digits(row['fastest'])}-{digits(row['slowest'])})"
+    runs = [run["seconds"] for run in row["runs"]]
+    return f"{digits(row['seconds'])} ({digits(min(runs))}-{digits(max(runs))})"
+
+
+def rate(row):
+    """Return megabytes of text a second."""
+    megabytes = row["quality"].get("megabytes")
+    return None if megabytes is None else digits(megabytes / row["seconds"])
 
 
 def digits(value):
@@ -63,61 +68,47 @@ def digits(value):
 
 
 COLUMNS = (
-    ("MB/s", rate),
     ("seconds, median (range)", seconds),
-    ("microseconds, one call", of("microseconds", "{:.1f}")),
-    ("one by one", of("microseconds_single", "{:.1f}")),
-    ("build, s", of("build_seconds", "{:.2f}")),
-    ("answer", of("answer", "{}")),
-    ("found", of("found", "{:,}")),
-    ("expected", of("expected", "{:,}")),
-    ("pairs", of("pairs", "{:,}")),
-    ("hits", of("hits", "{:,}")),
-    ("removed", of("removed", "{:,}")),
-    ("recall", of("recall", "{:.4f}")),
-    ("precision", of("precision", "{:.4f}")),
-    ("F1", of("f1", "{:.4f}")),
-    ("MB of text", of("megabytes", "{:.1f}")),
-    ("bits", of("bits", "{}")),
-    ("copies found", of("copies_found", "{:.3f}")),
-    ("at distance", of("cut", "{}")),
+    ("processor s", figure("cpu_seconds")),
+    ("MB/s", rate),
+    ("answer", quality("answer", "{}")),
+    ("found", quality("found", "{:,}")),
+    ("expected", quality("expected", "{:,}")),
+    ("pairs", quality("pairs", "{:,}")),
+    ("recall", quality("recall", "{:.4f}")),
+    ("precision", quality("precision", "{:.4f}")),
+    ("MB of text", quality("megabytes", "{:.1f}")),
+    ("bits", quality("bits", "{}")),
+    ("kept", quality("kept", "{:,}")),
+    ("expected to stay", quality("families", "{:,}")),
+    ("copies found", quality("copies_found", "{:.4f}")),
+    ("own content lost", quality("lost", "{:.4f}")),
+    ("at distance", quality("cut", "{}")),
+    ("candidates", quality("candidates", "{:,}")),
+    ("visited", quality("visited", "{:,}")),
     ("peak MB", lambda row: f"{row['peak_mb']:.0f}"),
-    ("before the work", lambda row: f"{row['base_mb']:.0f}" if "base_mb" in row else None),
+    ("before the work", lambda row: f"{row['base_mb']:.0f}"),
 )
 
 
 def provenance(result):
-    """Return a line on how a work was measured."""
-    runs = max((len(row.get("runs", [])) for row in result["rows"]), default=0)
-    return f"{measured_on(result)}; threads: {result['threads']}; up to {runs} runs each"
-
-
-def measured_on(result):
-    """Return the date, the processor and the commit of a result."""
+    """Return a line on where and when a result was measured."""
     facts = result["machine"]
+    parts = [measured_on(facts)] + ([f"load {facts['load']:.1f}"] if "load" in facts else [])
+    parts += [f"threads: {result['threads']}"] if "threads" in result else []
+    if runs := max((len(row.get("runs", ())) for row in result.get("rows", ())), default=0):
+        parts.append(f"up to {runs} runs each")
+    return f"*{'; '.join(parts)}*"
+
+
+def measured_on(facts):
+    """Return the date, the processor and the commit of a measurement."""
     return f"{facts['date']}, {facts['processor']}, commit {facts['commit']}"
-
-
-def machines(results):
-    """Return the machines of the results, and the versions of the peers."""
-    found, versions = set(), set()
-    for result in results:
-        facts = result["machine"]
-        size = f"{facts['cores']} cores, {facts['memory_gb']} GB"
-        found.add(f"{size}, {facts['system']}, Python {facts['python']}")
-        for row in result.get("rows", ()):
-            versions |= {f"{name} {version}" for name, version in row.get("versions", {}).items()}
-    return f"{'; '.join(sorted(found))}. Versions: {', '.join(sorted(versions))}"
 
 
 def percent(share):
     """Return a share in whole percent."""
     return f"{100 * share:.0f} %"
-
-
-def interval(bounds):
-    """Return an interval with two decimals."""
-    return f"{bounds[0]:.2f}-{bounds[1]:.2f}"
 
 
 def wrapped(text):

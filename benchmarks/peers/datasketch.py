@@ -14,9 +14,7 @@ def pairs_file(path, folder, *, threshold):
     """
 
     def job():
-        _, texts = inputs.lines(path)
-        tokens = ([s.encode("utf-8") for s in inputs.shingles(text, 5)] for text in texts)
-        signatures = MinHash.bulk(tokens, num_perm=NUM_PERM)
+        signatures = signatures_of(inputs.texts_of(path))
         index = MinHashLSH(threshold=threshold, num_perm=NUM_PERM)
         for number, signature in enumerate(signatures):
             index.insert(number, signature)
@@ -27,25 +25,21 @@ def pairs_file(path, folder, *, threshold):
             if a < b and signature.jaccard(signatures[b]) >= threshold
         ]
         inputs.write_pairs(folder, pairs)
-        return inputs.paired(pairs, len(texts))
+        return inputs.paired(pairs, len(signatures))
 
     return job
 
 
 def dedup_file(path, folder, *, threshold):
-    """Look up each document in the index of kept documents.
-
-    A document without a neighbour is kept and added to the index.
-    """
+    """Look up each document in the index of kept documents; without a neighbour it is kept."""
 
     def job():
         index = MinHashLSH(threshold=threshold, num_perm=NUM_PERM)
         kept, removed, number = {}, [], 0
         for _, texts in inputs.batches(path):
-            tokens = ([s.encode("utf-8") for s in inputs.shingles(text, 5)] for text in texts)
-            for signature in MinHash.bulk(tokens, num_perm=NUM_PERM):
-                found = index.query(signature)
-                if any(signature.jaccard(kept[other]) >= threshold for other in found):
+            for signature in signatures_of(texts):
+                neighbours = index.query(signature)
+                if any(signature.jaccard(kept[other]) >= threshold for other in neighbours):
                     removed.append(number)
                 else:
                     index.insert(number, signature)
@@ -55,3 +49,9 @@ def dedup_file(path, folder, *, threshold):
         return {"removed": removed, "documents": number}
 
     return job
+
+
+def signatures_of(texts):
+    """Return the signature of each text."""
+    tokens = ([s.encode("utf-8") for s in inputs.shingles(text)] for text in texts)
+    return MinHash.bulk(tokens, num_perm=NUM_PERM)

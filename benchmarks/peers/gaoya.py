@@ -16,12 +16,12 @@ def characters(path, folder, *, mb):
     def job():
         for number, text in enumerate(texts):
             index.insert_document(number, text)
-        return inputs.Answer(read)
+        return answer
 
-    def read():
+    def answer():
         # The index has no access to its size or fingerprints: count the texts that it finds.
-        found = index.par_bulk_query(texts)
-        count = sum(number in others for number, others in enumerate(found))
+        neighbours = index.par_bulk_query(texts)
+        count = sum(number in others for number, others in enumerate(neighbours))
         return {"texts": len(texts), "count": count, "bytes": size}
 
     return job
@@ -31,11 +31,11 @@ def pairs_file(path, folder, *, threshold):
     """Add all documents by 5-grams, then look up each one, in parallel."""
 
     def job():
-        _, texts = inputs.lines(path)
+        texts = inputs.texts_of(path)
         index = of_shingles(threshold)
         index.par_bulk_insert_docs(list(range(len(texts))), texts)
-        found = index.par_bulk_query(texts)
-        pairs = [(a, b) for a, others in enumerate(found) for b in others if a < b]
+        neighbours = index.par_bulk_query(texts)
+        pairs = [(a, b) for a, others in enumerate(neighbours) for b in others if a < b]
         inputs.write_pairs(folder, pairs)
         return inputs.paired(pairs, len(texts))
 
@@ -56,20 +56,6 @@ def dedup_file(path, folder, *, threshold):
         removed = inputs.repeated(neighbours(index, path))
         inputs.write_kept(path, folder, removed)
         return {"removed": removed, "documents": documents}
-
-    return job
-
-
-def across(path, folder, *, threshold):
-    """Add all documents of B, then look up those of A."""
-    a, b = inputs.halves(path, folder)
-
-    def job():
-        index = of_shingles(threshold)
-        _, texts = inputs.lines(b)
-        index.par_bulk_insert_docs(list(range(len(texts))), texts)
-        _, texts = inputs.lines(a)
-        return inputs.dropped(a, folder, list(map(bool, index.par_bulk_query(texts))))
 
     return job
 

@@ -13,10 +13,8 @@ def pairs_file(path, folder, *, threshold):
     """Find candidates by LSH. A pair is kept if the signatures' estimate reaches the threshold."""
 
     def job():
-        _, texts = inputs.lines(path)
-        signatures = RMinHash.from_token_sets(
-            (inputs.shingles(text, 5) for text in texts), NUM_PERM, SEED
-        )
+        texts = inputs.texts_of(path)
+        signatures = RMinHash.from_token_sets(map(inputs.shingles, texts), NUM_PERM, SEED)
         index = RMinHashLSH(threshold, NUM_PERM, BANDS)
         index.insert_many(signatures)
         pairs = [
@@ -31,31 +29,6 @@ def pairs_file(path, folder, *, threshold):
     return job
 
 
-def across(path, folder, *, threshold):
-    """Add all documents of B, then look up those of A.
-
-    A document is dropped if the signatures' estimate of a candidate reaches the threshold.
-    """
-    a, b = inputs.halves(path, folder)
-
-    def job():
-        stored, asked = (
-            RMinHash.from_token_sets(
-                (inputs.shingles(text, 5) for text in inputs.lines(side)[1]), NUM_PERM, SEED
-            )
-            for side in (b, a)
-        )
-        index = RMinHashLSH(threshold, NUM_PERM, BANDS)
-        index.insert_many(stored)
-        similar = [
-            any(index.is_similar(one, stored[other]) for other in others)
-            for one, others in zip(asked, index.query_all(asked), strict=True)
-        ]
-        return inputs.dropped(a, folder, similar)
-
-    return job
-
-
 def dedup_file(path, folder, *, threshold):
     """Keep each document that has no similar kept document."""
 
@@ -65,11 +38,11 @@ def dedup_file(path, folder, *, threshold):
         with (folder / "kept.jsonl").open("w", encoding="utf-8") as file:
             for raw, texts in inputs.batches(path):
                 keep = seen.add_pairs(
-                    (str(number), inputs.shingles(text, 5))
+                    (str(number), inputs.shingles(text))
                     for number, text in enumerate(texts, documents)
                 )
                 file.writelines(itertools.compress(raw, keep))
-                removed += [n for n, kept in enumerate(keep, documents) if not kept]
+                removed += [n for n, is_kept in enumerate(keep, documents) if not is_kept]
                 documents += len(texts)
         return {"removed": removed, "documents": documents}
 

@@ -1,9 +1,9 @@
 """simhash-pybind: SimHash sums and all near pairs in C++."""
 
 import numpy as np
+import simhash
 
 import inputs
-import simhash
 
 PACKAGES = ["simhash-pybind", "numpy"]
 MASK = 2**64 - 1
@@ -12,37 +12,26 @@ MASK = 2**64 - 1
 def characters(path, folder, *, mb):
     """Sketch character 2-grams. They are hashed with Python's hash(), the fastest one available."""
     texts, size = inputs.beginning(path, mb)
-
-    def job():
-        fingerprints = [
-            simhash.compute([hash(text[i : i + 2]) & MASK for i in range(max(len(text) - 1, 1))])
-            for text in texts
-        ]
-        return inputs.sketched(fingerprints, texts, size)
-
-    return job
+    return lambda: inputs.sketched([fingerprint(text, 2) for text in texts], texts, size)
 
 
 def near_pairs(path, folder, *, max_distance, blocks):
     """Find all pairs of a set of values; return them by number."""
     values = np.load(path)
-    given = set(values.tolist())
+    distinct = set(values.tolist())
 
     def job():
-        found = simhash.find_all(given, blocks, max_distance)
-        return inputs.Answer(lambda: numbered(found, values))
+        pairs = simhash.find_all(distinct, blocks, max_distance)
+        return lambda: numbered(pairs, values)
 
     return job
 
 
 def dedup_file(path, folder, *, max_distance, blocks):
-    """Sketch character 5-grams.
-
-    A document is dropped if an earlier kept one is within the distance.
-    """
+    """Sketch character 5-grams; drop what an earlier kept document has within the distance."""
 
     def job():
-        fingerprints = fingerprints_of(path)
+        fingerprints = [fingerprint(text, 5) for text in inputs.texts_of(path)]
         groups = {}
         for number, value in enumerate(fingerprints):
             groups.setdefault(value, []).append(number)
@@ -51,7 +40,7 @@ def dedup_file(path, folder, *, max_distance, blocks):
             near[a].append(b)
             near[b].append(a)
         removed = inputs.repeated(
-            (number, (other for found in near[value] for other in groups[found]))
+            (number, (other for neighbour in near[value] for other in groups[neighbour]))
             for number, value in enumerate(fingerprints)
         )
         inputs.write_kept(path, folder, removed)
@@ -60,13 +49,9 @@ def dedup_file(path, folder, *, max_distance, blocks):
     return job
 
 
-def fingerprints_of(path):
-    """Return the fingerprints of a file's texts as integers."""
-    return [
-        simhash.compute([hash(text[i : i + 5]) & MASK for i in range(max(len(text) - 4, 1))])
-        for _, texts in inputs.batches(path)
-        for text in texts
-    ]
+def fingerprint(text, k):
+    """Return the fingerprint of a text by shingles of k characters, as an integer."""
+    return simhash.compute([hash(text[i : i + k]) & MASK for i in range(max(len(text) - k + 1, 1))])
 
 
 def numbered(pairs, values):

@@ -48,6 +48,6 @@ def dedup_file(path, folder, *, threshold):
         # Users need a file of JSON lines.
         kept = load_from_disk(str(output))
         kept.to_json(str(folder / "kept.jsonl"), force_ascii=False)
-        return inputs.removed_from(path, lambda: inputs.identifiers(folder / "kept.jsonl"))
+        return lambda: inputs.removed_from(path, folder / "kept.jsonl")
 
     return job
