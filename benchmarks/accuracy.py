@@ -606,7 +606,14 @@ faster than traditional SimHash and than Shingle, which is last. They name no di
 their similar documents were made. Copies with 2 to 10 % edits do not give that recall at distance 3
 (section 2); re-posts do: the same article with a line added at the head, the tail or both,
 {100 * result.lengthened:.1f} % of the text on average, {percent(result.unchanged)} of the copies
-unchanged. So `neardup evaluate published` makes re-posts by default. Precision / recall:
+unchanged. So `neardup evaluate published` makes re-posts by default.
+
+The news are of five topics (education, finance, housing, medical, transport), 500 articles each,
+among 10,000 other articles. Half of each topic are originals, which makes {result.true_pairs:,}
+copies in {result.documents:,} documents. These texts are not shipped, since they belong to their
+publishers. The shipped `examples/evaluate/topics` has made-up articles: 80 of each topic among 240
+others, 200 copies in 640 documents; `improved` has 1.000 / 0.940 there. Precision /
+recall of the news:
 
 {table([*heading, "pairs", "seconds"], lines)}
 

@@ -100,8 +100,10 @@ HOW = """## How it is measured
   answer of an exact method. The recall of the others is in their row.
 - **Recall** of removals: the share of similar pairs of which not both were kept. **Precision**: the
   share of removed documents that resemble a kept one.
-- Inputs are made with fixed seeds, of corpora that are no part of the repository. Older results
-  lack processor times; each table has its date.
+- Inputs are made with fixed seeds, of corpora that are no part of the repository.
+- Each table has its date, processor and commit. What has an older date was not measured again; the
+  oldest results lack processor times. *Load* is the average of the minute in which a measurement
+  ended, its own two threads included: above two, other work ran on the machine.
 - All was run on {0}.
 - **Limits**: 300 s and 8 GB a run.
 - *Copies found* of fingerprints compares those of any width: every tenth text is followed by a copy

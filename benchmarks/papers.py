@@ -7,6 +7,7 @@ check of a hundred pages against ten thousand documents.
 import json
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -237,8 +238,9 @@ def make_inputs():
     INPUTS.mkdir(parents=True, exist_ok=True)
     thesis = "\n\n".join(parts)
     (INPUTS / "thesis.txt").write_text(thesis, "utf-8")
+    # An index has files and a folder beside it.
     for old in INPUTS.glob("library.db*"):
-        old.unlink()
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     records = [{"id": one["id"], "title": one.get("title"), "text": one["text"]} for one in library]
     with neardup.Index(INPUTS / "library.db") as index:
         index.add_many(records)
