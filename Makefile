@@ -92,12 +92,18 @@ wheels: .venv/wheels
 
 # Two hours on two cores that do nothing else; needs the corpora in ../shared, and 100 GB of disk. An
 # engine that fails is a row that says so, and the page is made all the same.
-bench: .venv/test
+bench: .venv/test as-released
 	$(BIN)/python benchmarks/run.py --large
 
 # Every benchmark once, on small inputs: shown, not stored.
 bench-short: .venv/test
 	$(BIN)/python benchmarks/run.py --large --trial --repetitions 1
+
+# The build that users get, in place of the editable one until the next build.
+.PHONY: as-released
+as-released: .venv/test
+	$(BIN)/pip install --quiet --no-deps .
+	rm .venv/built
 
 # Needs the corpora in ../shared.
 accuracy: .venv/test
