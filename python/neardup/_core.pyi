@@ -40,6 +40,7 @@ __all__ = [
     "Shuffle",
     "__version__",
     "banding",
+    "bundled_stop_words",
     "content",
     "count_distinct",
     "count_records",
