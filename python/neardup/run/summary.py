@@ -141,7 +141,7 @@ def template_notes(summary: Summary) -> list[Message]:
         notes.append(
             Message(
                 "None of the {count:,} texts has anything to compare by this recipe, so they "
-                "duplicate only identical texts. The recipe bkdr reads only word/tag tokens.",
+                "duplicate only identical texts. With the recipe bkdr, texts need word/tag tokens.",
                 count=read,
             )
         )
