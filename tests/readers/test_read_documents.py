@@ -504,6 +504,9 @@ def test_a_document_with_macros_is_read_as_a_paper_and_in_a_library(make, conten
         (repacked(docx(paragraph(LONG)), ["word/document.xml"]), "one without word/document.xml"),
         (docx(paragraph(LONG))[:-60], "a damaged file"),
         (bytes(range(256)) * 8, "a file that is no archive (zip)"),
+        (b"P", "a damaged file"),
+        (b"PK", "a damaged file"),
+        (b"PK\x05", "a damaged file"),
         (b"", "an empty file"),
     ],
 )

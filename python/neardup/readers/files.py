@@ -345,8 +345,11 @@ def _text(data: bytes, name: str) -> FileText:
     marked_up = data[:1024].lstrip()[:1] == b"<"
     declared = declared_encoding(data) if named_html or marked_up else None
     decoded = decode(data, declared=declared)
-    if not decoded.text and _is_named_word(name):
+    if _is_named_word(name) and not decoded.text:
         _refuse_damaged_word(name, Message("an empty file"))
+    if _is_named_word(name) and any(begin.startswith(data) for begin in _ZIP):
+        # Cut within the mark of an archive, which would be a text of two letters.
+        _refuse_damaged_word(name, Message("a damaged file"))
     # NULs between characters are damage that leaves the text readable.
     odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
     if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
