@@ -86,19 +86,20 @@ def garbled(text: str) -> Garbled:
         letters, signs = has(_LETTER), has(_SIGN)
         words = total(letters & ~np.append(False, letters[:-1]))
         is_mixed = (total(signs) > 0.2 * sizes) & (total(signs) < 0.6 * sizes)
-        is_mixed &= (total(letters) < 3 * words) & (_distinct(codes, signs, begins) >= 25)
-        found[_SIGNS] = (pairs >= 20) & (rises > 0.12 * pairs) & (rises < 0.45 * pairs) & is_mixed
+        is_mixed &= (total(letters) < 3 * words) & (pairs >= 20)
+        is_mixed &= (rises > 0.12 * pairs) & (rises < 0.45 * pairs)
+        found[_SIGNS] = is_mixed & (_distinct(codes, signs, begins, is_mixed) >= 25)
         # In lists, characters stand alone.
         in_words = _with_next(has(_HAN), has(_HAN))
         han = total(in_words)
-        is_rare = total(in_words & has(_FREQUENT)) < 0.1 * han
+        is_rare = (han >= 80) & (total(in_words & has(_FREQUENT)) < 0.1 * han)
         is_rare &= total(in_words & has(_USUAL)) < 0.7 * han
         # A table of characters has each of them once.
-        found[_RARE] = (han >= 80) & is_rare & (_distinct(codes, in_words, begins) < 0.8 * han)
+        found[_RARE] = is_rare & (_distinct(codes, in_words, begins, is_rare) < 0.8 * han)
         is_doubled = total(letters & _in_pairs(codes)) > 0.9 * total(letters)
+        is_doubled &= total(letters) >= 100
         # Sequences of a few letters, such as genes, may be doubled.
-        has_many = _distinct(codes, letters, begins) >= 20
-        found[_DOUBLED] = (total(letters) >= 100) & is_doubled & has_many
+        found[_DOUBLED] = is_doubled & (_distinct(codes, letters, begins, is_doubled) >= 20)
     is_garbled = np.logical_or.reduce(list(found.values()))
     share = float(sizes[is_garbled].sum() / len(codes))
     return Garbled(share, max(found, key=lambda kind: sizes[found[kind]].sum()) if share else "")
@@ -166,8 +167,16 @@ def _in_pairs(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
 
 
 def _distinct(
-    codes: npt.NDArray[np.uint16], mask: npt.NDArray[np.bool_], begins: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.uint16],
+    mask: npt.NDArray[np.bool_],
+    begins: npt.NDArray[np.int64],
+    wanted: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
-    """Return how many different characters of a mask each piece has."""
-    pieces = np.split(np.where(mask, codes, 0), begins[1:])
-    return np.array([np.count_nonzero(np.unique(piece)) for piece in pieces])
+    """Return how many different characters of a mask each wanted piece has; 0 for the others."""
+    counts = np.zeros(len(begins), np.int64)
+    ends = np.append(begins[1:], len(codes))
+    # Few pieces come this far, and sorting them costs more than all else.
+    for piece in np.flatnonzero(wanted):
+        span = slice(begins[piece], ends[piece])
+        counts[piece] = len(np.unique(codes[span][mask[span]]))
+    return counts
