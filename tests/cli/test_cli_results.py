@@ -458,6 +458,11 @@ def test_what_a_commit_hook_runs(run):
     assert program == "neardup"
     run(*words, code=2)
     git("init")
+    Path("broken.docx").write_bytes(b"PK\3\4")
+    git("add", "broken.docx")
+    # That nothing could be compared is no success.
+    assert "broken.docx" in run(*words, code=2).err
+    git("rm", "-f", "broken.docx")
     for folder in ("docs", "data", "node_modules"):
         Path(folder).mkdir()
     Path(".gitignore").write_text("node_modules\n")
@@ -492,5 +497,8 @@ def test_what_a_commit_hook_runs(run):
         ("docs/a.md", "docs/b.md"),
     ]
     (pair,) = map(json.loads, run(*words[:-1], "docs", code=1).out.splitlines())
+    error = run(*words, "-o", "docs/a.md", "-f", code=2).err
+    assert "docs/a.md: must not be both input and output" in error
+    assert Path("docs/a.md").read_text() == f"# Notes\n\n{A}{B}\n"
     assert pair["id_a"] == "docs/a.md"
     assert f"run: {entry} $ARGUMENTS $PATHS" in (root / "action.yml").read_text()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from tempfile import NamedTemporaryFile
-from typing import Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup.base.messages import Message
 from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import end_with_problems
 from neardup.options import options as o
 from neardup.options.groups import PairsFilesParameters
+
+if TYPE_CHECKING:
+    from neardup.pairs import PairsResult
 
 
 def run(
@@ -59,9 +62,12 @@ def run(
     from neardup.pairs import pairs_files
 
     options["recipe"] = recipe_of(options["recipe"], strip_markup=strip_markup, bits=bits)
+    result: PairsResult | None = None
     with Watch(quiet=quiet, has_report=True) as watch:
         options["progress"] = watch
-        if tracked:
+        if not tracked:
+            result = pairs_files(inputs, output, with_=with_ or None, **options)
+        else:
             from neardup.cli.tracked import tracked_files, write_tracked
             from neardup.writers.separate import check_separate
 
@@ -69,20 +75,19 @@ def run(
             # What is compared is a copy of these.
             check_separate(paths, [output])
             with NamedTemporaryFile(prefix="neardup-", suffix=".jsonl") as file:
-                if not write_tracked(paths, file, options, watch):
+                if write_tracked(paths, file, options, watch):
+                    of_copy: Any = {"format": None, "text_field": None, "id_field": None}
+                    if options.get("title_field"):
+                        of_copy["title_field"] = "title"
+                    options |= of_copy
+                    result = pairs_files([file.name], output, with_=with_ or None, **options)
+                else:
                     watch.note(Message("There are no documents to compare."))
-                    return
-                of_copy: Any = {"format": None, "text_field": None, "id_field": None}
-                if options.get("title_field"):
-                    of_copy["title_field"] = "title"
-                options |= of_copy
-                result = pairs_files([file.name], output, with_=with_ or None, **options)
-        else:
-            result = pairs_files(inputs, output, with_=with_ or None, **options)
-    if not quiet:
+    if result is not None and not quiet:
         plan = result.plan
         print_summary(result.summary, plan.measure, plan.threshold, plan.max_distance)
-    if result.summary.problems or watch.problems:
+    # Those of the tracked files themselves, and those of what was compared.
+    if watch.problems or (result is not None and result.summary.problems):
         end_with_problems()
-    if fail_on_duplicates and result.summary.pairs:
+    if fail_on_duplicates and result is not None and result.summary.pairs:
         raise SystemExit(1)
