@@ -77,7 +77,11 @@ def parse(arguments):
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="tasks or benchmarks; by default all of speed")
-    parser.add_argument("--large", action="store_true", help="also those that take long")
+    parser.add_argument(
+        "--large",
+        action="store_true",
+        help="also run the benchmarks that take more than some minutes",
+    )
     parser.add_argument("--repetitions", type=int, default=3, help="runs of each engine")
     parser.add_argument("--engines", nargs="+", help="only these peers; nothing is stored")
     parser.add_argument("--trial", action="store_true", help="smaller, where it can be; not stored")

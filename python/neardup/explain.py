@@ -42,8 +42,8 @@ class Feature:
         The tag of its first occurrence; empty without one.
     occurrences : int
     tf : float
-        Occurrences over those of all features of the text, in (0, 1]; also of those that `top`
-        leaves out.
+        Occurrences of the feature over those of all features of the text, in (0, 1]. Features
+        that `top` leaves out are counted too.
     idf : float or None
         Inverse document frequency; None if the weights use none.
     part_of_speech, mark, title : int or None
@@ -303,7 +303,7 @@ def _explained(
     raw = core.features(units, title)
     every = raw
     if recipe.weigh.top is not None:
-        # The share of a word is over all features, not over those that are left.
+        # The share of a word is over all features, also those that `top` leaves out.
         every = compiled(recipe.replace(weigh={"top": None})).features(units, title)
     total = sum(occurrences for _, occurrences, *_ in every)
     features = tuple(_feature(item, tags, total, recipe.weigh.scheme) for item in raw)

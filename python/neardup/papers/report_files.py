@@ -61,7 +61,7 @@ def write_report(
 ) -> None:
     """Write a report as a page, PDF or Word document, as JSON or both, together or not at all.
 
-    The caller has compared the files with those that it reads.
+    The caller has checked that neither is an input.
     """
     with OutputSet((), [page, json]) as outputs:
         if page is not None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from neardup.base.messages import N_
 from neardup.readers.encodings import FREQUENT_CHINESE
 
-#: Characters of a piece; a shorter text, of at least so many, is one piece.
+#: Characters of a piece, and the shortest text that is judged by more than single characters.
 _PIECE, _SHORTEST = 1000, 100
 #: A text without meaning is judged from this length on.
 _FEW = 20

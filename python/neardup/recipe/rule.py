@@ -176,8 +176,8 @@ def measured_by(recipe: Recipe, measure: str | None) -> Recipe:
 def with_bits(recipe: Recipe, bits: int | None) -> Recipe:
     """Return the recipe with fingerprints of another width, which decide as its own do.
 
-    A bound that a share of equal bits must exceed remains that share, and other distances remain
-    what they are, if so many bits are left.
+    If the share of equal bits must exceed a bound, the bound stays that share. Any other distance
+    stays the same, but is at most one less than the width.
     """
     if bits is None:
         return recipe

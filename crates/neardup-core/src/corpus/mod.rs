@@ -350,7 +350,7 @@ impl Corpus {
             }
         };
         let first = self.identity.len() as u32;
-        // Texts come first: only they can fail, and then no column has grown.
+        // Texts come first: writing them can fail, and then no column has grown.
         let mut stored = documents.iter().zip(&made);
         self.store_texts(|corpus| {
             stored.try_for_each(|(document, made)| corpus.store(document, made))

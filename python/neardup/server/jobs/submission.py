@@ -24,7 +24,7 @@ __all__ = ["FIELDS", "FILES", "Submission", "submission_of"]
 
 _COVER = tuple(one.name for one in fields(Cover))
 
-#: Fields of a form, and those that are files.
+#: Names of a form's fields: values, and files.
 FIELDS = ("library", "least", "pass_below", "reject_above", *_COVER)
 FILES = ("file", "exclude", "covers")
 

@@ -56,7 +56,7 @@ async def check(request: Request) -> Response:
     except ProblemError as error:
         if error.status_code >= 429:
             raise
-        # Errors in the form are told in the words of the form.
+        # The page has its own sentence for a wrong value in the form.
         told = _TOLD.get(error.field or "") if error.status_code == 422 else None
         detail = words(told) if told else in_language(error.detail, words.language)
         return _answer(request, error.status_code, problem=detail, **given)
