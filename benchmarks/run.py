@@ -80,7 +80,7 @@ def parse(arguments):
     parser.add_argument(
         "--large",
         action="store_true",
-        help="also run the benchmarks that take more than some minutes",
+        help="also benchmarks of many minutes",
     )
     parser.add_argument("--repetitions", type=int, default=3, help="runs of each engine")
     parser.add_argument("--engines", nargs="+", help="only these peers; nothing is stored")

@@ -76,7 +76,7 @@ def pairs_file(path, folder, **options):
 
 
 def index_file(path, folder):
-    """Run `neardup index add` on a new index; the kept ones are those that it exports."""
+    """Run `neardup index add` on a new index, and export what it kept."""
     index, kept = folder / "index.db", folder / "kept.jsonl"
 
     def job():
