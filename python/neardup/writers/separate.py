@@ -6,7 +6,8 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from neardup.base.files import printable
@@ -105,8 +106,9 @@ class _Place:
         self.is_folder = False
         #: Several, since a file has a path and a number; none for a device or a pipe.
         self.keys: set[object] = set()
-        self.above: set[object] = set()
         self.root = ""
+        #: The folders above it, the nearest first.
+        self._folders: Sequence[str] = ()
         if is_address(self.path):
             self._at_address(self.path)
         else:
@@ -120,7 +122,7 @@ class _Place:
         paths = [f"{scheme}://{'/'.join(parts[:count])}" for count in range(1, len(parts) + 1)]
         self.root = f"{scheme}://"
         self.keys.add(paths[-1])
-        self.above.update(paths[:-1])
+        self._folders = paths[:-1]
 
     def _here(self, path: str) -> None:
         status = _status(path)
@@ -132,11 +134,13 @@ class _Place:
         self.keys.add(path)
         if status is not None:
             self.keys.add(_number(status))
-        for folder in Path(path).parents:
-            self.above.add(str(folder))
-            status = _status(str(folder))
-            if status is not None:
-                self.above.add(_number(status))
+        self._folders = list(map(str, Path(path).parents))
+
+    @cached_property
+    def above(self) -> set[object]:
+        """What identifies the folders above it; asked for few of many inputs."""
+        found = [] if self.root else map(_status, self._folders)
+        return {*self._folders, *(_number(status) for status in found if status is not None)}
 
 
 def _named(paths: _Paths) -> Iterator[str]:
