@@ -82,19 +82,19 @@ def _size(value: Any) -> int | None:
 def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory:
     """Return the memory of each part of a run with a limit of `size` bytes.
 
-    A sixteenth each is for texts, and for the sketches if they may leave memory. An eighth is for
-    the samples by which documents are compared, and half as much for what is derived from their
-    texts; an eighth is for the keys of documents while they are joined. The rest is for data that
-    grows with every document.
+    Each part is a share of the limit: a sixteenth each for texts, and for the sketches if they may
+    leave memory; an eighth for the samples by which documents are compared, and half as much for
+    what is derived from their texts; an eighth for the keys of documents while they are joined. The
+    rest is for data that grows with every document.
     """
     from neardup import _core
 
     share = size // 16
     return _core.Memory(
-        texts=min(share, 128 << 20),
+        texts=share,
         sketches=share if sketches else None,
-        compared=min(2 * share, 192 << 20),
-        keys=min(2 * share, 1 << 30),
+        compared=2 * share,
+        keys=2 * share,
         folder=folder,
     )
 
