@@ -4,9 +4,10 @@ Shingles weigh less the more texts of the collection have them. The texts are
 aligned, and numbers that other numbers replace lower the similarity. Short
 texts are compared by their letters and digits alone.
 
-Shingles and units are named by their 64-bit hashes here, because the sample of a
-text is chosen by these (at level l, the shingles whose hash begins with l zero
-bits) and so is the text that is read first where an alignment has a choice.
+Shingles are named by the leading 32 bits of their hashes here, and units by 64 bits,
+because the sample of a text is chosen by these (at level l, the shingles whose hash
+begins with l zero bits) and so is the text that is read first where an alignment has
+a choice.
 """
 
 import re
@@ -57,7 +58,7 @@ MONTHS = re.findall(
 @lru_cache(maxsize=1000)
 def hashes(text, k):
     """Return the hashes of the text's distinct shingles, longer ones of spaced text."""
-    return frozenset(xxh3(shingle, 64) for shingle in shingles(text, length_of(text, k)))
+    return frozenset(xxh3(shingle, 64) >> 32 for shingle in shingles(text, length_of(text, k)))
 
 
 def length_of(text, k):
@@ -84,7 +85,7 @@ def level_of(count):
 
 def is_of(level, hashed):
     """Return whether the leading bits of a hash are zero."""
-    return hashed < 2 ** (64 - level)
+    return hashed < 2 ** (32 - level)
 
 
 def commonness(texts, k, entries):
@@ -98,7 +99,7 @@ def commonness(texts, k, entries):
         shingled = hashes(text, k)
         counts.update(h for h in shingled if is_of(level_of(len(shingled)), h))
     level = 0
-    while level < 64 and sum(is_of(level, h) for h in counts) > entries:
+    while level < 32 and sum(is_of(level, h) for h in counts) > entries:
         level += 1
     return {h: n for h, n in counts.items() if is_of(level, h)}, level
 

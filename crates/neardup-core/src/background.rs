@@ -6,10 +6,7 @@ time to time it counts the documents that it has, and it decides by these counts
 be stored and be small. Only what is *not* rare is stored, a few per cent of all shingles; the
 decisions are the same as with all counts.
 
-The bytes have one little-endian format for all machines. A background of format 1 can still be
-read, because its counts exist nowhere else. In scripts with spaces between words its shingles are
-shorter than today's. Look-ups in such texts therefore find nothing common until the background is
-counted again.
+The bytes have one little-endian format for all machines.
 */
 
 use std::sync::Arc;
@@ -21,9 +18,6 @@ use crate::error::Result;
 use crate::identity::DistinctTexts;
 use crate::verify::ShingleFrequencies;
 use crate::verify::frequency_bytes::{FORMAT, Table, write_shingles};
-
-/// The oldest format that is read.
-const FIRST_FORMAT: u32 = 1;
 
 /// Document counts of the frequent keys and common shingles of a collection.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +109,7 @@ impl Background {
     /// If the bytes are of another format or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FIRST_FORMAT..=FORMAT)?;
+        rest.format(FORMAT)?;
         let documents = rest.u64()?;
         let keys: Vec<(u32, u32)> = (0..rest.count(8)?)
             .map(|_| Ok((rest.u32()?, rest.u32()?)))
@@ -138,7 +132,7 @@ mod tests {
     use super::*;
 
     fn background() -> Background {
-        let shingles = [(7 << 40, 50), (9, 12), (u64::MAX, 3)];
+        let shingles = [(7 << 20, 50), (9, 12), (u32::MAX, 3)];
         Background {
             documents: 6000,
             heavy_hitters: Arc::new(HeavyHitters::from_counts([(5, 100), (3, 40), (9, 32)])),
@@ -156,7 +150,7 @@ mod tests {
         assert_eq!(back.heavy_hitters().sorted(), [(3, 40), (5, 100)]);
         let frequencies = back.shingle_frequencies().unwrap();
         assert_eq!((frequencies.level(), frequencies.texts()), (1, 5000));
-        assert_eq!(frequencies.common(), [(9, 12), (7 << 40, 50)]);
+        assert_eq!(frequencies.common(), [(9, 12), (7 << 20, 50)]);
         let none = Background::default().to_bytes();
         let none = Background::from_bytes(&none).unwrap();
         assert!(none.shingle_frequencies().is_none());
@@ -179,17 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn known_formats_are_read_and_others_refused() {
+    fn another_format_is_refused() {
         let bytes = background().to_bytes();
-        for format in FIRST_FORMAT - 1..=FORMAT + 1 {
+        for format in [FORMAT - 1, FORMAT + 1] {
             let other = [&format.to_le_bytes(), &bytes[4..]].concat();
-            let found = Background::from_bytes(&other);
-            assert_eq!(found.is_ok(), (1..=2).contains(&format), "{format}");
-            match found {
-                // Writing always uses the latest format.
-                Ok(found) => assert_eq!(found.to_bytes(), bytes),
-                Err(error) => assert!(error.to_string().contains("of format 2"), "{error}"),
-            }
+            let error = Background::from_bytes(&other).unwrap_err().to_string();
+            assert!(error.contains("of format 3"), "{error}");
         }
     }
 }

@@ -58,7 +58,10 @@ pub(crate) fn sorted<T: Copy + Default + Ord>(values: &[T], spread: impl Fn(T) -
 }
 
 /// The values of each bucket, of some pieces that were [dealt out](deal), in their order.
-pub(crate) fn gathered(pieces: &[(Vec<u64>, Vec<u32>)], buckets: usize) -> Vec<Vec<u64>> {
+pub(crate) fn gathered<T: Copy + Send + Sync>(
+    pieces: &[(Vec<T>, Vec<u32>)],
+    buckets: usize,
+) -> Vec<Vec<T>> {
     let of_bucket = |at: usize| {
         let parts = pieces.iter().map(|(values, ends)| {
             let begin = at.checked_sub(1).map_or(0, |before| ends[before]);

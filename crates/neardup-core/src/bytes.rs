@@ -1,7 +1,5 @@
 //! Reads stored little-endian numbers from bytes.
 
-use std::ops::RangeInclusive;
-
 use crate::error::{Error, Result};
 
 /// The bytes that have not been read yet.
@@ -42,12 +40,12 @@ impl<'a> Bytes<'a> {
         Ok(items.iter().map(|&bytes| of(bytes)).collect())
     }
 
-    /// Fails unless the bytes have one of the known formats.
-    pub(crate) fn format(&mut self, known: RangeInclusive<u32>) -> Result<()> {
+    /// Fails unless the bytes have this format.
+    pub(crate) fn format(&mut self, format: u32) -> Result<()> {
         match self.u32()? {
-            found if known.contains(&found) => Ok(()),
+            found if found == format => Ok(()),
             found => {
-                let expected = format!("of format {}", known.end());
+                let expected = format!("of format {format}");
                 Err(Error::input(self.what, expected, found))
             }
         }

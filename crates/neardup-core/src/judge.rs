@@ -157,14 +157,15 @@ impl Bounds {
         let mut sets = Vec::new();
         for document in [a, b] {
             let text = corpus.texts().text(document as usize, &mut buffer)?;
-            profiles.push((Profile::whole(text, shingle, frequencies), Units::of(text)));
+            profiles.push((Profile::of(text, shingle), Units::of(text)));
             sets.push(Shingles::of(text, shingle));
         }
         let evidence = Evidence::of(
             (&profiles[0].0, &profiles[0].1),
             (&profiles[1].0, &profiles[1].1),
+            frequencies,
         );
-        let containment = Containment::of(&profiles[0].0, &profiles[1].0);
+        let containment = Containment::of(&profiles[0].0, &profiles[1].0, frequencies);
         let overlap = sets[0].overlap(&sets[1]);
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
@@ -240,7 +241,8 @@ impl Judge {
         self.candidates
     }
 
-    /// Candidate pairs that turned out to be duplicates so far.
+    /// Candidate pairs that turned out to be duplicates so far; of those [of which the best](Self::best)
+    /// was wanted, only this one.
     pub fn verified(&self) -> u64 {
         self.verified
     }
@@ -287,13 +289,51 @@ impl Judge {
         Ok(similarities)
     }
 
+    /// For each document, its most similar candidate and their similarity; of several the first, and
+    /// `None` if none is a duplicate. `groups` are the ends of the documents' candidates in `pairs`,
+    /// which are as [`similarities`](Self::similarities) takes them. Runs on the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If a stored text cannot be read back.
+    pub fn best(
+        &mut self,
+        corpus: &Corpus,
+        pairs: &[(u32, u32)],
+        groups: &[usize],
+    ) -> Result<Vec<Option<(usize, f64)>>> {
+        self.candidates += pairs.len() as u64;
+        let best = match &mut self.verifier {
+            Some(verifier) => verifier.best(corpus.texts(), corpus.samples(), pairs, groups)?,
+            None => {
+                let of_pair = |(at, &(a, b)): (usize, &(u32, u32))| {
+                    Some((at, self.rule.bounds.by_sketches(corpus, a, b)?))
+                };
+                let mut begin = 0;
+                let of_group = groups.iter().map(|&end| {
+                    let own = std::mem::replace(&mut begin, end)..end;
+                    let similar = own.clone().zip(&pairs[own]).filter_map(of_pair);
+                    // The last of equal ones is taken, so from the last one on.
+                    similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b))
+                });
+                of_group.collect()
+            }
+        };
+        self.verified += best.iter().flatten().count() as u64;
+        Ok(best)
+    }
+
     /// Whether the texts of each pair must be compared: `false` where the samples of both documents
     /// rule out that it is a duplicate. The pairs are of the documents of the samples. Runs on the
     /// current rayon pool.
-    pub fn are_open(&self, samples: &Samples, pairs: &[(u32, u32)]) -> Vec<bool> {
-        match &self.verifier {
+    ///
+    /// # Errors
+    ///
+    /// If a sample cannot be read from its file.
+    pub fn are_open(&mut self, samples: &Samples, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
+        match &mut self.verifier {
             Some(verifier) => verifier.are_open(samples, pairs),
-            None => vec![true; pairs.len()],
+            None => Ok(vec![true; pairs.len()]),
         }
     }
 

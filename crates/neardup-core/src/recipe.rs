@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
 use crate::segment::{self, Segmenter};
 use crate::sketch::{
-    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, Sampler, Share, SimHash,
-    Sketch, UnitHash, Xxh3, is_long, push_in, shingle_hashes_in,
+    self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share,
+    SimHash, Sketch, UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
 };
 use crate::weigh::{self, DocumentFrequencies, Features, MarkerMatch, Markers, Weigher};
 
@@ -114,6 +114,7 @@ pub struct Scratch {
     minima: Minima,
     lower: String,
     hashes: Vec<u64>,
+    sample: Vec<u32>,
     weights: Vec<u64>,
     rare: usize,
 }
@@ -125,10 +126,10 @@ impl Scratch {
         self.rare
     }
 
-    /// The hashes of the distinct features of the last text with a signature or a sample, unless
-    /// it was long.
-    pub(crate) fn hashes(&self) -> &[u64] {
-        &self.hashes
+    /// The features of the last text with a sample as sketch that are of a [sample](SAMPLE): its
+    /// sketch is their beginning.
+    pub(crate) fn sample(&self) -> &[u32] {
+        &self.sample
     }
 }
 
@@ -190,8 +191,8 @@ impl Recipe {
     }
 
     /// Whether sketching hashes every shingle of [`shingle_len`](segment::shingle_len) of `k`; if so,
-    /// [`Scratch::hashes`] holds them.
-    pub(crate) fn hashes_shingles(&self, k: usize) -> bool {
+    /// [`Scratch::sample`] has the sample of them.
+    pub(crate) fn samples_shingles(&self, k: usize) -> bool {
         let is_sample = matches!(self.sketcher, Sketcher::Sample { .. });
         is_sample && self.weigher.keeps_all() && self.segmenter.has_script_shingles(k)
     }
@@ -470,9 +471,20 @@ impl Recipe {
         scratch: &mut Scratch,
         out: &mut Sketch,
     ) -> usize {
-        let mut sampler = Sampler::new(size, &mut out.values);
-        let features = self.hash_features(normalized, scratch, |hashes| sampler.add(hashes));
-        out.rate = sampler.finish();
+        // The larger one of the sketch and the sample, of which the smaller one is the beginning.
+        let wanted = if size == 0 {
+            0
+        } else {
+            SAMPLE.max(size as usize)
+        };
+        let mut sample = std::mem::take(&mut scratch.sample);
+        let mut sampler = Sampler::new(wanted, &mut sample);
+        self.hash_features(normalized, scratch, |hashes| sampler.add(hashes));
+        let features = sampler.finish();
+        let level = level_of(features, size as usize);
+        out.rate = 1 << level;
+        of_level(level, &sample).clone_into(&mut out.values);
+        scratch.sample = sample;
         features
     }
 
@@ -511,14 +523,7 @@ impl Recipe {
             if !is_content {
                 hashes.clear();
             }
-            if is_long(normalized) {
-                // Slower than a table of twice the size.
-                hashes.sort_unstable();
-                hashes.dedup();
-            } else {
-                distinct.clear(hashes.len());
-                hashes.retain(|&hash| distinct.insert(hash));
-            }
+            drop_repeats(normalized, hashes, distinct);
             features += hashes.len();
             each(hashes);
         }

@@ -291,7 +291,8 @@ impl Corpus {
     /// does not count shingles.
     fn counted_shingles<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Corpus { inner, threads, .. } = self;
-        let bytes = threads.run(py, || Ok(inner.count_shingles().map(shingles_to_bytes)))?;
+        let count = || Ok(inner.count_shingles()?.map(shingles_to_bytes));
+        let bytes = threads.run(py, count)?;
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
@@ -304,10 +305,9 @@ impl Corpus {
         numbers: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let numbers = numbers.as_slice()?.iter().map(|&number| number as u64);
-        let bytes = self
-            .inner
-            .samples()
-            .map(|samples| samples_to_bytes(samples, first, numbers));
+        let samples = self.inner.samples();
+        let bytes = samples.map(|samples| samples_to_bytes(samples, first, numbers));
+        let bytes = bytes.transpose().map_err(raise)?;
         Ok(PyBytes::new(py, &bytes.unwrap_or_default()))
     }
 

@@ -247,7 +247,7 @@ pub fn subtract_shingles<'py>(
 pub fn probe_shingles<'py>(
     py: Python<'py>,
     counted: &[u8],
-) -> PyResult<(u32, Bound<'py, PyArray1<u64>>)> {
+) -> PyResult<(u32, Bound<'py, PyArray1<u32>>)> {
     let pool = pool(1)?;
     let probed = py.detach(|| pool.install(|| frequency_bytes::probe_shingles(counted)));
     let (level, probe) = probed.map_err(raise)?;
@@ -256,7 +256,7 @@ pub fn probe_shingles<'py>(
 
 /// A level that all shingles together will certainly reach, from the probes of all parts.
 #[pyfunction]
-pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u64>) -> PyResult<u32> {
+pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u32>) -> PyResult<u32> {
     let probes = probes.as_slice()?.to_vec();
     Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
 }
@@ -298,11 +298,11 @@ pub fn open_pairs<'py>(
             };
             let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
             corpus.set_shingle_frequencies(table.clone());
-            let judge = Judge::new(&corpus, rule.inner);
+            let mut judge = Judge::new(&corpus, rule.inner);
             let samples = NumberedSamples::read(&samples, table)?;
             let places = a.iter().zip(&b);
             let places = places.map(|(&a, &b)| (samples.place_of(a), samples.place_of(b)));
-            Ok(judge.are_open(samples.samples(), &places.collect::<Vec<_>>()))
+            judge.are_open(samples.samples(), &places.collect::<Vec<_>>())
         })
     });
     Ok(open.map_err(raise)?.into_pyarray(py))

@@ -1,7 +1,7 @@
 //! Stage verify for one pair of texts.
 
 use neardup_core::verify::{
-    Containment, Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_hashes,
+    Containment, Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_sample,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,22 +34,14 @@ pub fn content<'py>(
     entries: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let compare = || {
-        let hashes: Vec<Vec<u64>> = counted
-            .iter()
-            .map(|text| {
-                let mut hashes = Vec::new();
-                content_hashes(text, shingle, &mut hashes);
-                hashes
-            })
-            .collect();
+        let samples = counted.iter().map(|text| content_sample(text, shingle));
         let mut frequencies = ShingleFrequencies::new(entries);
-        frequencies.add(&hashes);
-        let [a, b] = [a, b].map(|text| {
-            let profile = Profile::whole(text, shingle, Some(&frequencies));
-            (profile, Units::of(text))
-        });
-        let containment = Containment::of(&a.0, &b.0);
-        Ok((Evidence::of((&a.0, &a.1), (&b.0, &b.1)), containment))
+        frequencies.add(&samples.collect::<Vec<_>>());
+        let [a, b] = [a, b].map(|text| (Profile::of(text, shingle), Units::of(text)));
+        let frequencies = Some(&frequencies);
+        let containment = Containment::of(&a.0, &b.0, frequencies);
+        let found = Evidence::of((&a.0, &a.1), (&b.0, &b.1), frequencies);
+        Ok((found, containment))
     };
     let (found, containment) = run(py, 1, compare)?;
     evidence(py, &found, &containment, &found.overlap)

@@ -100,6 +100,31 @@ impl Sketches {
         Ok(())
     }
 
+    /// Adds the sketches of the next documents.
+    ///
+    /// # Errors
+    ///
+    /// If they are of another kind or size, or there are 2^32 - 1 fingerprints.
+    pub fn append(&mut self, others: &Sketches) -> Result<()> {
+        match (self, others) {
+            (Sketches::Fingerprints(own), Sketches::Fingerprints(others)) => own.append(others)?,
+            (Sketches::Signatures(own), Sketches::Signatures(others))
+                if own.num_perm == others.num_perm =>
+            {
+                own.values.extend_from_slice(&others.values);
+            }
+            (Sketches::Samples(own), Sketches::Samples(others)) => {
+                let begin = own.keys.len() as u64;
+                own.keys.extend_from_slice(&others.keys);
+                let ends = others.offsets[1..].iter().map(|end| begin + end);
+                own.offsets.extend(ends);
+                own.rates.extend_from_slice(&others.rates);
+            }
+            _ => return Err(Error::input("sketches", "of the same kind", "others")),
+        }
+        Ok(())
+    }
+
     /// A document's sketch as little-endian bytes: the words of a fingerprint, the
     /// values of a signature, or the rate and the keys of a sample.
     ///

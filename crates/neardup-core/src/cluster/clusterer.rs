@@ -393,12 +393,8 @@ impl Clusterer {
             let some = &searched[best.len()..];
             let some = &some[..self.lookups.min(some.len())];
             let mut found = self.index.near(corpus.sketches(), some)?;
-            let similarities = self.similarities(corpus, some, &mut found)?;
+            best.extend(self.best(corpus, some, &mut found)?);
             self.lookups = (some.len() * CANDIDATES / found.places.len().max(1)).clamp(1, CHUNK);
-            best.extend(found.offsets.windows(2).map(|bounds| {
-                let range = bounds[0]..bounds[1];
-                best_of(None, &found.places[range.clone()], &similarities[range])
-            }));
         }
         Ok(best)
     }
@@ -416,8 +412,26 @@ impl Clusterer {
         if found.places.is_empty() {
             return Ok(before);
         }
-        let similarities = self.similarities(corpus, &[document], &mut found)?;
-        Ok(best_of(before, &found.places, &similarities))
+        let since = self.best(corpus, &[document], &mut found)?[0];
+        Ok(since.map(|since| since.better(before)).or(before))
+    }
+
+    /// Keeps only the candidates in `found` and returns, for each document, the best of them.
+    fn best(
+        &mut self,
+        corpus: &Corpus,
+        documents: &[u32],
+        found: &mut Places,
+    ) -> Result<Vec<Option<Best>>> {
+        let pairs = self.candidate_pairs(corpus, documents, found);
+        let best = self.judge.best(corpus, &pairs, &found.offsets[1..])?;
+        let best = best.into_iter().map(|best| {
+            best.map(|(at, similarity)| Best {
+                place: found.places[at],
+                similarity,
+            })
+        });
+        Ok(best.collect())
     }
 
     /// Keeps only the candidates in `found` and returns their similarities; `None` for a candidate
@@ -428,15 +442,25 @@ impl Clusterer {
         documents: &[u32],
         found: &mut Places,
     ) -> Result<Vec<Option<f64>>> {
+        let pairs = self.candidate_pairs(corpus, documents, found);
+        self.judge.similarities(corpus, &pairs)
+    }
+
+    /// Keeps only the candidates in `found` and returns them as pairs of documents.
+    fn candidate_pairs(
+        &self,
+        corpus: &Corpus,
+        documents: &[u32],
+        found: &mut Places,
+    ) -> Vec<(u32, u32)> {
         let kept = |place: u32| self.kept[place as usize];
         found.retain(documents, |document, place| {
             self.judge.is_candidate(corpus, document, kept(place))
         });
         let pairs = found.pairs(documents);
-        let pairs: Vec<_> = pairs
+        pairs
             .map(|(document, place)| (document, kept(place)))
-            .collect();
-        self.judge.similarities(corpus, &pairs)
+            .collect()
     }
 }
 
@@ -444,13 +468,4 @@ impl Clusterer {
 fn stored_sketches(corpus: &Corpus) -> Result<&SketchStore> {
     let inside = || Error::input("the sketches of a corpus", "outside of memory", "inside");
     corpus.stored_sketches().ok_or_else(inside)
-}
-
-/// The best of `before` and the similar documents at `places`.
-fn best_of(before: Option<Best>, places: &[u32], similarities: &[Option<f64>]) -> Option<Best> {
-    let similar = places.iter().zip(similarities);
-    similar.fold(before, |best, (&place, similarity)| match *similarity {
-        Some(similarity) => Some(Best { place, similarity }.better(best)),
-        None => best,
-    })
 }

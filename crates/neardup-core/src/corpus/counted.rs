@@ -1,25 +1,21 @@
 //! The shingle counts of a corpus while documents are added, and the samples that are counted.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::document::Sketched;
+use crate::error::Result;
 use crate::identity::FirstByText;
-use crate::recipe::Scratch;
-use crate::segment::shingle_len;
-use crate::sketch::{Distinct, is_long};
-use crate::verify::{Sample, Samples, ShingleFrequencies, content_hashes, is_short};
+use crate::recipe::{Recipe, Scratch};
+use crate::sketch::{Distinct, SAMPLE, level_of, of_level};
+use crate::verify::{Samples, ShingleFrequencies, is_short, sample_text};
 
 /// The shingle counts, the texts that have a sample, and their samples.
 #[derive(Debug)]
 pub(super) struct Counted {
-    pub(super) k: usize,
+    k: usize,
     pub(super) texts: FirstByText,
     pub(super) frequencies: Arc<ShingleFrequencies>,
     pub(super) samples: Samples,
-    /// The first document whose sample is not counted yet.
-    uncounted: usize,
-    /// Shingles of those samples.
-    waiting: usize,
 }
 
 /// The settings that a thread needs to sample the shingles of a text.
@@ -27,111 +23,136 @@ pub(super) struct Counted {
 pub(super) struct Counting<'a> {
     counted: &'a Counted,
     identities: &'a [u128],
-    /// Whether sketching computes the shingles anyway.
-    are_hashed: bool,
+    /// Whether sketching samples the shingles anyway.
+    are_sampled: bool,
 }
 
-/// Scratch space of a thread that samples the shingles of a text.
+/// What a thread uses for one sample after the other.
 #[derive(Default)]
-pub(super) struct Buffers {
-    hashes: Vec<u64>,
-    distinct: Distinct,
+pub(super) struct Sampling {
+    buffers: (Vec<u64>, Distinct),
+    sample: Vec<u32>,
+}
+
+/// The samples of some consecutive documents.
+#[derive(Default)]
+pub(super) struct Sampled {
+    hashes: Vec<u32>,
+    documents: Vec<Option<Place>>,
+}
+
+/// Where the hashes of a sample end.
+struct Place {
+    end: usize,
+    shingles: usize,
+    is_short: bool,
+}
+
+impl Sampled {
+    pub(super) fn push_none(&mut self) {
+        self.documents.push(None);
+    }
+
+    fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) {
+        self.hashes.extend_from_slice(hashes);
+        self.documents.push(Some(Place {
+            end: self.hashes.len(),
+            shingles,
+            is_short,
+        }));
+    }
 }
 
 impl Counting<'_> {
-    /// The sample of a document, and whether its text is short; none if it has no features, or an
-    /// earlier one has the same text.
-    pub(super) fn of(
+    /// Adds the sample of a normalized text with this identity and number of features; none if an
+    /// earlier document has the same text.
+    pub(super) fn sample(
         self,
-        made: &Sketched,
+        (text, identity, features): (&str, u128, usize),
         scratch: &Scratch,
-        buffers: &mut Buffers,
-    ) -> Option<(Sample, bool)> {
+        sampling: &mut Sampling,
+        sampled: &mut Sampled,
+    ) {
         let Counted { k, texts, .. } = self.counted;
-        if !made.has_features || texts.get(self.identities, made.identity).is_some() {
-            return None;
-        }
-        let level = self.counted.frequencies.level();
-        let Buffers { hashes, distinct } = buffers;
-        let sample = if is_long(&made.text) {
-            Sample::of_long(&made.text, shingle_len(&made.text, *k), level, hashes)
-        } else if self.are_hashed {
-            Sample::of_distinct(scratch.hashes(), level)
+        if texts.get(self.identities, identity).is_some() {
+            sampled.push_none();
+        } else if self.are_sampled {
+            // A sketch of all features needs all of them.
+            let sample = of_level(level_of(features, SAMPLE), scratch.sample());
+            sampled.push(sample, features, is_short(text));
         } else {
-            hashes.clear();
-            content_hashes(&made.text, *k, hashes);
-            Sample::of(hashes, level, distinct)
-        };
-        Some((sample, is_short(&made.text)))
+            let Sampling { buffers, sample } = sampling;
+            let shingles = sample_text(text, *k, buffers, sample);
+            sampled.push(sample, shingles, is_short(text));
+        }
     }
 }
 
 impl Counted {
-    pub(super) fn new(k: usize) -> Self {
+    /// Counts shingles of `k` characters; at most about `most` bytes of samples stay in memory, and
+    /// the others go to a file in `folder`.
+    pub(super) fn new(k: usize, most: usize, folder: Option<PathBuf>) -> Self {
         Counted {
             k,
             texts: FirstByText::default(),
             frequencies: Arc::default(),
-            samples: Samples::default(),
-            uncounted: 0,
-            waiting: 0,
+            samples: Samples::within(most, folder),
         }
     }
 
-    /// What a thread needs to sample the next documents.
-    pub(super) fn counting<'a>(&'a self, identities: &'a [u128], are_hashed: bool) -> Counting<'a> {
+    /// What a thread needs to sample the next documents, by a recipe.
+    pub(super) fn counting<'a>(&'a self, identities: &'a [u128], recipe: &Recipe) -> Counting<'a> {
         Counting {
             counted: self,
             identities,
-            are_hashed,
+            are_sampled: recipe.samples_shingles(self.k),
         }
     }
 
-    /// Adds the next documents, from `first` on. At most about `most` bytes of samples stay.
-    pub(super) fn add(
-        &mut self,
-        identities: &[u128],
-        first: u32,
-        documents: &mut [Sketched],
-        most: usize,
-    ) {
+    /// Adds the next documents, from `first` on.
+    ///
+    /// # Errors
+    ///
+    /// If samples that do not fit into memory cannot be written.
+    pub(super) fn add(&mut self, identities: &[u128], first: u32, sampled: &Sampled) -> Result<()> {
         self.samples.extend_to(first as usize);
-        for (document, made) in (first..).zip(documents) {
-            let sample = made.sample.take();
-            let sample = sample.filter(|_| self.texts.insert(identities, document));
-            self.waiting += sample
-                .as_ref()
-                .map_or(0, |(sample, _)| sample.hashes().len());
-            self.samples.push(sample);
+        let mut begin = 0;
+        for (document, place) in (first..).zip(&sampled.documents) {
+            let place = place.as_ref();
+            let hashes = place.map_or(&[][..], |place| &sampled.hashes[begin..place.end]);
+            begin = place.map_or(begin, |place| place.end);
+            match place.filter(|_| self.texts.insert(identities, document)) {
+                Some(place) => self.samples.push(hashes, place.shingles, place.is_short),
+                None => self.samples.extend_to(document as usize + 1),
+            }
         }
-        // Counted at once if their samples will stay.
-        if 10 * self.waiting >= most {
-            self.count(most);
+        match self.samples.is_full() {
+            true => self.count(),
+            false => Ok(()),
         }
     }
 
     /// Counts the samples that wait for it.
-    pub(super) fn count(&mut self, most: usize) {
-        if self.uncounted < self.samples.len() {
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub(super) fn count(&mut self) -> Result<()> {
+        if let Some(samples) = self.samples.uncounted() {
             // The corpus is the only owner until it is finished.
-            let table = Arc::make_mut(&mut self.frequencies);
-            table.add_samples(&self.samples.since(self.uncounted));
-            self.keep_samples(most);
+            Arc::make_mut(&mut self.frequencies).add(&samples);
         }
+        self.samples.counted(self.frequencies.level())
     }
 
     /// Ends the counting.
-    pub(super) fn finish(&mut self, most: usize) {
-        let table = Arc::make_mut(&mut self.frequencies);
-        table.finish(&self.samples.since(self.uncounted));
-        self.keep_samples(most);
-    }
-
-    /// Keeps as many samples as there is room for, once they are counted.
-    fn keep_samples(&mut self, most: usize) {
-        let level = self.frequencies.level();
-        self.samples.fit(level, self.uncounted, most);
-        self.uncounted = self.samples.len();
-        self.waiting = 0;
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub(super) fn finish(&mut self) -> Result<()> {
+        let samples = self.samples.uncounted().unwrap_or_default();
+        Arc::make_mut(&mut self.frequencies).finish(&samples);
+        self.samples.counted(self.frequencies.level())
     }
 }

@@ -2,9 +2,12 @@
 
 use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
-use crate::recipe::Recipe;
+use super::counted::{Counting, Sampled, Sampling};
+use crate::candidates::Sketches;
+use crate::error::Result;
+use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
-use crate::verify::Sample;
+use crate::weigh::DocumentFrequencies;
 
 /// One document, as a caller passes it in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,48 +24,100 @@ pub struct Document<'a> {
 /// The number of features of a document that could not be read.
 pub const UNREADABLE: u32 = u32::MAX;
 
-/// The output of the first four stages for one document.
-pub(super) struct Sketched {
-    pub(super) text: String,
-    pub(super) identity: u128,
-    pub(super) features: u32,
-    /// Whether it has a feature, including rare ones that are left out.
-    pub(super) has_features: bool,
-    pub(super) sketch: Sketch,
-    /// The shingles that are counted for the collection, and whether the text is short.
-    pub(super) sample: Option<(Sample, bool)>,
+/// The output of the first four stages for some consecutive documents, one after the other.
+pub(super) struct Block {
+    texts: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+    pub(super) identities: Vec<u128>,
+    pub(super) features: Vec<u32>,
+    pub(super) sketches: Sketches,
+    /// The shingles that are counted for the collection.
+    pub(super) samples: Sampled,
+    /// What was counted in place of sketching, by a recipe that counts its own corpus.
+    pub(super) frequencies: DocumentFrequencies,
 }
 
-impl Sketched {
-    /// Normalizes a document and lets `sketch` make a sketch of the text to be segmented. `sketch`
-    /// returns the number of features and of those left out as rare.
-    pub(super) fn new(
+/// What a thread uses for one document after the other.
+#[derive(Default)]
+pub(super) struct Scratches {
+    recipe: Scratch,
+    text: String,
+    sketch: Sketch,
+    sampling: Sampling,
+}
+
+impl Block {
+    /// What `recipe` makes of documents, or counts of them in place of sketches; and their samples.
+    ///
+    /// # Errors
+    ///
+    /// If the recipe has invalid sketch settings.
+    pub(super) fn of(
         recipe: &Recipe,
-        document: &Document<'_>,
-        sketch: impl FnOnce(&str, &mut Sketch) -> (usize, usize),
-    ) -> Self {
-        let mut made = Sketched {
-            text: String::new(),
-            identity: 0,
-            features: UNREADABLE,
-            has_features: false,
-            sketch: Sketch::default(),
-            sample: None,
+        documents: &[Document<'_>],
+        counts_words: bool,
+        counting: Option<Counting<'_>>,
+        scratches: &mut Scratches,
+    ) -> Result<Self> {
+        let mut block = Block {
+            texts: String::new(),
+            ends: Vec::with_capacity(documents.len()),
+            identities: Vec::with_capacity(documents.len()),
+            features: Vec::with_capacity(documents.len()),
+            sketches: Sketches::new(recipe.sketch_settings())?,
+            samples: Sampled::default(),
+            frequencies: DocumentFrequencies::default(),
         };
-        let Some(text) = document.text else {
-            return made;
-        };
-        recipe.normalize_into(text, &mut made.text);
-        let units = document.units.unwrap_or(&made.text);
-        let (features, rare) = sketch(units, &mut made.sketch);
-        made.features = number_of(features);
-        made.has_features = features + rare > 0;
-        made.identity = match features + rare {
-            // A separate seed, so that identities of the two kinds never coincide.
-            0 => xxh3_128_with_seed(text.as_bytes(), 1),
-            _ => xxh3_128(made.text.as_bytes()),
-        };
-        made
+        for document in documents {
+            let Scratches {
+                recipe: scratch,
+                text: normalized,
+                sketch,
+                sampling,
+            } = scratches;
+            let (mut identity, mut features) = (0, UNREADABLE);
+            if let Some(text) = document.text {
+                recipe.normalize_into(text, normalized);
+                let units = document.units.unwrap_or(normalized);
+                let (count, rare) = match counts_words {
+                    true => (recipe.count(units, scratch, &mut block.frequencies), 0),
+                    false => {
+                        let count = recipe.sketch(units, document.title, scratch, sketch);
+                        (count, scratch.rare())
+                    }
+                };
+                features = number_of(count);
+                identity = match count + rare {
+                    // A separate seed, so that identities of the two kinds never coincide.
+                    0 => xxh3_128_with_seed(text.as_bytes(), 1),
+                    _ => xxh3_128(normalized.as_bytes()),
+                };
+                if let Some(counting) = counting.filter(|_| count + rare > 0) {
+                    let made = (normalized.as_str(), identity, count);
+                    counting.sample(made, scratch, sampling, &mut block.samples);
+                } else {
+                    block.samples.push_none();
+                }
+                block.texts.push_str(normalized);
+            } else {
+                block.samples.push_none();
+                *sketch = Sketch::default();
+            }
+            block.sketches.push(sketch)?;
+            block.ends.push(block.texts.len());
+            block.identities.push(identity);
+            block.features.push(features);
+        }
+        Ok(block)
+    }
+
+    /// The normalized texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins
+            .zip(&self.ends)
+            .map(|(begin, &end)| &self.texts[begin..end])
     }
 }
 

@@ -29,16 +29,16 @@ use crate::texts::TextStore;
 use crate::verify::{Samples, ShingleFrequencies};
 use crate::weigh::DocumentFrequencies;
 
-use counted::{Buffers, Counted};
+use counted::Counted;
+use document::{Block, number_of};
 pub use document::{Document, UNREADABLE};
-use document::{Sketched, number_of};
 pub use restored::Restored;
 
 /// Size of the write buffer once sketches go to a file.
 const WAITING: usize = 4 << 20;
 
-/// The number of documents for which one task counts frequencies before they are merged.
-const COUNTED_TOGETHER: usize = 256;
+/// The largest number of documents that one task takes through the first stages.
+const TOGETHER: usize = 256;
 
 /// Documents sketched at a time when sketching from the stored texts.
 const SECOND_PASS: usize = 4096;
@@ -51,8 +51,8 @@ pub struct Memory {
     /// Bytes of signatures or samples; those beyond the limit are written to a file, unless it is
     /// `usize::MAX`. Fingerprints stay in memory.
     pub sketches: usize,
-    /// Bytes of samples; and of the data derived from texts for comparing them, half as much, which
-    /// is twice that while it is computed.
+    /// Bytes of samples; more go to a file. And of the data derived from texts for comparing them, half
+    /// as much, which is twice that while it is computed, and of samples read back, a quarter.
     pub compared: usize,
     /// Bytes for finding shared keys if sketches are in a file.
     pub keys: usize,
@@ -141,7 +141,7 @@ impl Corpus {
         Ok(Corpus {
             frequencies: counts_words.then(DocumentFrequencies::default),
             keeps_texts: keeps_texts || counts_words,
-            counted: shingle.map(Counted::new),
+            counted: shingle.map(|k| Counted::new(k, memory.compared, memory.folder.clone())),
             ..Corpus::with_texts(recipe, texts, memory)?
         })
     }
@@ -242,11 +242,15 @@ impl Corpus {
 
     /// The number of texts with each shingle, of all documents so far; `None` for a corpus that
     /// counts no shingles.
-    pub fn count_shingles(&mut self) -> Option<&ShingleFrequencies> {
+    ///
+    /// # Errors
+    ///
+    /// If samples that do not fit into memory cannot be written.
+    pub fn count_shingles(&mut self) -> Result<Option<&ShingleFrequencies>> {
         if let Some(counted) = &mut self.counted {
-            counted.count(self.memory.compared);
+            counted.count()?;
         }
-        self.shingle_frequencies().map(Arc::as_ref)
+        Ok(self.shingle_frequencies().map(Arc::as_ref))
     }
 
     /// The samples of the documents, once the corpus that counted them is finished.
@@ -298,81 +302,46 @@ impl Corpus {
         for text in documents.iter().filter_map(|document| document.text) {
             check_length(text)?;
         }
-        let recipe = &self.recipe;
-        let counting = self.counted.as_ref().map(|counted| {
-            let are_hashed = recipe.hashes_shingles(counted.k);
-            counted.counting(&self.identity, are_hashed)
-        });
-        let mut made: Vec<Sketched> = match &mut self.frequencies {
-            None => documents
-                .par_iter()
-                .with_min_len(16)
-                .map_init(
-                    Default::default,
-                    |(scratch, buffers): &mut (Scratch, Buffers), document| {
-                        let mut made = Sketched::new(recipe, document, |units, sketch| {
-                            let features = recipe.sketch(units, document.title, scratch, sketch);
-                            (features, scratch.rare())
-                        });
-                        if let Some(counting) = &counting {
-                            made.sample = counting.of(&made, scratch, buffers);
-                        }
-                        made
-                    },
-                )
-                .collect(),
-            Some(frequencies) => {
-                let parts: Vec<(Vec<Sketched>, DocumentFrequencies)> = documents
-                    .par_chunks(COUNTED_TOGETHER)
-                    .map_init(
-                        Default::default,
-                        |(scratch, buffers): &mut (Scratch, Buffers), part| {
-                            let mut counts = DocumentFrequencies::default();
-                            let made = part.iter().map(|document| {
-                                let mut made = Sketched::new(recipe, document, |units, _| {
-                                    (recipe.count(units, scratch, &mut counts), 0)
-                                });
-                                if let Some(counting) = &counting {
-                                    made.sample = counting.of(&made, scratch, buffers);
-                                }
-                                made
-                            });
-                            (made.collect(), counts)
-                        },
-                    )
-                    .collect();
-                let mut made = Vec::with_capacity(documents.len());
-                for (part, counts) in parts {
-                    made.extend(part);
-                    frequencies.merge(counts);
-                }
-                made
-            }
-        };
-        let first = self.identity.len() as u32;
+        let (recipe, counts_words) = (&self.recipe, self.frequencies.is_some());
+        let counting = self.counted.as_ref();
+        let counting = counting.map(|counted| counted.counting(&self.identity, recipe));
+        // Small enough for all threads to have some.
+        let tasks = 8 * rayon::current_num_threads();
+        let together = documents.len().div_ceil(tasks).clamp(1, TOGETHER);
+        let blocks: Vec<Block> = documents
+            .par_chunks(together)
+            .map_init(Default::default, |scratches, documents| {
+                Block::of(recipe, documents, counts_words, counting, scratches)
+            })
+            .collect::<Result<_>>()?;
         // Texts come first: writing them can fail, and then no column has grown.
-        let mut stored = documents.iter().zip(&made);
         self.store_texts(|corpus| {
-            stored.try_for_each(|(document, made)| corpus.store(document, made))
+            let texts = blocks.iter().flat_map(Block::texts);
+            let mut all = documents.iter().zip(texts);
+            all.try_for_each(|(document, text)| corpus.store(document, text))
         })?;
-        self.identity.extend(made.iter().map(|made| made.identity));
-        for sketched in &made {
-            self.features.push(sketched.features);
-            self.sketches.push(&sketched.sketch)?;
-        }
-        if let Some(counted) = &mut self.counted {
-            counted.add(&self.identity, first, &mut made, self.memory.compared);
+        for block in blocks {
+            let first = self.identity.len() as u32;
+            self.identity.extend(block.identities);
+            self.features.extend(block.features);
+            self.sketches.append(&block.sketches)?;
+            if let Some(counted) = &mut self.counted {
+                counted.add(&self.identity, first, &block.samples)?;
+            }
+            if let Some(frequencies) = &mut self.frequencies {
+                frequencies.merge(block.frequencies);
+            }
         }
         self.spill_sketches(WAITING)
     }
 
     /// Stores the text of a document, and its title and units if they are read again for sketching in a
     /// second pass.
-    fn store(&mut self, document: &Document<'_>, sketched: &Sketched) -> Result<()> {
+    fn store(&mut self, document: &Document<'_>, normalized: &str) -> Result<()> {
         let again = self.frequencies.is_some();
         let title = document.title.filter(|_| again && self.recipe.uses_title());
         let units = document.units.filter(|_| again);
-        let text = if self.keeps_texts { &sketched.text } else { "" };
+        let text = if self.keeps_texts { normalized } else { "" };
         self.texts
             .push(text, title.unwrap_or(""), units.unwrap_or(""))
     }
@@ -415,7 +384,7 @@ impl Corpus {
             self.spill_sketches(0)?;
         }
         if let Some(counted) = &mut self.counted {
-            counted.finish(self.memory.compared);
+            counted.finish()?;
         }
         let Some(frequencies) = self.frequencies.take() else {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
+use super::Distinct;
 use crate::segment::shingles;
 
 /// A hash of `W` words of 64 bits.
@@ -167,6 +168,18 @@ pub(crate) fn push_in(share: Share, text: &str, hash: u64, hashes: &mut Vec<u64>
             hashes.dedup();
         }
         hashes.push(hash);
+    }
+}
+
+/// Drops repeats of the hashes of one pass over a text.
+pub(crate) fn drop_repeats(text: &str, hashes: &mut Vec<u64>, distinct: &mut Distinct) {
+    if is_long(text) {
+        // Slower than a table of twice the size.
+        hashes.sort_unstable();
+        hashes.dedup();
+    } else {
+        distinct.clear(hashes.len());
+        hashes.retain(|&hash| distinct.insert(hash));
     }
 }
 

@@ -39,12 +39,13 @@ use crate::error::{Error, Result};
 pub(crate) use count::Counters;
 pub(crate) use distinct::Distinct;
 pub use hash::shingle_hashes;
-pub(crate) use hash::{Bkdr, News, Share, UnitHash, Xxh3, is_long, push_in, shingle_hashes_in};
+pub(crate) use hash::{
+    Bkdr, News, Share, UnitHash, Xxh3, drop_repeats, push_in, shingle_hashes_in,
+};
 pub(crate) use minhash::check_num_perm;
 pub use minhash::{MAX_NUM_PERM, MIN_NUM_PERM, MinHash, Minima, equal_values};
-pub(crate) use sample::Sampler;
-pub use sample::is_kept;
-pub(crate) use sample::{is_of, level_of};
+pub use sample::{SAMPLE, is_kept};
+pub(crate) use sample::{Sampler, is_of, leading, level_of, of_level};
 pub(crate) use sum::sums;
 
 /// Which function hashes a feature.

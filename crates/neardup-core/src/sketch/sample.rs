@@ -8,79 +8,96 @@ overlap of the documents (Broder, *On the resemblance and containment of documen
 long ones at most about twice the wanted number. If two documents have different levels, what is of the
 higher one is again a sample of its document.
 
-The key of a feature is the leading half of its hash, and the *rate* of a sample is 2^l: its keys are
-below 2^32 / rate. Two features of a pair have the same key by chance once in four million pairs of
-short documents, and more often at higher rates. So the rate is limited, and documents of more than
-[`MAX_RATE`] times the wanted size keep more keys.
+In sorted order a sample is the beginning of the set of all features, and a smaller sample the
+beginning of a larger one: the keys by which a document is searched are the beginning of the sample by
+which it is compared, so both are selected and sorted once.
+
+A feature is held as the leading half of its hash, 32 bits. Two features of two texts of 200 are then
+equal by chance in one pair of texts in 100,000, and more often at higher levels: at the highest in one
+pair in 25, one feature of 200. So the level is limited, and documents of more than 2^[`MAX_LEVEL`]
+times the wanted size keep more features. A document has a *rate* too, 2^l.
 */
 
 use crate::buckets::sorted;
 
-/// The largest rate; its keys still have 20 random bits.
-const MAX_RATE: u32 = 1 << 12;
+/// The minimum size of the sample by which a document is compared, on average.
+pub const SAMPLE: usize = 128;
+
+/// The highest level of a document; its features still have 20 random bits.
+const MAX_LEVEL: u32 = 12;
 
 /// Makes the sample of a document from its distinct features, which may come in several parts.
 ///
 /// `size` is the wanted minimum number of features; a document with fewer features keeps all of
 /// them. 0 keeps all features of every document.
-pub(crate) struct Sampler<'k> {
-    size: u32,
+pub(crate) struct Sampler<'h> {
+    size: usize,
     features: usize,
-    keys: &'k mut Vec<u32>,
+    hashes: &'h mut Vec<u32>,
 }
 
-impl<'k> Sampler<'k> {
-    /// Begins a sample, which replaces `keys`.
-    pub(crate) fn new(size: u32, keys: &'k mut Vec<u32>) -> Self {
-        keys.clear();
+impl<'h> Sampler<'h> {
+    /// Begins a sample, which replaces `hashes`.
+    pub(crate) fn new(size: usize, hashes: &'h mut Vec<u32>) -> Self {
+        hashes.clear();
         Sampler {
             size,
             features: 0,
-            keys,
+            hashes,
         }
     }
 
     /// Adds features, given by their hashes.
     pub(crate) fn add(&mut self, features: &[u64]) {
         self.features += features.len();
-        // The rate only grows, so that nothing left out now would be kept later.
-        let rate = rate(self.features, self.size);
-        let is_kept = |&key: &u32| is_kept(key, rate);
-        self.keys.retain(is_kept);
-        let all = features.iter().map(|&hash| (hash >> 32) as u32);
-        self.keys.extend(all.filter(is_kept));
+        // The level only rises, so that nothing left out now would be kept later.
+        let level = level_of(self.features, self.size);
+        let is_kept = |&hash: &u32| is_of(level, hash);
+        self.hashes.retain(is_kept);
+        let all = features.iter().map(|&hash| leading(hash));
+        self.hashes.extend(all.filter(is_kept));
     }
 
-    /// Returns the rate of the sample, which is ascending and without repeats.
-    pub(crate) fn finish(self) -> u32 {
-        let rate = rate(self.features, self.size);
-        // Keys are below 2^32 / rate.
-        *self.keys = sorted(self.keys, |key| (u64::from(key) * u64::from(rate)) << 32);
-        self.keys.dedup();
-        rate
-    }
-}
-
-/// The largest rate, a power of two, that leaves `size` of `features` features on average.
-fn rate(features: usize, size: u32) -> u32 {
-    match size {
-        0 => 1,
-        size => 1 << level_of(features, size as usize).min(MAX_RATE.ilog2()),
+    /// Ends the sample, which is ascending and without repeats. Returns the number of features.
+    pub(crate) fn finish(self) -> usize {
+        let level = level_of(self.features, self.size);
+        *self.hashes = sorted(self.hashes, |hash| (u64::from(hash) << 32) << level);
+        self.hashes.dedup();
+        self.features
     }
 }
 
-/// The largest level of which a text has `size` features on average; 0 if it has fewer in all.
+/// The half of a hash by which samples hold a feature.
+#[inline]
+pub(crate) fn leading(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+/// The largest level at which a document with this many features keeps `size` of them on average; 0
+/// if it has fewer in all, or `size` is 0.
 pub(crate) fn level_of(features: usize, size: usize) -> u32 {
-    (features / size).checked_ilog2().unwrap_or(0)
+    let times = features.checked_div(size).unwrap_or(0);
+    times.checked_ilog2().unwrap_or(0).min(MAX_LEVEL)
 }
 
-/// Whether a hash is of a level.
+/// Whether a feature is of a level.
 ///
 /// The leading bits decide, which leaves the trailing bits for choosing a place in a table.
 /// All bits of XXH3 are equally well mixed.
 #[inline]
-pub(crate) fn is_of(level: u32, hash: u64) -> bool {
-    hash <= u64::MAX.checked_shr(level).unwrap_or(0)
+pub(crate) fn is_of(level: u32, hash: u32) -> bool {
+    hash <= u32::MAX.checked_shr(level).unwrap_or(0)
+}
+
+/// The leading ones of ascending features that are of a level.
+#[inline]
+pub(crate) fn of_level(level: u32, hashes: &[u32]) -> &[u32] {
+    match hashes.last() {
+        Some(&last) if !is_of(level, last) => {
+            &hashes[..hashes.partition_point(|&hash| is_of(level, hash))]
+        }
+        _ => hashes,
+    }
 }
 
 /// Whether a sample of this rate keeps a key.
@@ -94,23 +111,24 @@ mod tests {
     use super::*;
     use xxhash_rust::xxh3::xxh3_64;
 
-    fn sample(features: std::ops::Range<u32>, size: u32) -> (Vec<u32>, u32) {
+    fn sample(features: std::ops::Range<u32>, size: usize) -> (Vec<u32>, u32) {
         let hashes: Vec<u64> = features
             .map(|feature| xxh3_64(&feature.to_le_bytes()))
             .collect();
         let mut keys = Vec::new();
         let mut sampler = Sampler::new(size, &mut keys);
         hashes.chunks(1000).for_each(|part| sampler.add(part));
-        let rate = sampler.finish();
-        (keys, rate)
+        let features = sampler.finish();
+        assert_eq!(features, hashes.len());
+        (keys, level_of(features, size))
     }
 
     #[test]
-    fn the_rate_doubles_with_the_size() {
-        let rates = [0, 1, 31, 32, 63, 64, 127, 128].map(|features| rate(features, 32));
-        assert_eq!(rates, [1, 1, 1, 1, 1, 2, 2, 4]);
-        assert_eq!(rate(1_000_000, 0), 1);
-        assert_eq!(rate(usize::MAX, 1), MAX_RATE);
+    fn the_level_rises_where_the_size_doubles() {
+        let levels = [0, 1, 31, 32, 63, 64, 127, 128].map(|features| level_of(features, 32));
+        assert_eq!(levels, [0, 0, 0, 0, 0, 1, 1, 2]);
+        assert_eq!(level_of(1_000_000, 0), 0);
+        assert_eq!(level_of(usize::MAX, 1), MAX_LEVEL);
     }
 
     #[test]
@@ -124,26 +142,33 @@ mod tests {
     }
 
     #[test]
-    fn the_smaller_rate_keeps_all_that_the_larger_keeps() {
+    fn a_smaller_sample_is_the_beginning_of_a_larger_one() {
+        for features in [20, 100, 1_000, 10_000] {
+            let (small, level) = sample(0..features, 32);
+            let (large, _) = sample(0..features, 128);
+            assert_eq!(of_level(level, &large), small);
+        }
+    }
+
+    #[test]
+    fn the_lower_level_keeps_all_that_the_higher_keeps() {
         let (small, _) = sample(0..1_000, 32);
-        let (large, rate) = sample(0..8_000, 32);
+        let (large, level) = sample(0..8_000, 32);
         let shared: Vec<u32> = small
             .iter()
             .copied()
             .filter(|key| large.binary_search(key).is_ok())
             .collect();
-        let cut: Vec<u32> = small
-            .into_iter()
-            .filter(|&key| is_kept(key, rate))
-            .collect();
-        assert_eq!(shared, cut);
+        assert_eq!(shared, of_level(level, &small));
+        let kept = small.into_iter().filter(|&key| is_kept(key, 1 << level));
+        assert_eq!(kept.collect::<Vec<_>>(), shared);
     }
 
     #[test]
-    fn the_rate_is_bounded() {
-        let features = 32 * MAX_RATE * 4;
-        let (keys, rate) = sample(0..features, 32);
-        assert_eq!(rate, MAX_RATE);
+    fn the_level_is_bounded() {
+        let features = 32 * (4 << MAX_LEVEL);
+        let (keys, level) = sample(0..features, 32);
+        assert_eq!(level, MAX_LEVEL);
         assert!((100..200).contains(&keys.len()), "{}", keys.len());
     }
 }

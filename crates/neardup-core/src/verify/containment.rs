@@ -13,14 +13,14 @@ another because both have the same form. The containment is that of the weighed 
 the sets where nothing was weighed.
 
 A short text has few shingles in the sample of a long one. So the two are weighed at a level at which
-the shorter one still has about 64 of its shingles, or all of them, and a [profile](Profile::whole) keeps
-the counts of all of its shingles.
+the shorter one still has about 64 of its shingles, or all of them.
 */
 
 use super::aligned::Aligned;
 use super::content::{Profile, score_contained};
 use super::resemblance::Overlap;
 use super::sample::text_level;
+use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::{Scratch, Weighed, Weighing};
 
 /// Which of two texts must lie in the other.
@@ -75,9 +75,9 @@ impl Containment {
     }
 
     /// Compares two profiles in full.
-    pub fn of(a: &Profile, b: &Profile) -> Self {
+    pub fn of(a: &Profile, b: &Profile, frequencies: Option<&ShingleFrequencies>) -> Self {
         let mut scratch = Scratch::default();
-        match weigh(a, b, Direction::Either, 0.0, &mut scratch) {
+        match weigh((a, b), frequencies, Direction::Either, 0.0, &mut scratch) {
             Weighing::Done(found) => Containment::weighed(found),
             // At a threshold of 0, no pair is ruled out.
             Weighing::Unweighed(_) | Weighing::TooLow => Containment::of_sets(a, b),
@@ -92,13 +92,13 @@ impl Containment {
     /// The share that counts in `direction`, if it is at least `threshold`: the largest similarity
     /// that the two can have, whatever their alignment.
     pub(super) fn at_least(
-        a: &Profile,
-        b: &Profile,
+        (a, b): (&Profile, &Profile),
+        frequencies: Option<&ShingleFrequencies>,
         direction: Direction,
         threshold: f64,
         scratch: &mut Scratch,
     ) -> Option<f64> {
-        let found = match weigh(a, b, direction, threshold, scratch) {
+        let found = match weigh((a, b), frequencies, direction, threshold, scratch) {
             Weighing::TooLow => return None,
             Weighing::Done(found) => Containment::weighed(found),
             Weighing::Unweighed(_) => Containment::of_sets(a, b),
@@ -115,14 +115,14 @@ pub(super) fn similarity(most: f64, aligned: &Aligned) -> f64 {
 
 /// Weighs the shingles of both texts, unless that shows that the share is below `threshold`.
 fn weigh(
-    a: &Profile,
-    b: &Profile,
+    (a, b): (&Profile, &Profile),
+    frequencies: Option<&ShingleFrequencies>,
     direction: Direction,
     threshold: f64,
     scratch: &mut Scratch,
 ) -> Weighing {
-    let level = level(a.shingles().len(), b.shingles().len());
-    a.weigh_at(b, level, threshold, scratch, |weighed| {
+    let level = level(a.count(), b.count());
+    a.weigh_at(b, level, frequencies, threshold, scratch, |weighed| {
         direction.of(Containment::weighed(weighed))
     })
 }
@@ -136,13 +136,13 @@ pub(super) fn level(a: usize, b: usize) -> u32 {
 mod tests {
     use super::super::content::tests::{table, text};
     use super::super::resemblance::Shingles;
-    use super::super::shingle_frequencies::{RARE, ShingleFrequencies};
+    use super::super::shingle_frequencies::RARE;
     use super::*;
 
     /// Compares two texts in both orders, and as the verifier does.
     fn containment(a: &str, b: &str, table: &ShingleFrequencies) -> [f64; 2] {
-        let [a, b] = [a, b].map(|text| Profile::whole(text, 1, Some(table)));
-        let (found, back) = (Containment::of(&a, &b), Containment::of(&b, &a));
+        let [a, b] = [a, b].map(|text| Profile::of(text, 1));
+        let [found, back] = [(&a, &b), (&b, &a)].map(|(a, b)| Containment::of(a, b, Some(table)));
         let turned = Containment {
             first_in_second: back.second_in_first,
             second_in_first: back.first_in_second,
@@ -152,7 +152,13 @@ mod tests {
         for direction in [Direction::FirstInSecond, Direction::Either, Direction::Both] {
             let share = direction.of(found);
             for threshold in [0.0, share - 1e-9, share, share + 1e-9, 0.5, 1.0] {
-                let least = Containment::at_least(&a, &b, direction, threshold, &mut scratch);
+                let least = Containment::at_least(
+                    (&a, &b),
+                    Some(table),
+                    direction,
+                    threshold,
+                    &mut scratch,
+                );
                 assert_eq!(least, (share >= threshold).then_some(share));
             }
         }

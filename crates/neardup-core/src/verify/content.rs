@@ -44,13 +44,13 @@ counted ([`samples`](super::samples)), so most pairs are decided without their t
 
 use super::aligned::Aligned;
 use super::resemblance::{Overlap, Shingles};
-use super::sample::{Sample, text_level};
-use super::shingle_frequencies::{RARE, ShingleFrequencies};
+use super::sample::{sample_text, text_level};
+use super::shingle_frequencies::ShingleFrequencies;
 use super::short::{Letters, SHORT};
 use super::units::Units;
 use super::weighed::{Scratch, Weighed, Weighing};
 use crate::segment::shingle_len;
-use crate::sketch::shingle_hashes;
+use crate::sketch::{of_level, shingle_hashes};
 
 /// Shares are integers, in millionths.
 const ONE: u64 = 1_000_000;
@@ -74,13 +74,9 @@ const LEFT: u64 = 55;
 /// What comparing a text by content needs of it, beside its [`Units`].
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    shingles: Shingles,
-    /// The shingles that were looked up.
-    sample: Sample,
-    /// The level at which the text is counted, at least that of `sample`.
-    level: u32,
-    /// Texts that carry a shingle, at most, for it to be rare.
-    rare: u32,
+    shingles: Shingles<u32>,
+    /// Its distinct shingles, of which two may have the same half of a hash.
+    count: usize,
     letters: Letters,
 }
 
@@ -105,59 +101,51 @@ pub struct Evidence {
 
 /// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
 /// characters, or as many as [`shingle_len`] says.
-pub fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
+fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
     shingle_hashes(text, shingle_len(text, k), hashes);
 }
 
+/// The sample of a normalized text, by which `content(k)` counts it.
+pub fn content_sample(text: &str, k: usize) -> Vec<u32> {
+    let mut sample = Vec::new();
+    sample_text(text, k, &mut Default::default(), &mut sample);
+    sample
+}
+
 impl Profile {
-    /// Looks at a normalized text by its [shingles](content_hashes).
-    ///
-    /// `frequencies` must have been counted with the same `k`, and be the same
-    /// for both profiles of a pair. O(n log n) for n characters; 8 bytes for
-    /// each distinct shingle.
-    pub fn of(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
-        Profile::new(text, k, frequencies, false)
-    }
-
-    /// Comparison [`of`](Self::of), for comparisons with texts of any length: every shingle is looked up,
-    /// not only those of the text's sample. 14 bytes for each distinct shingle.
-    pub fn whole(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>) -> Self {
-        Profile::new(text, k, frequencies, true)
-    }
-
-    fn new(text: &str, k: usize, frequencies: Option<&ShingleFrequencies>, is_whole: bool) -> Self {
+    /// Looks at a normalized text by its [shingles](content_hashes). O(n log n) for n characters; 4
+    /// bytes for each distinct shingle, and 8 while it is made.
+    pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
         content_hashes(text, k, &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
-        let (mut sample, mut level, mut rare) = (Sample::default(), 0, RARE);
-        if let Some(table) = frequencies {
-            rare = table.rare();
-            level = text_level(shingles.len()).max(table.level());
-            let least = if is_whole { table.level() } else { level };
-            sample = Sample::of_set(shingles.hashes(), least);
-            sample.look_up(table);
-        }
         Profile {
-            shingles,
-            sample,
-            level,
-            rare,
+            count: shingles.len(),
+            shingles: shingles.halves(),
             letters: Letters::of(text),
         }
     }
 
     /// Bytes that the profile takes beside itself.
     pub(super) fn heap_bytes(&self) -> usize {
-        8 * self.shingles.len() + self.sample.bytes() + self.letters.heap_bytes()
+        4 * self.shingles.len() + self.letters.heap_bytes()
     }
 
     /// The largest similarity that the two can have, whatever their alignment; `None` if it is
     /// less than `threshold`.
-    pub fn most_from(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Option<f64> {
+    ///
+    /// `frequencies` must have been counted with the same `k`; without them no shingle is common.
+    pub fn most_from(
+        &self,
+        other: &Profile,
+        frequencies: Option<&ShingleFrequencies>,
+        threshold: f64,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
         let most = if self.is_short_beside(other) {
             self.letters.similarity(&other.letters)
         } else {
-            match self.weigh(other, threshold, scratch) {
+            match self.weigh(other, frequencies, threshold, scratch) {
                 Weighing::TooLow => return None,
                 Weighing::Done(weighed) => weighed.resemblance(),
                 Weighing::Unweighed(_) => {
@@ -168,46 +156,52 @@ impl Profile {
         (most >= threshold).then_some(most)
     }
 
-    /// The similarity, from [the largest](Self::most_from) that it can be. Never more than that.
-    pub(super) fn similarity(&self, other: &Profile, most: f64, aligned: &Aligned) -> f64 {
-        if !self.is_short_beside(other) {
-            score(most, aligned)
-        } else if aligned.differ == 0 {
-            most
-        } else {
-            0.0
-        }
-    }
-
-    fn is_short_beside(&self, other: &Profile) -> bool {
+    /// Whether one of the two is so short that letters and digits decide.
+    pub(super) fn is_short_beside(&self, other: &Profile) -> bool {
         self.letters.len().min(other.letters.len()) < SHORT
     }
 
     /// The shingles of the text.
-    pub(super) fn shingles(&self) -> &Shingles {
+    pub(super) fn shingles(&self) -> &Shingles<u32> {
         &self.shingles
     }
 
-    /// Weighs the sampled shingles of both texts.
-    fn weigh(&self, other: &Profile, threshold: f64, scratch: &mut Scratch) -> Weighing {
-        let level = self.level.max(other.level);
-        self.weigh_at(other, level, threshold, scratch, Weighed::resemblance)
+    /// The number of distinct shingles.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
-    /// Weighs the shingles of a level, or of the first level at which both were looked up, unless
-    /// the similarity `by` which the texts are compared is below `threshold`.
+    /// Weighs the sampled shingles of both texts.
+    fn weigh(
+        &self,
+        other: &Profile,
+        frequencies: Option<&ShingleFrequencies>,
+        threshold: f64,
+        scratch: &mut Scratch,
+    ) -> Weighing {
+        let level = text_level(self.count.max(other.count));
+        let by = Weighed::resemblance;
+        self.weigh_at(other, level, frequencies, threshold, scratch, by)
+    }
+
+    /// Weighs the shingles of a level, or of that of the table if it is higher, unless the similarity
+    /// `by` which the texts are compared is below `threshold`.
     pub(super) fn weigh_at(
         &self,
         other: &Profile,
         level: u32,
+        frequencies: Option<&ShingleFrequencies>,
         threshold: f64,
         scratch: &mut Scratch,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let level = level.max(self.sample.level()).max(other.sample.level());
-        let own = self.sample.at_level(level, self.rare);
-        let others = other.sample.at_level(level, other.rare);
-        scratch.weigh(own, others, level, threshold, by)
+        let Some(table) = frequencies else {
+            return Weighing::Unweighed(0);
+        };
+        let level = level.max(table.level());
+        let hashes = [self, other].map(|text| of_level(level, text.shingles.hashes()));
+        scratch.look_up(None, hashes[0], table);
+        scratch.weigh((hashes[0], hashes[1]), level, table, threshold, by)
     }
 }
 
@@ -218,6 +212,14 @@ pub(super) fn score(resemblance: f64, aligned: &Aligned) -> f64 {
     let needed = NEEDED[usize::from(aligned.is_spaced)];
     let lost = missing * LEFT / (200 - needed);
     resemblance.min(as_share(ONE.saturating_sub(lost)))
+}
+
+/// The similarity of two texts of which one is short, with this share of letters in common.
+pub(super) fn score_short(share: f64, aligned: &Aligned) -> f64 {
+    match aligned.differ {
+        0 => share,
+        _ => 0.0,
+    }
 }
 
 /// The similarity of two texts of which so much lies in the other.
@@ -261,17 +263,27 @@ fn as_share(millionths: u64) -> f64 {
 }
 
 impl Evidence {
-    /// Compares two texts in full, by their profiles and their units.
-    pub fn of(a: (&Profile, &Units), b: (&Profile, &Units)) -> Self {
+    /// Compares two texts in full, by their profiles and their units, and by how many texts carry each
+    /// shingle, as [`Profile::most_from`] takes it.
+    pub fn of(
+        a: (&Profile, &Units),
+        b: (&Profile, &Units),
+        frequencies: Option<&ShingleFrequencies>,
+    ) -> Self {
         let mut scratch = Scratch::default();
         let short = a.0.is_short_beside(b.0);
-        let most = a.0.most_from(b.0, 0.0, &mut scratch).unwrap_or(0.0);
-        let weighed = match a.0.weigh(b.0, 0.0, &mut scratch) {
+        let most =
+            a.0.most_from(b.0, frequencies, 0.0, &mut scratch)
+                .unwrap_or(0.0);
+        let weighed = match a.0.weigh(b.0, frequencies, 0.0, &mut scratch) {
             Weighing::Done(weighed) if !short => Some(weighed),
             _ => None,
         };
         let aligned = Aligned::of(a.1, b.1);
-        let similarity = a.0.similarity(b.0, most, &aligned);
+        let similarity = match short {
+            true => score_short(most, &aligned),
+            false => score(most, &aligned),
+        };
         let without_numbers = Aligned {
             replaced: 0,
             ..aligned
@@ -293,6 +305,7 @@ impl Evidence {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::shingle_frequencies::RARE;
     use super::super::weighed::KNOWN;
     use super::*;
 
@@ -306,7 +319,7 @@ pub(super) mod tests {
         let mut table = ShingleFrequencies::default();
         for (text, times) in carried {
             let set = Shingles::of(text, 1);
-            table.add(&vec![set.hashes(); *times]);
+            table.add(&vec![set.halves(); *times]);
         }
         table
     }
@@ -314,12 +327,12 @@ pub(super) mod tests {
     /// Compares two texts by shingles of one character, both ways; and by the verifier's two steps.
     fn evidence(a: &str, b: &str, table: &ShingleFrequencies) -> Evidence {
         let units = [a, b].map(Units::of);
-        let [a, b] = [a, b].map(|text| Profile::of(text, 1, Some(table)));
-        let found = Evidence::of((&a, &units[0]), (&b, &units[1]));
-        let back = Evidence::of((&b, &units[1]), (&a, &units[0]));
+        let [a, b] = [a, b].map(|text| Profile::of(text, 1));
+        let found = Evidence::of((&a, &units[0]), (&b, &units[1]), Some(table));
+        let back = Evidence::of((&b, &units[1]), (&a, &units[0]), Some(table));
         assert_eq!(found.similarity, back.similarity);
         let mut scratch = Scratch::default();
-        let most = a.most_from(&b, 0.0, &mut scratch).unwrap();
+        let most = a.most_from(&b, Some(table), 0.0, &mut scratch).unwrap();
         assert!((0.0..=most).contains(&found.similarity) && most <= 1.0);
         for threshold in [
             0.0,
@@ -331,10 +344,11 @@ pub(super) mod tests {
             1.0,
         ] {
             let expected = (most >= threshold).then_some(most);
-            assert_eq!(a.most_from(&b, threshold, &mut scratch), expected);
-            assert_eq!(b.most_from(&a, threshold, &mut scratch), expected);
+            for (a, b) in [(&a, &b), (&b, &a)] {
+                let found = a.most_from(b, Some(table), threshold, &mut scratch);
+                assert_eq!(found, expected);
+            }
         }
-        assert_eq!(a.similarity(&b, most, &found.aligned), found.similarity);
         found
     }
 
@@ -457,14 +471,18 @@ pub(super) mod tests {
         let whole = text(0..50);
         let units = Units::of(&whole);
         let table = table(&[(&whole, 9)]);
-        let mut known = Profile::of(&whole, 1, Some(&table));
+        let all = Profile::of(&whole, 1);
         for (size, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
-            known.sample = Sample::of_set(&known.shingles.hashes()[..size], 0);
-            known.sample.look_up(&table);
-            let found = Evidence::of((&known, &units), (&known, &units));
-            assert_eq!(found.weighed.is_some(), is_known);
-            assert_eq!(found.similarity, 1.0);
+            // At a level at which so many are left.
+            let hashes = &all.shingles.hashes()[..size];
+            let table = ShingleFrequencies::from_counts(0, 9, table.counts());
+            let mut scratch = Scratch::default();
+            scratch.look_up(None, hashes, &table);
+            let found = scratch.weigh((hashes, hashes), 0, &table, 0.0, |_| 1.0);
+            assert_eq!(matches!(found, Weighing::Done(_)), is_known);
         }
+        let found = Evidence::of((&all, &units), (&all, &units), Some(&table));
+        assert_eq!((found.weighed.is_some(), found.similarity), (true, 1.0));
     }
 
     #[test]
@@ -473,9 +491,7 @@ pub(super) mod tests {
         let found = evidence(&form, &format!("{form}{more}"), &table(&[(&form, 12)]));
         let weighed = found.weighed.unwrap();
         assert_eq!((weighed.level, weighed.median), (2, 12));
-        let of_form = Sample::of_set(Shingles::of(&form, 1).hashes(), 2)
-            .hashes()
-            .len() as u64;
+        let of_form = of_level(2, Shingles::of(&form, 1).halves().hashes()).len() as u64;
         // 1 / (1 + √8)
         assert_eq!((weighed.shared, weighed.alone_a), (261 * of_form, 0));
     }
@@ -486,8 +502,8 @@ pub(super) mod tests {
             let (a, b) = (text(0..100), text(cut..cut * 2 + 45));
             let resemblance = Shingles::of(&a, 1).resemblance(&Shingles::of(&b, 1));
             let units = [&a, &b].map(|text| Units::of(text));
-            let [x, y] = [&a, &b].map(|text| Profile::of(text, 1, None));
-            let found = Evidence::of((&x, &units[0]), (&y, &units[1]));
+            let [x, y] = [&a, &b].map(|text| Profile::of(text, 1));
+            let found = Evidence::of((&x, &units[0]), (&y, &units[1]), None);
             assert_eq!(found.similarity, score(resemblance, &found.aligned));
             assert_eq!(found.weighed, None);
             let nothing_common = evidence(&a, &b, &ShingleFrequencies::default());
@@ -533,8 +549,8 @@ pub(super) mod tests {
             );
         }
         let text = "The ferry to the island leaves at noon, and comes back in the evening.";
-        let profile = Profile::of(text, 5, None);
-        assert_eq!(profile.shingles, Shingles::of(text, 8));
+        let profile = Profile::of(text, 5);
+        assert_eq!(profile.shingles, Shingles::of(text, 8).halves());
     }
 
     #[test]

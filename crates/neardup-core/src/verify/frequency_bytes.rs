@@ -16,12 +16,11 @@ use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::sketch::is_of;
 
-/// Changes whenever the bytes or the choice of shingles change. Format 1 counted texts in
-/// scripts with spaces by shingles as short as those of other scripts.
-pub(crate) const FORMAT: u32 = 2;
+/// Changes whenever the bytes or the choice of shingles change.
+pub(crate) const FORMAT: u32 = 3;
 
 /// One in `ONE_IN` shingles is in a probe.
-const ONE_IN: u64 = 1024;
+const ONE_IN: u32 = 1024;
 
 /// The estimate must exceed the capacity of a table by this much, in percent of the capacity:
 /// a margin of ten standard deviations of a probe of the deciding size.
@@ -31,13 +30,13 @@ const MARGIN: u64 = 115;
 pub(crate) struct Table {
     level: u32,
     texts: u64,
-    counts: Vec<(u64, u32)>,
+    counts: Vec<(u32, u32)>,
 }
 
 impl Table {
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = Bytes::new("a stored background", bytes);
-        rest.format(FORMAT..=FORMAT)?;
+        rest.format(FORMAT)?;
         let table = Table::read(&mut rest)?;
         rest.end()?;
         Ok(table)
@@ -45,11 +44,11 @@ impl Table {
 
     pub(crate) fn read(rest: &mut Bytes<'_>) -> Result<Self> {
         let (level, texts) = (rest.u32()?, rest.u64()?);
-        // A hash has 64 bits, so no table has a higher level.
-        if level > u64::BITS {
+        // A hash has 32 bits, so no table has a higher level.
+        if level > u32::BITS {
             return Err(rest.damaged(format!("level {level}")));
         }
-        let counts = (0..rest.count(12)?).map(|_| Ok((rest.u64()?, rest.u32()?)));
+        let counts = (0..rest.count(8)?).map(|_| Ok((rest.u32()?, rest.u32()?)));
         Ok(Table {
             level,
             texts,
@@ -120,7 +119,7 @@ pub fn subtract_shingles(bytes: &[u8], less: &[u8]) -> Result<Vec<u8>> {
 /// # Errors
 ///
 /// As [`shingles_from_bytes`].
-pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
+pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u32>)> {
     let table = Table::from_bytes(bytes)?;
     let hashes = table.counts.into_iter().map(|(hash, _)| hash);
     let probe = hashes.filter(|hash| hash.is_multiple_of(ONE_IN)).collect();
@@ -132,25 +131,25 @@ pub fn probe_shingles(bytes: &[u8]) -> Result<(u32, Vec<u64>)> {
 ///
 /// A part with a smaller capacity may have a higher level and lack shingles of this one:
 /// parts can be merged only if none of them has a higher level.
-pub fn level_of_probes(mut probes: Vec<u64>) -> u32 {
+pub fn level_of_probes(mut probes: Vec<u32>) -> u32 {
     probes.sort_unstable();
     probes.dedup();
     let is_too_large = |level: &u32| {
         let held = probes.partition_point(|&hash| is_of(*level, hash)) as u64;
-        held * ONE_IN * 100 > DEFAULT_ENTRIES as u64 * MARGIN
+        held * u64::from(ONE_IN) * 100 > DEFAULT_ENTRIES as u64 * MARGIN
     };
-    (0..u64::BITS).take_while(is_too_large).count() as u32
+    (0..u32::BITS).take_while(is_too_large).count() as u32
 }
 
 pub(crate) fn write_shingles(
     frequencies: &ShingleFrequencies,
-    shingles: &[(u64, u32)],
+    shingles: &[(u32, u32)],
     bytes: &mut Vec<u8>,
 ) {
     write(frequencies.level(), frequencies.texts(), shingles, bytes);
 }
 
-fn write(level: u32, texts: u64, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
+fn write(level: u32, texts: u64, shingles: &[(u32, u32)], bytes: &mut Vec<u8>) {
     bytes.extend(level.to_le_bytes());
     bytes.extend(texts.to_le_bytes());
     bytes.extend((shingles.len() as u64).to_le_bytes());
@@ -164,7 +163,7 @@ fn write(level: u32, texts: u64, shingles: &[(u64, u32)], bytes: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn table(level: u32, texts: u64, counts: &[(u64, u32)]) -> Vec<u8> {
+    fn table(level: u32, texts: u64, counts: &[(u32, u32)]) -> Vec<u8> {
         let counts = counts.to_vec();
         let table = Table {
             level,
@@ -176,9 +175,9 @@ mod tests {
 
     #[test]
     fn a_thinner_table_has_the_shingles_of_its_level() {
-        let bytes = table(0, 3, &[(7, 3), (1 << 62, 2), (1 << 63, 1)]);
+        let bytes = table(0, 3, &[(7, 3), (1 << 30, 2), (1 << 31, 1)]);
         let thin = thin_shingles(&bytes, 1).unwrap();
-        assert_eq!(thin, table(1, 3, &[(7, 3), (1 << 62, 2)]));
+        assert_eq!(thin, table(1, 3, &[(7, 3), (1 << 30, 2)]));
         assert_eq!(thin_shingles(&thin, 0).unwrap(), thin);
         assert!(thin_shingles(&bytes[1..], 1).is_err());
     }
@@ -190,7 +189,7 @@ mod tests {
         for format in [FORMAT - 1, FORMAT + 1] {
             let other = [&format.to_le_bytes(), &bytes[4..]].concat();
             let error = shingles_from_bytes(&other).unwrap_err().to_string();
-            assert!(error.contains("of format 2"), "{error}");
+            assert!(error.contains("of format 3"), "{error}");
             assert!(thin_shingles(&other, 1).is_err() && probe_shingles(&other).is_err());
         }
     }
@@ -199,7 +198,7 @@ mod tests {
     fn what_was_counted_once_more_is_taken_off() {
         let all = table(1, 5, &[(7, 3), (9, 1), (11, 4)]);
         // Its level is lower, so it has shingles that the other lacks.
-        let again = table(0, 2, &[(7, 2), (8, 2), (11, 1), (1 << 63, 2)]);
+        let again = table(0, 2, &[(7, 2), (8, 2), (11, 1), (1 << 31, 2)]);
         let left = subtract_shingles(&all, &again).unwrap();
         assert_eq!(left, table(1, 3, &[(7, 1), (9, 1), (11, 3)]));
     }
@@ -207,14 +206,14 @@ mod tests {
     #[test]
     fn probes_tell_the_level_of_all() {
         // One in ONE_IN of these shingles, spread over all levels.
-        let probe = |shingles: u64| -> Vec<u64> {
+        let probe = |shingles: u32| -> Vec<u32> {
             let count = shingles / ONE_IN;
             (0..count)
-                .map(|at| (at * (u64::MAX / count)) & !(ONE_IN - 1))
+                .map(|at| (at * (u32::MAX / count)) & !(ONE_IN - 1))
                 .collect()
         };
         let level = |shingles| level_of_probes(probe(shingles));
-        let most = DEFAULT_ENTRIES as u64;
+        let most = DEFAULT_ENTRIES as u32;
         assert_eq!([most, most * 11 / 10].map(level), [0, 0]);
         assert_eq!([most * 2, most * 3, most * 5].map(level), [1, 2, 3]);
         let twice = [probe(most), probe(most)].concat();
@@ -225,16 +224,21 @@ mod tests {
 
     #[test]
     fn small_tables_of_parts_make_up_a_whole_one() {
-        let spread = |at: u64| {
-            let mixed = (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        let spread = |at: u32| {
+            let mixed = (at + 1).wrapping_mul(0x9E37_79B9);
+            (mixed ^ (mixed >> 16)).wrapping_mul(0x85EB_CA6B)
         };
         let part =
-            |part: u64| -> Vec<u64> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
-        let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
+            |part: u32| -> Vec<u32> { (0..2_000_000).map(|at| spread(at * 8 + part)).collect() };
+        let parts: Vec<Vec<u32>> = (0..8).map(part).collect();
         let mut whole = ShingleFrequencies::default();
         // Texts so short that all of their shingles are counted.
-        let texts = |part: &'_ Vec<u64>| part.chunks(100).map(<[u64]>::to_vec).collect::<Vec<_>>();
+        let text = |hashes: &[u32]| {
+            let mut hashes = hashes.to_vec();
+            hashes.sort_unstable();
+            hashes
+        };
+        let texts = |part: &'_ Vec<u32>| part.chunks(100).map(text).collect::<Vec<_>>();
         parts.iter().for_each(|part| whole.add(&texts(part)));
         let tables: Vec<Vec<u8>> = parts
             .iter()

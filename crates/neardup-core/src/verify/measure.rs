@@ -60,6 +60,20 @@ pub(super) enum Comparison {
     Similar(f64),
     /// An upper bound of the similarity, which the alignment decides.
     AtMost(f64),
+    /// The similarity of two texts of which one is [short](super::short), unless a letter differs where
+    /// they are aligned.
+    OfShort(f64),
+}
+
+impl Comparison {
+    /// The largest similarity that there may be.
+    pub(super) fn most(self) -> f64 {
+        match self {
+            Comparison::Similar(most) | Comparison::AtMost(most) | Comparison::OfShort(most) => {
+                most
+            }
+        }
+    }
 }
 
 /// The data that a measure needs of a text.
@@ -72,20 +86,11 @@ pub(super) enum Features {
 }
 
 impl Measure {
-    pub(super) fn features_of(
-        self,
-        text: &str,
-        frequencies: Option<&ShingleFrequencies>,
-    ) -> Features {
+    pub(super) fn features_of(self, text: &str) -> Features {
         match self {
             Measure::Resemblance { k } => Features::Shingles(Shingles::of(text, k)),
-            Measure::Content { k } => {
-                let profile = Profile::of(text, k, frequencies);
-                Features::Profile(Box::new(profile))
-            }
-            Measure::Containment { k, .. } => {
-                let profile = Profile::whole(text, k, frequencies);
-                Features::Profile(Box::new(profile))
+            Measure::Content { k } | Measure::Containment { k, .. } => {
+                Features::Profile(Box::new(Profile::of(text, k)))
             }
             Measure::Aligned => Features::Units(UnitBag::of(text)),
         }
@@ -95,8 +100,8 @@ impl Measure {
     /// `threshold`.
     pub(super) fn compare(
         self,
-        a: &Features,
-        b: &Features,
+        (a, b): (&Features, &Features),
+        frequencies: Option<&ShingleFrequencies>,
         threshold: f64,
         scratch: &mut Scratch,
     ) -> Option<Comparison> {
@@ -106,11 +111,17 @@ impl Measure {
             }
             (Features::Profile(a), Features::Profile(b)) => match self {
                 Measure::Containment { direction, .. } => {
-                    Containment::at_least(a, b, direction, threshold, scratch)
+                    Containment::at_least((a, b), frequencies, direction, threshold, scratch)
+                        .map(Comparison::AtMost)
                 }
-                _ => a.most_from(b, threshold, scratch),
-            }
-            .map(Comparison::AtMost),
+                _ => {
+                    let most = a.most_from(b, frequencies, threshold, scratch);
+                    most.map(match a.is_short_beside(b) {
+                        true => Comparison::OfShort,
+                        false => Comparison::AtMost,
+                    })
+                }
+            },
             (Features::Units(a), Features::Units(b)) => {
                 a.most_from(b, threshold).map(Comparison::AtMost)
             }
@@ -120,14 +131,14 @@ impl Measure {
 
     /// An estimate of the most memory that the data of a text of `size` bytes takes.
     ///
-    /// A character has at least one byte and at most one shingle of 8 bytes,
-    /// with 4 for its count if the text is short, or 6 for the count and weight of each shingle,
-    /// and at most one unit of 8, kept once or twice.
+    /// A character has at least one byte and at most one shingle, of 8 bytes or of 4 after 16, and at
+    /// most one unit of 8, kept once or twice.
     pub(super) fn most_bytes(self, size: usize) -> usize {
         match self {
             Measure::Resemblance { .. } => 8 * size,
-            Measure::Content { .. } => size_of::<Profile>() + 20 * size,
-            Measure::Containment { .. } => size_of::<Profile>() + 22 * size,
+            Measure::Content { .. } | Measure::Containment { .. } => {
+                size_of::<Profile>() + 20 * size
+            }
             Measure::Aligned => 16 * size,
         }
     }

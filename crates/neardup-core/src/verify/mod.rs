@@ -12,10 +12,11 @@ texts by one of four measures:
 - `containment(k)`: how much of one text lies in the other, by the same shingles and numbers;
 - `aligned`: the edit similarity of two texts by words, or characters of scripts without spaces.
 
-A set is held as sorted 64-bit hashes, so building one costs O(n log n) for a
-text of n characters, and comparing two is one merge, which stops as soon as the
-threshold is out of reach. The comparison is exact except for collisions of a 64-bit hash:
-fewer than one pair of shingles in 10^12 for texts of a million characters.
+A set is held as sorted hashes, so building one costs O(n log n) for a text of n characters, and
+comparing two is one merge, which stops as soon as the threshold is out of reach. Resemblance is exact
+except for collisions of a 64-bit hash: fewer than one pair of shingles in 10^12 for texts of a million
+characters. Content and containment take the leading 32 bits, which [samples](Samples) hold: in one
+pair of texts in 100,000 a shingle of 200 is taken for another.
 
 [`Shingles`] is the set of shingles, and [`ShingleFrequencies`] counts the texts that contain
 each shingle. [`Profile`] holds the properties of one text, and [`Evidence`] the comparison
@@ -42,10 +43,11 @@ mod weighed;
 
 pub use aligned::{Aligned, EXACT, equal_places};
 pub use containment::{Containment, Direction};
-pub use content::{Evidence, Profile, content_hashes};
+pub use content::{Evidence, Profile, content_sample};
 pub use measure::Measure;
 pub use resemblance::{Overlap, Shingles};
 pub use sample::Sample;
+pub(crate) use sample::sample_text;
 pub use samples::Samples;
 pub use shingle_frequencies::{RARE, ShingleFrequencies};
 pub use short::{SHORT, is_short};

@@ -1,7 +1,7 @@
 //! Resemblance of two sets of character shingles.
 
 use crate::buckets::sorted;
-use crate::sketch::shingle_hashes;
+use crate::sketch::{leading, shingle_hashes};
 
 /// The distinct shingles of one text, as sorted hashes.
 ///
@@ -18,8 +18,8 @@ use crate::sketch::shingle_hashes;
 /// assert_eq!(a.resemblance(&b), 0.5);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shingles {
-    hashes: Box<[u64]>,
+pub struct Shingles<H = u64> {
+    hashes: Box<[H]>,
 }
 
 impl Shingles {
@@ -41,8 +41,20 @@ impl Shingles {
         }
     }
 
+    /// The same set by the halves of the hashes that [samples](super::Sample) hold; two shingles may be
+    /// one there.
+    pub fn halves(&self) -> Shingles<u32> {
+        let mut halves: Vec<u32> = self.hashes.iter().map(|&hash| leading(hash)).collect();
+        halves.dedup();
+        Shingles {
+            hashes: halves.into_boxed_slice(),
+        }
+    }
+}
+
+impl<H: Copy + Ord> Shingles<H> {
     /// The hashes of the shingles, distinct and ascending.
-    pub fn hashes(&self) -> &[u64] {
+    pub fn hashes(&self) -> &[H] {
         &self.hashes
     }
 
@@ -59,7 +71,7 @@ impl Shingles {
     /// The share of shingles in common: intersection over union, in [0, 1].
     ///
     /// Two empty sets have resemblance 1.
-    pub fn resemblance(&self, other: &Shingles) -> f64 {
+    pub fn resemblance(&self, other: &Shingles<H>) -> f64 {
         self.overlap(other).resemblance()
     }
 
@@ -68,12 +80,12 @@ impl Shingles {
     /// The result is the same as comparing [`resemblance`](Self::resemblance)
     /// with the threshold. The merge stops once the rest of either set is too small to
     /// reach it, which saves two thirds of the work on unrelated texts.
-    pub fn resemblance_from(&self, other: &Shingles, threshold: f64) -> Option<f64> {
+    pub fn resemblance_from(&self, other: &Shingles<H>, threshold: f64) -> Option<f64> {
         Some(self.overlap_from(other, threshold)?.resemblance())
     }
 
     /// The overlap if the resemblance is at least `threshold`, else `None`.
-    pub(super) fn overlap_from(&self, other: &Shingles, threshold: f64) -> Option<Overlap> {
+    pub(super) fn overlap_from(&self, other: &Shingles<H>, threshold: f64) -> Option<Overlap> {
         // One less than the formula gives, so that rounding cannot matter.
         let total = (self.len() + other.len()) as f64;
         let needed = (threshold * total / (1.0 + threshold)).floor() as usize;
@@ -86,7 +98,7 @@ impl Shingles {
     }
 
     /// The sizes of both sets and of their intersection.
-    pub fn overlap(&self, other: &Shingles) -> Overlap {
+    pub fn overlap(&self, other: &Shingles<H>) -> Overlap {
         Overlap {
             a: self.len(),
             b: other.len(),
@@ -96,7 +108,7 @@ impl Shingles {
     }
 
     /// The size of the intersection; `None` once it cannot reach `needed`.
-    fn common(&self, other: &Shingles, needed: usize) -> Option<usize> {
+    fn common(&self, other: &Shingles<H>, needed: usize) -> Option<usize> {
         // The bound is checked once per stretch to keep the inner loop fast.
         const STRETCH: usize = 64;
         let (a, b) = (&*self.hashes, &*other.hashes);
@@ -114,6 +126,12 @@ impl Shingles {
             }
         }
         (common >= needed).then_some(common)
+    }
+}
+
+impl<H> AsRef<[H]> for Shingles<H> {
+    fn as_ref(&self) -> &[H] {
+        &self.hashes
     }
 }
 

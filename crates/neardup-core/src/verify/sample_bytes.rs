@@ -2,35 +2,53 @@
 
 A machine samples the shingles of its own documents, and of most pairs that another machine compares,
 samples decide: they are moved in place of the texts. The bytes are a sequence of documents by
-ascending number: 8 bytes for the number, and the sample, all little-endian. Each has a level, the
-number of shingles of its text, and sorted hashes.
+ascending number, all little-endian: 8 bytes for the number, and 4 each for the level, the distinct
+shingles of the text, the number of hashes, and each hash, ascending.
 */
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::sample::Sample;
+use super::sample::{Sample, text_level};
 use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
 use crate::bytes::Bytes;
 use crate::error::Result;
+use crate::sketch::is_of;
 
 const WHAT: &str = "stored samples";
 
 /// Serializes the samples of the documents from `first` on, one for each of `numbers`, which ascend.
 /// Documents without a sample are left out.
+///
+/// # Errors
+///
+/// If a sample cannot be read from its file.
 pub fn samples_to_bytes(
     samples: &Samples,
     first: u32,
     numbers: impl Iterator<Item = u64>,
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
+) -> Result<Vec<u8>> {
+    let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
     for (document, number) in (first..).zip(numbers) {
-        if let Some(sample) = samples.get(document) {
-            bytes.extend(number.to_le_bytes());
-            sample.write(0, &mut bytes);
+        let is_in_file = samples.bytes_in_file(document).is_some();
+        let read = is_in_file.then(|| samples.read(document, &mut buffer));
+        let read = read.transpose()?;
+        if let Some(sample) = samples.get(document, read.as_deref()) {
+            write(number, sample, 0, &mut bytes);
         }
     }
-    bytes
+    Ok(bytes)
+}
+
+/// Appends the sample of a document, or its shingles of a higher level.
+fn write(number: u64, sample: Sample<'_>, level: u32, bytes: &mut Vec<u8>) {
+    let level = level.max(sample.level);
+    let hashes = sample.of_level(level);
+    bytes.extend(number.to_le_bytes());
+    for part in [level, sample.shingles as u32, hashes.len() as u32] {
+        bytes.extend(part.to_le_bytes());
+    }
+    bytes.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
 }
 
 /// The samples of the documents among `wanted`, ascending, with the shingles of a level only.
@@ -42,11 +60,10 @@ pub fn select_samples(bytes: &[u8], wanted: &[u64], level: u32) -> Result<Vec<u8
     let mut selected = Vec::new();
     let mut wanted = wanted.iter().copied().peekable();
     for stored in read(bytes) {
-        let (number, sample) = stored?;
-        while wanted.next_if(|&one| one < number).is_some() {}
-        if wanted.next_if_eq(&number).is_some() {
-            selected.extend(number.to_le_bytes());
-            sample.write(level, &mut selected);
+        let stored = stored?;
+        while wanted.next_if(|&one| one < stored.number).is_some() {}
+        if wanted.next_if_eq(&stored.number).is_some() {
+            write(stored.number, stored.sample(), level, &mut selected);
         }
     }
     Ok(selected)
@@ -72,13 +89,18 @@ impl NumberedSamples {
         let bytes: usize = parts.iter().map(|part| part.as_ref().len()).sum();
         all.places = FxHashMap::with_capacity_and_hasher(bytes / 256, FxBuildHasher);
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
-            let (number, mut sample) = stored?;
-            if sample.is_complete(table.level()) {
-                sample.raise_level(table.level());
+            let Stored {
+                number,
+                level,
+                shingles,
+                hashes,
+            } = stored?;
+            if level <= text_level(shingles).max(table.level()) {
                 all.places.insert(number, all.samples.len() as u32);
-                all.samples.push(Some((sample, false)));
+                all.samples.push(&hashes, shingles, false);
             }
         }
+        all.samples.counted(table.level())?;
         Ok(all)
     }
 
@@ -93,16 +115,50 @@ impl NumberedSamples {
     }
 }
 
-fn read(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Sample)>> {
+/// One document of the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stored {
+    number: u64,
+    level: u32,
+    shingles: usize,
+    hashes: Vec<u32>,
+}
+
+impl Stored {
+    fn sample(&self) -> Sample<'_> {
+        Sample {
+            hashes: &self.hashes,
+            level: self.level,
+            shingles: self.shingles,
+        }
+    }
+
+    fn read(rest: &mut Bytes<'_>) -> Result<Self> {
+        let (number, level) = (rest.u64()?, rest.u32()?);
+        let (shingles, count) = (rest.u32()?, rest.u32()?);
+        let hashes = rest.items(count as usize, u32::from_le_bytes)?;
+        let is_ascending = hashes.is_sorted_by(|a, b| a < b);
+        let is_sampled = level <= u32::BITS && hashes.last().is_none_or(|&last| is_of(level, last));
+        if !is_ascending || !is_sampled || count > shingles {
+            return Err(rest.damaged(format!("{count} hashes of level {level}")));
+        }
+        Ok(Stored {
+            number,
+            level,
+            shingles: shingles as usize,
+            hashes,
+        })
+    }
+}
+
+fn read(bytes: &[u8]) -> impl Iterator<Item = Result<Stored>> {
     let mut rest = Bytes::new(WHAT, bytes);
     let mut is_damaged = false;
     std::iter::from_fn(move || {
         if rest.is_empty() || is_damaged {
             return None;
         }
-        let stored = rest
-            .u64()
-            .and_then(|number| Ok((number, Sample::read(&mut rest)?)));
+        let stored = Stored::read(&mut rest);
         is_damaged = stored.is_err();
         Some(stored)
     })
@@ -115,68 +171,95 @@ mod tests {
     /// Samples of sets of 40, 400 and 4000 shingles, the second of a short text.
     fn samples() -> Samples {
         let mut samples = Samples::default();
-        for (size, is_short) in [(40_u64, false), (400, true), (4000, false)] {
-            let spread = |at: u64| (size + at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let hashes: Vec<u64> = (0..size).map(spread).collect();
-            samples.push(Some((Sample::of_distinct(&hashes, 0), is_short)));
+        for (size, is_short) in [(40_u32, false), (400, true), (4000, false)] {
+            let spread = |at: u32| (size + at).wrapping_mul(0x9E37_79B9);
+            let mut hashes: Vec<u32> = (0..size).map(spread).collect();
+            hashes.retain(|&hash| is_of(text_level(size as usize), hash));
+            hashes.sort_unstable();
+            samples.push(&hashes, size as usize, is_short);
         }
-        samples.fit(0, 0, usize::MAX);
+        samples.counted(0).unwrap();
         samples
     }
 
-    fn parts_of(bytes: &[u8]) -> Vec<(u64, Sample)> {
+    fn bytes_of(samples: &Samples, first: u32, numbers: &[u64]) -> Vec<u8> {
+        samples_to_bytes(samples, first, numbers.iter().copied()).unwrap()
+    }
+
+    fn parts_of(bytes: &[u8]) -> Vec<Stored> {
         read(bytes).collect::<Result<_>>().unwrap()
+    }
+
+    fn stored(number: u64, sample: Sample<'_>) -> Stored {
+        Stored {
+            number,
+            level: sample.level,
+            shingles: sample.shingles,
+            hashes: sample.hashes.to_vec(),
+        }
     }
 
     #[test]
     fn what_is_written_is_read() {
         let samples = samples();
-        let bytes = samples_to_bytes(&samples, 0, [5, 6, 1 << 40].into_iter());
-        let own = |document| samples.get(document).unwrap().clone();
-        assert_eq!(parts_of(&bytes), [(5, own(0)), (1 << 40, own(2))]);
-        let last = samples_to_bytes(&samples, 2, [7].into_iter());
-        assert_eq!(parts_of(&last), [(7, own(2))]);
+        let own = |document| samples.get(document, None).unwrap();
+        let bytes = bytes_of(&samples, 0, &[5, 6, 1 << 40]);
+        let expected = [stored(5, own(0)), stored(1 << 40, own(2))];
+        assert_eq!(parts_of(&bytes), expected);
+        let last = bytes_of(&samples, 2, &[7]);
+        assert_eq!(parts_of(&last), [stored(7, own(2))]);
         // A number, a level, two counts, and the hashes.
-        assert_eq!(last.len(), 8 + 16 + 8 * own(2).hashes().len());
+        assert_eq!(last.len(), 8 + 12 + 4 * own(2).hashes.len());
     }
 
     #[test]
     fn those_wanted_are_selected_and_thinned() {
         let samples = samples();
-        let bytes = samples_to_bytes(&samples, 0, [1, 2, 3].into_iter());
+        let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
         assert_eq!(select_samples(&bytes, &[1, 2, 3, 9], 0).unwrap(), bytes);
         let selected = parts_of(&select_samples(&bytes, &[0, 3], 6).unwrap());
-        let mut thin = samples.get(2).unwrap().clone();
-        thin.raise_level(6);
-        assert_eq!(selected, [(3, thin)]);
+        let whole = samples.get(2, None).unwrap();
+        let thin = Sample {
+            hashes: whole.of_level(6),
+            level: 6,
+            ..whole
+        };
+        assert_eq!(selected, [stored(3, thin)]);
         assert!(select_samples(&bytes, &[], 0).unwrap().is_empty());
     }
 
     #[test]
     fn samples_are_found_by_number_unless_they_lack_shingles() {
         let samples = samples();
-        let parts = [
-            samples_to_bytes(&samples, 0, [9].into_iter()),
-            samples_to_bytes(&samples, 2, [4].into_iter()),
-        ];
+        let parts = [bytes_of(&samples, 0, &[9]), bytes_of(&samples, 2, &[4])];
         let table = ShingleFrequencies::default();
         let read = NumberedSamples::read(&parts, &table).unwrap();
-        assert_eq!(read.samples().get(read.place_of(9)), samples.get(0));
-        assert_eq!(read.samples().get(read.place_of(4)), samples.get(2));
-        assert_eq!(read.samples().get(read.place_of(5)), None);
+        let found = |read: &NumberedSamples, number| {
+            let sample = read.samples().get(read.place_of(number), None);
+            sample.map(|sample| stored(number, sample))
+        };
+        assert_eq!(
+            found(&read, 9),
+            samples.get(0, None).map(|own| stored(9, own))
+        );
+        assert_eq!(
+            found(&read, 4),
+            samples.get(2, None).map(|own| stored(4, own))
+        );
+        assert_eq!(found(&read, 5), None);
         // Sampled at level 6 by a part of the collection whose own table was full.
         let thin = [select_samples(&parts[1], &[4], 6).unwrap()];
         let read = NumberedSamples::read(&thin, &table).unwrap();
-        assert_eq!(read.samples().get(read.place_of(4)), None);
+        assert_eq!(found(&read, 4), None);
         let table = ShingleFrequencies::from_counts(6, 1, []);
         let read = NumberedSamples::read(&thin, &table).unwrap();
-        assert!(read.samples().get(read.place_of(4)).is_some());
+        assert!(found(&read, 4).is_some());
     }
 
     #[test]
     fn damaged_bytes_are_refused() {
-        let bytes = samples_to_bytes(&samples(), 0, [1, 2, 3].into_iter());
-        for end in [1, 8, 12, 20, 24, 30, bytes.len() - 1] {
+        let bytes = bytes_of(&samples(), 0, &[1, 2, 3]);
+        for end in [1, 8, 12, 16, 20, 26, bytes.len() - 1] {
             assert!(select_samples(&bytes[..end], &[], 0).is_err(), "{end}");
         }
         let changed = |at: usize, value: u8| {
@@ -185,7 +268,7 @@ mod tests {
             select_samples(&bytes, &[1], 0).unwrap_err().to_string()
         };
         // The level, the number of shingles, the number of hashes, the first hash.
-        for (at, value) in [(8, 65), (8, 5), (12, 39), (20, 39), (31, 255)] {
+        for (at, value) in [(8, 65), (8, 5), (12, 39), (16, 39), (23, 255)] {
             let error = changed(at, value);
             assert!(error.contains("stored samples"), "{at}: {error}");
         }

@@ -6,18 +6,23 @@ similarity: of n sampled shingles of which it is a share, a binomial number is i
 is ruled out if so few are shared that at most one in a million pairs at the threshold shares no more;
 of pairs beyond it, fewer.
 
-A document has no sample if it is short, if another has the same text, or if there is no room for
-more: its text is read for the same answer.
+A document has no sample if it is short, or if another has the same text: its text is read.
+
+Samples lie one after the other, 4 bytes a hash, and 16 bytes for each document say where. Those for
+which there is no room in memory go to a file, in the order of the documents.
 */
 
-use rayon::prelude::*;
+use std::path::PathBuf;
 
 use super::containment::{self, Containment, Direction};
 use super::measure::Measure;
 use super::resemblance::Overlap;
-use super::sample::Sample;
+use super::sample::{Sample, text_level};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::{Scratch, Weighed, Weighing};
+use crate::error::Result;
+use crate::sketch::of_level;
+use crate::spill::Spill;
 
 /// The share of the pairs at the threshold that an estimate may lose.
 const MISSED: f64 = 1e-6;
@@ -29,67 +34,244 @@ const LARGEST: usize = 256;
 /// floating-point number.
 const HIGHEST: f64 = 0.9;
 
+/// Hashes that are written to the file at once.
+const WRITTEN: usize = 1 << 18;
+
+/// Bytes of a hash.
+const HASH: usize = size_of::<u32>();
+
 /// The samples of the documents of a corpus, by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Samples {
-    all: Vec<Option<Sample>>,
-    /// Short documents whose samples are not counted yet.
+    places: Vec<Place>,
+    /// The samples in memory.
+    hashes: Vec<u32>,
+    /// Bytes of samples in memory.
+    most: usize,
+    /// The other samples, in the order of documents.
+    file: Spill,
+    /// The first document whose sample may be in the file, once there is one.
+    filed: Option<usize>,
+    /// The first document whose sample is not counted yet: it and later ones are in memory.
+    uncounted: usize,
+    /// Short documents that are not counted yet.
     short: Vec<usize>,
+    /// The level of all samples, at least.
+    level: u32,
+}
+
+/// Where the sample of a document is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// In hashes, in memory or in the file.
+    begin: u64,
+    len: u32,
+    /// Distinct shingles of the text; [`NONE`] for a document without a sample.
+    shingles: u32,
+}
+
+/// No text has as many shingles.
+const NONE: u32 = u32::MAX;
+
+impl Default for Samples {
+    fn default() -> Self {
+        Samples::within(usize::MAX, None)
+    }
 }
 
 impl Samples {
-    /// The sample of a document.
-    pub fn get(&self, document: u32) -> Option<&Sample> {
-        self.all.get(document as usize)?.as_ref()
+    /// No samples yet, of which at most about `most` bytes will stay in memory, and the others go to an
+    /// unnamed file in `folder`, or in the system's temporary one.
+    pub fn within(most: usize, folder: Option<PathBuf>) -> Self {
+        Samples {
+            places: Vec::new(),
+            hashes: Vec::new(),
+            most,
+            file: Spill::within(folder.as_deref(), 0),
+            filed: None,
+            uncounted: 0,
+            short: Vec::new(),
+            level: 0,
+        }
     }
 
     /// The number of documents, with a sample or without.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.places.len()
     }
 
     /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.places.is_empty()
     }
 
     /// Extends the list to `documents` documents; the added ones have no sample.
     pub fn extend_to(&mut self, documents: usize) {
-        self.all.resize(documents.max(self.len()), None);
+        let none = Place {
+            begin: self.hashes.len() as u64,
+            len: 0,
+            shingles: NONE,
+        };
+        self.places.resize(documents.max(self.len()), none);
     }
 
-    /// Adds the next document: its sample, and whether it is short. A short one loses its sample
-    /// once it is counted.
-    pub fn push(&mut self, sample: Option<(Sample, bool)>) {
-        if let Some((_, true)) = sample {
-            self.short.push(self.all.len());
+    /// Adds the next document: the hashes of its sample and the number of its shingles, and whether its
+    /// text is short. A short one has no sample once it is counted.
+    pub fn push(&mut self, hashes: &[u32], shingles: usize, is_short: bool) {
+        if is_short {
+            self.short.push(self.len());
         }
-        self.all.push(sample.map(|(sample, _)| sample));
+        self.places.push(Place {
+            begin: self.hashes.len() as u64,
+            len: hashes.len() as u32,
+            shingles: u32::try_from(shingles).unwrap_or(NONE - 1).min(NONE - 1),
+        });
+        self.hashes.extend_from_slice(hashes);
     }
 
-    /// The samples of the documents from `first` on.
-    pub fn since(&self, first: usize) -> Vec<&Sample> {
-        self.all[first..].iter().flatten().collect()
+    /// Whether samples should be counted now, to make room.
+    pub fn is_full(&self) -> bool {
+        HASH * self.hashes.len() >= self.most
     }
 
-    /// After the documents from `first` on were counted: raises the level of all samples to that of
-    /// the table, and drops those of short documents, and the last of those from `first` on if all
-    /// take more than `most` bytes.
-    pub fn fit(&mut self, level: u32, first: usize, most: usize) {
+    /// The samples that are not counted yet; `None` if all are.
+    pub fn uncounted(&self) -> Option<Vec<&[u32]>> {
+        let rest = &self.places[self.uncounted..];
+        let rest = rest.iter().filter(|place| place.shingles != NONE);
+        (self.uncounted < self.len()).then(|| rest.map(|place| self.in_memory(place)).collect())
+    }
+
+    /// After all documents were counted in a table of this level: raises the level of all samples to
+    /// that, drops those of short documents, and moves what there is no room for to the file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written: usually a full disk.
+    pub fn counted(&mut self, level: u32) -> Result<()> {
         for document in self.short.drain(..) {
-            self.all[document] = None;
+            self.places[document].shingles = NONE;
         }
-        let all = self.all.par_iter_mut().with_min_len(64).flatten();
-        all.for_each(|sample| sample.raise_level(level));
-        let all = self.all.par_iter().with_min_len(64).flatten();
-        let mut bytes: usize = all.map(Sample::bytes).sum();
-        // The first ones stay.
-        for sample in self.all[first..].iter_mut().rev() {
-            if bytes <= most {
-                break;
+        let last = match level > self.level {
+            true => 0,
+            false => self.uncounted,
+        };
+        self.level = level.max(self.level);
+        self.close_up(last);
+        if self.filed.is_some() {
+            self.write(self.uncounted)?;
+        } else if self.is_full() {
+            // Half of the room stays for those that come.
+            let most = self.most / (2 * HASH);
+            let is_left = |place: &Place| place.begin as usize + place.len as usize <= most;
+            let first = self.places.partition_point(is_left);
+            self.write(first)?;
+            self.filed = Some(first);
+        }
+        self.uncounted = self.len();
+        Ok(())
+    }
+
+    /// Drops what is not of the level from the samples in memory, from that of a document on.
+    fn close_up(&mut self, document: usize) {
+        let in_file = self.in_file();
+        let own = (document..self.len()).filter(|at| !in_file.contains(at));
+        let mut end = None;
+        for at in own {
+            let place = &mut self.places[at];
+            let begin = place.begin as usize;
+            let to = *end.get_or_insert(begin);
+            if place.shingles == NONE {
+                (place.begin, place.len) = (to as u64, 0);
+                continue;
             }
-            bytes -= sample.take().map_or(0, |sample| sample.bytes());
+            let kept = of_level(self.level, &self.hashes[begin..][..place.len as usize]).len();
+            self.hashes.copy_within(begin..begin + kept, to);
+            (place.begin, place.len) = (to as u64, kept as u32);
+            end = Some(to + kept);
         }
+        if let Some(end) = end {
+            self.hashes.truncate(end);
+        }
+    }
+
+    /// Moves the samples from that of a document on, which are the last in memory, to the file.
+    fn write(&mut self, document: usize) -> Result<()> {
+        let Some(first) = self.places.get(document) else {
+            return Ok(());
+        };
+        let begin = first.begin;
+        let to = self.file.len() / HASH as u64;
+        for part in self.hashes[begin as usize..].chunks(WRITTEN) {
+            let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+            self.file.append(&bytes)?;
+        }
+        self.hashes.truncate(begin as usize);
+        for place in &mut self.places[document..] {
+            place.begin = place.begin - begin + to;
+        }
+        Ok(())
+    }
+
+    /// The documents whose samples are in the file.
+    fn in_file(&self) -> std::ops::Range<usize> {
+        match self.filed {
+            Some(first) => first..self.uncounted.max(first),
+            None => 0..0,
+        }
+    }
+
+    fn in_memory(&self, place: &Place) -> &[u32] {
+        &self.hashes[place.begin as usize..][..place.len as usize]
+    }
+
+    /// Whether some samples must be [read](Self::read).
+    pub fn are_in_file(&self) -> bool {
+        self.filed.is_some()
+    }
+
+    /// Bytes of the sample of a document that must be [read](Self::read) from the file.
+    pub fn bytes_in_file(&self, document: u32) -> Option<usize> {
+        let document = document as usize;
+        let is_in_file = self.in_file().contains(&document);
+        let place = self.places.get(document).filter(|_| is_in_file)?;
+        (place.shingles != NONE).then_some(HASH * place.len as usize)
+    }
+
+    /// The hashes of a sample that is in the file.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn read(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Box<[u32]>> {
+        let Place { begin, len, .. } = self.places[document as usize];
+        let begin = begin * HASH as u64;
+        let bytes = self
+            .file
+            .read(begin, begin + HASH as u64 * u64::from(len), buffer)?;
+        let (hashes, _) = bytes.as_chunks();
+        Ok(hashes
+            .iter()
+            .map(|&hash| u32::from_le_bytes(hash))
+            .collect())
+    }
+
+    /// The sample of a document that is in memory, or of which `read` are the hashes.
+    pub fn get<'a>(&'a self, document: u32, read: Option<&'a [u32]>) -> Option<Sample<'a>> {
+        let place = self.places.get(document as usize)?;
+        if place.shingles == NONE {
+            return None;
+        }
+        let hashes = match read {
+            Some(hashes) => of_level(self.level, hashes),
+            None if self.in_file().contains(&(document as usize)) => return None,
+            None => self.in_memory(place),
+        };
+        let shingles = place.shingles as usize;
+        Some(Sample {
+            hashes,
+            level: text_level(shingles).max(self.level),
+            shingles,
+        })
     }
 }
 
@@ -124,10 +306,10 @@ impl Ratio {
     }
 
     /// The level at which two texts are weighed, unless that of the table is higher.
-    fn level(self, a: &Sample, b: &Sample) -> u32 {
+    fn level(self, a: &Sample<'_>, b: &Sample<'_>) -> u32 {
         match self {
-            Ratio::Resemblance => a.level().max(b.level()),
-            Ratio::Containment(_) => containment::level(a.shingles(), b.shingles()),
+            Ratio::Resemblance => a.level.max(b.level),
+            Ratio::Containment(_) => containment::level(a.shingles, b.shingles),
         }
     }
 
@@ -155,33 +337,34 @@ impl Ratio {
         }
     }
 
-    /// What the samples of two texts say, neither of which is short, counted in this table.
+    /// What the samples of two texts say, neither of which is short, counted in this table. `number` is
+    /// that of the first.
     ///
     /// That is what their profiles say, but for the few pairs that `fewest` loses among those in
     /// which all shingles count alike.
     pub(super) fn by_samples(
         self,
-        (a, b): (&Sample, &Sample),
+        number: u32,
+        (a, b): (&Sample<'_>, &Sample<'_>),
         table: &ShingleFrequencies,
         threshold: f64,
         fewest: &FewestShared,
         scratch: &mut Scratch,
     ) -> BySamples {
         let level = self.level(a, b).max(table.level());
-        if level < a.level().max(b.level()) {
+        if level < a.level.max(b.level) {
             return BySamples::Open;
         }
-        let [a, b] = [a, b].map(|sample| {
-            sample.look_up(table);
-            sample.at_level(level, table.rare())
-        });
-        let most = match scratch.weigh(a, b, level, threshold, |least| self.weighed(least)) {
+        scratch.look_up(Some(number), a.hashes, table);
+        let [a, b] = [a, b].map(|sample| sample.of_level(level));
+        let by = |least| self.weighed(least);
+        let most = match scratch.weigh((a, b), level, table, threshold, by) {
             Weighing::TooLow => return BySamples::TooLow,
             Weighing::Done(weighed) => self.weighed(weighed),
             Weighing::Unweighed(common) => {
                 let sets = Overlap {
-                    a: a.hashes.len(),
-                    b: b.hashes.len(),
+                    a: a.len(),
+                    b: b.len(),
                     common,
                 };
                 // A sample of level 0 is all that the text has.

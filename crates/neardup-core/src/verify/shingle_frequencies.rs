@@ -5,7 +5,9 @@ content. Telling them apart takes document frequencies, and counting all shingle
 would take more memory than the texts. So only a sample of the shingles is counted,
 chosen by their hashes and therefore the same in every text.
 
-A text is counted by its [sample](super::sample), a share of its shingles.
+A text is counted by its [sample](super::sample), a share of its shingles, of whose hashes it holds 32
+bits. So two shingles are taken for one in four thousand millions, and a table of a hundred million
+texts counts ten texts too many for each: far less than what is still rare there.
 
 **The bound.** The table has a level too, initially 0. Whenever it would hold more
 shingles than its budget, its level rises by one and shingles not of that level are
@@ -14,19 +16,13 @@ the final content of the table depends only on the set of texts, not on their or
 on how the work was divided.
 
 Samples are dealt into parts by their leading bits, so small that a part is counted in the cache of
-one core. Memory: 12 bytes per counted shingle.
+one core. Memory: 8 bytes per counted shingle.
 */
 
-use std::borrow::Borrow;
-use std::collections::HashMap;
-use std::ops::Range;
-
 use rayon::prelude::*;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::sample::Sample;
-use crate::buckets::{deal, gathered};
-use crate::sketch::is_of;
+use crate::buckets::{deal, gathered, sorted};
+use crate::sketch::{is_of, of_level};
 
 /// The maximum number of shingles in a table, by default.
 pub const DEFAULT_ENTRIES: usize = 6_000_000;
@@ -41,14 +37,11 @@ const TEXTS_PER_RARE: u64 = 1600;
 /// The number of bits of a hash that choose its part. They follow the bits that the level fixes.
 const PART_BITS: u32 = 10;
 
-/// Bits of the filter for each shingle.
-const FILTER_BITS: usize = 16;
-
 /// Sampled shingles dealt out at once, about. Tests have several stretches too.
 const STRETCH: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// The levels of a hash: the numbers of its leading zeros.
-const LEVELS: usize = u64::BITS as usize + 1;
+const LEVELS: usize = u32::BITS as usize + 1;
 
 /// The number of texts that contain each sampled shingle of a collection.
 ///
@@ -57,18 +50,18 @@ const LEVELS: usize = u64::BITS as usize + 1;
 /// ```
 /// use neardup_core::verify::{ShingleFrequencies, Shingles};
 ///
-/// let sets = ["abcd", "bcde", "cdef"].map(|text| Shingles::of(text, 2));
+/// let set = |text| Shingles::of(text, 2).halves();
 /// let mut common = ShingleFrequencies::default();
-/// common.add(&sets.each_ref().map(Shingles::hashes));
-/// let cd = Shingles::of("cd", 2);
-/// assert_eq!(common.count(cd.hashes()[0]), 3);
+/// common.add(&["abcd", "bcde", "cdef"].map(set));
+/// assert_eq!(common.count(set("cd").hashes()[0]), 3);
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShingleFrequencies {
     parts: Vec<Part>,
-    /// A bit for some of the trailing bits of a hash, set if a counted shingle has these; empty
-    /// while counts change. Nearly all look-ups of rare shingles end here, in the cache.
-    filter: Vec<u64>,
+    /// All shingles with their counts, each at the first free place from that of its trailing bits on:
+    /// a look-up reads one line of the cache. At least half of the places are free, with a count of
+    /// zero. Empty while counts change, when look-ups are rare.
+    places: Vec<(u32, u32)>,
     level: u32,
     entries: usize,
     texts: u64,
@@ -77,11 +70,8 @@ pub struct ShingleFrequencies {
 /// The counts of the hashes with some leading bits, ascending.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    hashes: Vec<u64>,
+    hashes: Vec<u32>,
     counts: Vec<u32>,
-    /// Where the hashes with some further bits begin, followed by the end; empty while counts
-    /// change, when look-ups are rare.
-    starts: Vec<u32>,
 }
 
 impl Default for ShingleFrequencies {
@@ -95,37 +85,19 @@ impl ShingleFrequencies {
     pub fn new(entries: usize) -> Self {
         ShingleFrequencies {
             parts: vec![Part::default(); 1 << PART_BITS],
-            filter: Vec::new(),
+            places: Vec::new(),
             level: 0,
             entries,
             texts: 0,
         }
     }
 
-    /// Counts texts, each given by the hashes of its shingles in any order, with
-    /// repeats allowed, as [`shingle_hashes`](crate::sketch::shingle_hashes) yields
-    /// them. Callers should count a text only once, even if the collection has several copies.
+    /// Counts texts, each given by the hashes of its [sample](super::sample), ascending and without
+    /// repeats; all shingles of a text are a sample too. Callers should count a text only once, even if
+    /// the collection has several copies. Few texts at once cost as much as merging the whole table.
     ///
     /// Runs on the current rayon pool.
-    pub fn add<T: AsRef<[u64]> + Sync>(&mut self, texts: &[T]) {
-        let level = self.level;
-        let samples: Vec<Sample> = texts
-            .par_iter()
-            .with_min_len(16)
-            .map_init(
-                Default::default,
-                |(hashes, distinct): &mut (Vec<u64>, _), text| {
-                    text.as_ref().clone_into(hashes);
-                    Sample::of(hashes, level, distinct)
-                },
-            )
-            .collect();
-        self.add_samples(&samples);
-    }
-
-    /// Counts texts by their [samples](Sample), for callers that hash one text at a time. Few texts
-    /// at once cost as much as merging the whole table. Runs on the current rayon pool.
-    pub fn add_samples<S: Borrow<Sample> + Sync>(&mut self, samples: &[S]) {
+    pub fn add<S: AsRef<[u32]> + Sync>(&mut self, samples: &[S]) {
         self.merge_samples(samples, 0);
         self.shrink();
     }
@@ -133,12 +105,12 @@ impl ShingleFrequencies {
     /// Counts the last texts, and drops all shingles but the [common](Self::common) ones.
     /// Comparisons find the same, in a table so much smaller that it stays in the cache. No further
     /// texts can be added.
-    pub fn finish<S: Borrow<Sample> + Sync>(&mut self, samples: &[S]) {
+    pub fn finish<S: AsRef<[u32]> + Sync>(&mut self, samples: &[S]) {
         let texts = self.texts + samples.len() as u64;
         let distinct = self.merge_samples(samples, least_common(rare(texts)));
         // The level is that of all shingles, of which most are dropped already.
         while distinct[self.level as usize..].iter().sum::<usize>() > self.entries
-            && self.level < u64::BITS
+            && self.level < u32::BITS
         {
             self.raise_level();
         }
@@ -150,7 +122,7 @@ impl ShingleFrequencies {
     pub fn from_counts(
         level: u32,
         texts: u64,
-        counts: impl IntoIterator<Item = (u64, u32)>,
+        counts: impl IntoIterator<Item = (u32, u32)>,
     ) -> Self {
         let mut table = ShingleFrequencies {
             level,
@@ -173,7 +145,7 @@ impl ShingleFrequencies {
     /// Adds the counts of another table over other texts. The result is the same as adding those
     /// texts here.
     pub fn merge(&mut self, mut other: ShingleFrequencies) {
-        self.filter.clear();
+        self.places.clear();
         while self.level < other.level {
             self.raise_level();
         }
@@ -182,20 +154,20 @@ impl ShingleFrequencies {
         }
         let parts = self.parts.par_iter_mut().zip(other.parts);
         parts.for_each(|(own, others)| {
-            own.add(others.hashes.into_iter().zip(others.counts), 0);
+            own.add(others.iter(), 0);
         });
         self.texts += other.texts;
         self.shrink();
     }
 
     /// All shingles of the table and their counts, sorted by hash.
-    pub fn counts(&self) -> Vec<(u64, u32)> {
+    pub fn counts(&self) -> Vec<(u32, u32)> {
         self.parts.iter().flat_map(Part::iter).collect()
     }
 
     /// The shingles that affect comparisons, with their counts, sorted by hash. They are not rare,
     /// or may belong to a majority form.
-    pub fn common(&self) -> Vec<(u64, u32)> {
+    pub fn common(&self) -> Vec<(u32, u32)> {
         let least = least_common(self.rare());
         let all = self.parts.iter().flat_map(Part::iter);
         all.filter(|&(_, count)| count >= least).collect()
@@ -203,16 +175,14 @@ impl ShingleFrequencies {
 
     /// Counts samples, and drops shingles that fewer than `least` texts contain. Returns how many
     /// different shingles there were, by the highest level that they are of.
-    fn merge_samples<S: Borrow<Sample> + Sync>(
-        &mut self,
-        samples: &[S],
-        least: u32,
-    ) -> [usize; LEVELS] {
-        self.filter.clear();
+    fn merge_samples<S: AsRef<[u32]>>(&mut self, samples: &[S], least: u32) -> [usize; LEVELS] {
+        self.places.clear();
         self.texts += samples.len() as u64;
         let level = self.level;
-        let of_level = samples.iter().map(|sample| sample.borrow().of_level(level));
-        let mut rests: Vec<&[u64]> = of_level.collect();
+        let of_level = samples
+            .iter()
+            .map(|sample| of_level(level, sample.as_ref()));
+        let mut rests: Vec<&[u32]> = of_level.collect();
         let hashes: usize = rests.iter().map(|rest| rest.len()).sum();
         let stretches = (hashes / STRETCH).next_power_of_two().min(self.parts.len());
         // Two pieces per thread balance the load and still give long runs in each piece.
@@ -227,7 +197,7 @@ impl ShingleFrequencies {
             let pieces = rests.par_chunks_mut(piece).map(|rests| {
                 let mut hashes = Vec::new();
                 for rest in rests {
-                    let is_later = |&hash: &u64| part_of(hash, level) >= first + parts;
+                    let is_later = |&hash: &u32| part_of(hash, level) >= first + parts;
                     let end = rest.iter().position(is_later).unwrap_or(rest.len());
                     // Copied at once, while they are in the cache.
                     hashes.extend_from_slice(&rest[..end]);
@@ -238,10 +208,12 @@ impl ShingleFrequencies {
                 })
             });
             let new = gathered(&pieces.collect::<Vec<_>>(), parts);
-            let of_parts = own
-                .par_iter_mut()
-                .zip(new)
-                .map(|(part, new)| part.add(new.into_iter().map(|hash| (hash, 1)), least));
+            let of_parts = own.par_iter_mut().zip(new).map(|(part, new)| {
+                let rest = |hash| (u64::from(hash) << u32::BITS) << (level + PART_BITS);
+                let new = sorted(&new, rest);
+                let runs = new.chunk_by(|a, b| a == b);
+                part.add(runs.map(|run| (run[0], run.len() as u32)), least)
+            });
             for of_part in of_parts.collect::<Vec<_>>() {
                 for (all, more) in distinct.iter_mut().zip(of_part) {
                     *all += more;
@@ -253,7 +225,7 @@ impl ShingleFrequencies {
 
     /// Raises the level until the budget holds.
     fn shrink(&mut self) {
-        while self.len() > self.entries && self.level < u64::BITS {
+        while self.len() > self.entries && self.level < u32::BITS {
             self.raise_level();
         }
     }
@@ -274,9 +246,7 @@ impl ShingleFrequencies {
                 let upper = Part {
                     hashes: part.hashes.split_off(middle),
                     counts: part.counts.split_off(middle),
-                    starts: Vec::new(),
                 };
-                part.starts.clear();
                 [part, upper]
             });
         self.parts = halves.collect();
@@ -284,43 +254,37 @@ impl ShingleFrequencies {
 
     /// Prepares look-ups.
     fn index(&mut self) {
-        let words = (FILTER_BITS * self.len() / 64).next_power_of_two();
-        self.filter = vec![0; words];
-        for hash in self.parts.iter().flat_map(|part| &part.hashes) {
-            self.filter[(hash >> 6) as usize & (words - 1)] |= 1 << (hash & 63);
+        self.places = vec![(0, 0); (2 * self.len()).next_power_of_two()];
+        for (hash, count) in self.parts.iter().flat_map(Part::iter) {
+            let place = self.place(hash);
+            self.places[place] = (hash, count);
         }
-        let fixed = self.level + PART_BITS;
-        self.parts.par_iter_mut().for_each(|part| {
-            let buckets = (2 * part.hashes.len()).next_power_of_two();
-            let mut end = 0;
-            part.starts = (0..=buckets)
-                .map(|bucket| {
-                    let rest = &part.hashes[end..];
-                    let before = |&&hash: &&u64| bucket_of(hash, fixed, buckets) < bucket;
-                    end += rest.iter().take_while(before).count();
-                    end as u32
-                })
-                .collect();
-        });
+    }
+
+    /// Where a shingle is, or would be.
+    #[inline]
+    fn place(&self, hash: u32) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = hash as usize & mask;
+        while self.places[place].1 != 0 && self.places[place].0 != hash {
+            place = (place + 1) & mask;
+        }
+        place
     }
 
     /// The number of texts that contain a shingle: 0 if it is not of the table's
     /// level, or no text was counted by it.
     #[inline]
-    pub fn count(&self, hash: u64) -> u32 {
-        let words = self.filter.len();
-        let may_be_counted = || {
-            let word = self.filter[(hash >> 6) as usize & (words - 1)];
-            word >> (hash & 63) & 1 == 1
-        };
-        if !is_of(self.level, hash) || words > 0 && !may_be_counted() {
+    pub fn count(&self, hash: u32) -> u32 {
+        if !self.places.is_empty() {
+            return self.places[self.place(hash)].1;
+        }
+        if !is_of(self.level, hash) {
             return 0;
         }
         let part = &self.parts[part_of(hash, self.level)];
-        let range = part.range(hash, self.level + PART_BITS);
-        let first = range.start;
-        let place = part.hashes[range].binary_search(&hash);
-        place.map_or(0, |place| part.counts[first + place])
+        let place = part.hashes.binary_search(&hash);
+        place.map_or(0, |place| part.counts[place])
     }
 
     /// The level of the table: it holds only shingles of this level. 0 until its budget is
@@ -355,54 +319,38 @@ impl ShingleFrequencies {
 }
 
 impl Part {
-    fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+    fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let hashes = self.hashes.iter().copied();
         hashes.zip(self.counts.iter().copied())
     }
 
-    /// Adds counts, and keeps those of at least `least`. Returns how many hashes there were, by their
-    /// leading zeros.
-    fn add(
-        &mut self,
-        new: impl ExactSizeIterator<Item = (u64, u32)>,
-        least: u32,
-    ) -> [usize; LEVELS] {
-        let most = self.hashes.len() + new.len();
-        // So small that it stays in the cache of one core.
-        let mut counted: FxHashMap<u64, u32> =
-            HashMap::with_capacity_and_hasher(most, FxBuildHasher);
-        counted.extend(self.iter());
-        for (hash, count) in new {
-            let all = counted.entry(hash).or_insert(0);
-            *all = all.saturating_add(count);
-        }
-        let mut distinct = [0; LEVELS];
-        let mut kept = Vec::new();
-        for (hash, count) in counted {
+    /// Adds counts, ascending by hash, and keeps those of at least `least`. Returns how many hashes
+    /// there were, by their leading zeros.
+    fn add(&mut self, new: impl Iterator<Item = (u32, u32)>, least: u32) -> [usize; LEVELS] {
+        let (mut distinct, mut all) = ([0; LEVELS], Part::default());
+        let mut own = self.iter().peekable();
+        let mut new = new.peekable();
+        while let Some(&hash) = [own.peek(), new.peek()]
+            .into_iter()
+            .flatten()
+            .map(|(hash, _)| hash)
+            .min()
+        {
+            let of_both = [
+                own.next_if(|next| next.0 == hash),
+                new.next_if(|next| next.0 == hash),
+            ];
+            let counts = of_both.into_iter().flatten().map(|(_, count)| count);
+            let count = counts.fold(0, u32::saturating_add);
             distinct[hash.leading_zeros() as usize] += 1;
             if count >= least {
-                kept.push((hash, count));
+                all.hashes.push(hash);
+                all.counts.push(count);
             }
         }
-        kept.sort_unstable();
-        *self = Part {
-            hashes: kept.iter().map(|&(hash, _)| hash).collect(),
-            counts: kept.iter().map(|&(_, count)| count).collect(),
-            starts: Vec::new(),
-        };
+        drop(own);
+        *self = all;
         distinct
-    }
-
-    /// The places at which a hash can be.
-    #[inline]
-    fn range(&self, hash: u64, fixed: u32) -> Range<usize> {
-        match self.starts.len() {
-            0 => 0..self.hashes.len(),
-            buckets => {
-                let bucket = bucket_of(hash, fixed, buckets - 1);
-                self.starts[bucket] as usize..self.starts[bucket + 1] as usize
-            }
-        }
     }
 }
 
@@ -420,39 +368,41 @@ fn least_common(rare: u32) -> u32 {
     u32::try_from(least).unwrap_or(u32::MAX)
 }
 
-/// The bucket of a hash among a power of two of them, by the bits after the `fixed` ones.
 #[inline]
-fn bucket_of(hash: u64, fixed: u32, buckets: usize) -> usize {
-    let rest = hash.checked_shl(fixed).unwrap_or(0);
-    rest.checked_shr(u64::BITS - buckets.ilog2()).unwrap_or(0) as usize
-}
-
-#[inline]
-fn part_of(hash: u64, level: u32) -> usize {
-    (hash.checked_shl(level).unwrap_or(0) >> (u64::BITS - PART_BITS)) as usize
+fn part_of(hash: u32, level: u32) -> usize {
+    (hash.checked_shl(level).unwrap_or(0) >> (u32::BITS - PART_BITS)) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::Distinct;
+    use crate::sketch::{leading, level_of};
     use std::collections::BTreeMap;
     use xxhash_rust::xxh3::xxh3_64;
 
-    fn hash(number: u64) -> u64 {
-        xxh3_64(&number.to_le_bytes())
+    fn hash(number: u64) -> u32 {
+        leading(xxh3_64(&number.to_le_bytes()))
     }
 
-    /// Texts of 50 to 700 shingles, some shared, some repeated within a text.
-    fn texts(count: u64) -> Vec<Vec<u64>> {
+    /// The sample of a text of these shingles.
+    fn sample(numbers: impl Iterator<Item = u64>) -> Vec<u32> {
+        let mut hashes: Vec<u32> = numbers.map(hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        let level = level_of(hashes.len(), 128);
+        of_level(level, &hashes).to_vec()
+    }
+
+    /// Samples of texts of 50 to 700 shingles, of which some are shared.
+    fn texts(count: u64) -> Vec<Vec<u32>> {
         let text = |id: u64| {
-            let own = (0..50 + id * 37 % 650).map(move |at| hash((id << 32) + at * 9 / 10));
-            own.chain((0..id % 40).map(hash)).collect()
+            let own = (0..50 + id * 37 % 650).map(move |at| (id << 32) + at);
+            sample(own.chain(0..id % 40))
         };
         (0..count).map(text).collect()
     }
 
-    fn contents(table: &ShingleFrequencies) -> BTreeMap<u64, u32> {
+    fn contents(table: &ShingleFrequencies) -> BTreeMap<u32, u32> {
         let counts = table.counts();
         assert!(counts.is_sorted());
         for &(hash, count) in &counts {
@@ -476,12 +426,9 @@ mod tests {
     #[test]
     fn counts_are_numbers_of_texts() {
         let mut table = ShingleFrequencies::default();
-        let shared = hash(1);
-        let lists: Vec<Vec<u64>> = (0..9)
-            .map(|id| vec![shared, hash(100 + id), shared])
-            .collect();
+        let lists: Vec<Vec<u32>> = (0..9).map(|id| sample([1, 100 + id].into_iter())).collect();
         table.add(&lists);
-        assert_eq!(table.count(shared), 9);
+        assert_eq!(table.count(hash(1)), 9);
         assert_eq!(table.count(hash(100)), 1);
         assert_eq!(table.count(hash(2)), 0);
         assert_eq!((table.len(), table.level(), table.texts()), (10, 0, 9));
@@ -528,10 +475,10 @@ mod tests {
     #[test]
     fn common_shingles_keep_their_counts() {
         let mut table = ShingleFrequencies::default();
-        let lists: Vec<Vec<u64>> = (0..9).map(|id| (0..=id).map(hash).collect()).collect();
+        let lists: Vec<Vec<u32>> = (0..9).map(|id| sample(0..=id)).collect();
         table.add(&lists);
         let common = table.common();
-        table.finish::<Sample>(&[]);
+        table.finish::<Vec<u32>>(&[]);
         // Shingle n is in 9 - n texts, and up to RARE of them are few.
         assert_eq!(common.len(), 6);
         assert_eq!(table.common(), common);
@@ -542,17 +489,13 @@ mod tests {
     #[test]
     fn counting_the_last_texts_drops_what_is_rare() {
         let texts = texts(300);
-        let samples: Vec<Sample> = texts
-            .iter()
-            .map(|text| Sample::of(&mut text.clone(), 0, &mut Distinct::default()))
-            .collect();
         for entries in [1_000_000, 5000, 300, 1, 0] {
             for before in [0, 100, 300] {
                 let mut all = ShingleFrequencies::new(entries);
-                all.add_samples(&samples);
+                all.add(&texts);
                 let mut table = ShingleFrequencies::new(entries);
-                table.add_samples(&samples[..before]);
-                table.finish(&samples[before..]);
+                table.add(&texts[..before]);
+                table.finish(&texts[before..]);
                 assert_eq!(table.counts(), all.common());
                 assert_eq!((table.level(), table.texts()), (all.level(), all.texts()));
             }
@@ -561,7 +504,7 @@ mod tests {
 
     #[test]
     fn a_table_at_its_budget_keeps_its_level() {
-        let texts: Vec<Vec<u64>> = (0..40).map(|id| vec![hash(id)]).collect();
+        let texts: Vec<Vec<u32>> = (0..40).map(|id| vec![hash(id)]).collect();
         let level_of = |entries| {
             let mut table = ShingleFrequencies::new(entries);
             table.add(&texts);

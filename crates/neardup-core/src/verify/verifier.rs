@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::aligned::Aligned;
-use super::content::score;
+use super::content::{score, score_short};
 use super::measure::{Comparison, Features, Measure};
 use super::samples::{BySamples, FewestShared, Ratio, Samples};
 use super::shingle_frequencies::ShingleFrequencies;
@@ -35,6 +35,56 @@ pub struct Verifier {
     features: Cache<Features>,
     /// Units of the texts that may be similar to others.
     units: Cache<Units>,
+    /// Samples that are in a file.
+    samples: Cache<Box<[u32]>>,
+}
+
+/// The candidates of one document of which one is the best.
+#[derive(Debug)]
+struct Contest {
+    /// The candidates that may be similar, with the most that they can be: the least promising first.
+    open: Vec<(f64, usize)>,
+    best: Option<(usize, f64)>,
+}
+
+impl Contest {
+    /// Candidates numbered from `first`.
+    fn of(first: usize, comparisons: &[Option<Comparison>]) -> Self {
+        let mut contest = Contest {
+            open: Vec::new(),
+            best: None,
+        };
+        for (at, comparison) in (first..).zip(comparisons) {
+            if let Some(comparison) = comparison {
+                contest.open.push((comparison.most(), at));
+            }
+        }
+        let open = &mut contest.open;
+        open.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        contest
+    }
+
+    /// The next candidate to be aligned, if it may be better than the best.
+    fn next(&mut self) -> Option<usize> {
+        let (most, at) = self.open.pop()?;
+        if self.is_beaten(at, most) {
+            self.open.clear();
+            return None;
+        }
+        Some(at)
+    }
+
+    fn is_beaten(&self, at: usize, similarity: f64) -> bool {
+        let is_better =
+            |(best, found): (usize, f64)| found > similarity || found == similarity && best < at;
+        self.best.is_some_and(is_better)
+    }
+
+    fn enter(&mut self, at: usize, similarity: f64) {
+        if !self.is_beaten(at, similarity) {
+            self.best = Some((at, similarity));
+        }
+    }
 }
 
 /// What was made of some texts, up to about a number of bytes.
@@ -63,15 +113,17 @@ impl Verifier {
             frequencies,
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
+            samples: Cache::new(CACHE_BYTES / 2),
         }
     }
 
-    /// The same verifier with a cache of `cache` bytes. At most about as many bytes are
-    /// computed at once, by an upper estimate.
+    /// The same verifier with a cache of `cache` bytes, and half as many for samples that are read from a
+    /// file. At most about as many bytes are computed at once, by an upper estimate.
     pub fn with_cache(self, cache: usize) -> Self {
         Verifier {
             features: Cache::new(cache / 2),
             units: Cache::new(cache / 2),
+            samples: Cache::new(cache / 2),
             ..self
         }
     }
@@ -92,96 +144,160 @@ impl Verifier {
         samples: Option<&Samples>,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<f64>>> {
+        let comparisons = self.comparisons(texts, samples, pairs)?;
+        self.align(texts, pairs, &comparisons)
+    }
+
+    /// What the samples of each pair say, and where they leave it open, their texts.
+    fn comparisons(
+        &mut self,
+        texts: &TextStore,
+        samples: Option<&Samples>,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<Comparison>>> {
         let sampled = match (samples, &self.frequencies, Ratio::of(self.measure)) {
             (Some(samples), Some(table), Some(ratio)) => {
-                self.by_samples((samples, table), ratio, pairs)
+                let table = Arc::clone(table);
+                self.by_samples((samples, &table), ratio, pairs)?
             }
             _ => vec![BySamples::Open; pairs.len()],
         };
-        let of = |wanted: fn(&BySamples) -> bool| {
-            let all = pairs.iter().zip(&sampled);
-            let wanted = all.filter(move |(_, sampled)| wanted(sampled));
-            wanted.map(|(&pair, _)| pair).collect::<Vec<_>>()
-        };
-        let open = of(|sampled| matches!(sampled, BySamples::Open));
-        let near = of(|sampled| matches!(sampled, BySamples::AtMost(_)));
-        let comparisons = sampled.iter().filter_map(|sampled| match sampled {
-            BySamples::AtMost(most) => Some(Some(Comparison::AtMost(*most))),
-            BySamples::TooLow | BySamples::Open => None,
-        });
-        let comparisons: Vec<Option<Comparison>> = comparisons.collect();
-        let mut near = self.align(texts, &near, &comparisons)?.into_iter();
+        let all = pairs.iter().zip(&sampled);
+        let open = all.filter(|(_, sampled)| matches!(sampled, BySamples::Open));
+        let open: Vec<(u32, u32)> = open.map(|(&pair, _)| pair).collect();
         let mut open = self.compare(texts, &open)?.into_iter();
         let all = sampled.into_iter().map(|sampled| match sampled {
             BySamples::TooLow => None,
-            BySamples::AtMost(_) => near.next()?,
-            BySamples::Open => open.next()?,
+            BySamples::AtMost(most) => Some(Comparison::AtMost(most)),
+            BySamples::Open => open.next().flatten(),
         });
         Ok(all.collect())
     }
 
+    /// For each document, its most similar candidate and their similarity; of several the first, and
+    /// `None` if none is similar. `groups` are the ends of the documents' candidates in `pairs`.
+    ///
+    /// What [`verify`](Self::verify) says of all pairs decides, but of a document only those candidates
+    /// are aligned that may be better than the best so far: the most promising one first. Runs on the
+    /// current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify).
+    pub fn best(
+        &mut self,
+        texts: &TextStore,
+        samples: Option<&Samples>,
+        pairs: &[(u32, u32)],
+        groups: &[usize],
+    ) -> Result<Vec<Option<(usize, f64)>>> {
+        let comparisons = self.comparisons(texts, samples, pairs)?;
+        let mut begin = 0;
+        let mut contests: Vec<Contest> = Vec::with_capacity(groups.len());
+        for &end in groups {
+            contests.push(Contest::of(begin, &comparisons[begin..end]));
+            begin = end;
+        }
+        loop {
+            let next: Vec<Option<usize>> = contests.iter_mut().map(Contest::next).collect();
+            let now: Vec<usize> = next.iter().copied().flatten().collect();
+            if now.is_empty() {
+                break;
+            }
+            let open: Vec<(u32, u32)> = now.iter().map(|&at| pairs[at]).collect();
+            let most: Vec<_> = now.iter().map(|&at| comparisons[at]).collect();
+            let mut aligned = self.align(texts, &open, &most)?.into_iter();
+            for (contest, at) in contests.iter_mut().zip(next) {
+                if let Some(at) = at
+                    && let Some(Some(similarity)) = aligned.next()
+                {
+                    contest.enter(at, similarity);
+                }
+            }
+        }
+        Ok(contests.into_iter().map(|contest| contest.best).collect())
+    }
+
     /// Whether the texts of each pair must be compared: `false` where the samples rule out that they
     /// are similar. Runs on the current rayon pool.
-    pub fn are_open(&self, samples: &Samples, pairs: &[(u32, u32)]) -> Vec<bool> {
-        match (&self.frequencies, Ratio::of(self.measure)) {
+    ///
+    /// # Errors
+    ///
+    /// If a sample cannot be read from its file.
+    pub fn are_open(&mut self, samples: &Samples, pairs: &[(u32, u32)]) -> Result<Vec<bool>> {
+        match (self.frequencies.clone(), Ratio::of(self.measure)) {
             (Some(table), Some(ratio)) => {
-                let said = self.by_samples((samples, table), ratio, pairs);
+                let said = self.by_samples((samples, &table), ratio, pairs)?;
                 let said = said.into_iter();
-                said.map(|said| said != BySamples::TooLow).collect()
+                Ok(said.map(|said| said != BySamples::TooLow).collect())
             }
-            _ => vec![true; pairs.len()],
+            _ => Ok(vec![true; pairs.len()]),
         }
     }
 
     /// What the samples of each pair say.
     fn by_samples(
-        &self,
+        &mut self,
         (samples, table): (&Samples, &ShingleFrequencies),
         ratio: Ratio,
         pairs: &[(u32, u32)],
-    ) -> Vec<BySamples> {
-        let fewest = self
-            .fewest
-            .get_or_init(|| FewestShared::new(self.threshold));
-        let of_pair = |scratch: &mut Scratch, &(a, b): &(u32, u32)| {
-            let (Some(a), Some(b)) = (samples.get(a), samples.get(b)) else {
-                return BySamples::Open;
+    ) -> Result<Vec<BySamples>> {
+        let (fewest, threshold) = (&self.fewest, self.threshold);
+        let fewest = fewest.get_or_init(|| FewestShared::new(threshold));
+        let mut said = Vec::with_capacity(pairs.len());
+        let mut rest = pairs;
+        while !rest.is_empty() {
+            let ready = match samples.are_in_file() {
+                true => self.samples.load(
+                    rest.iter().map(|&pair| Some(pair)),
+                    |id| samples.bytes_in_file(id),
+                    |id, buffer| samples.read(id, buffer),
+                    |hashes| size_of_val(&**hashes),
+                )?,
+                false => rest.len(),
             };
-            ratio.by_samples((a, b), table, self.threshold, fewest, scratch)
-        };
-        pairs
-            .par_iter()
-            .with_min_len(64)
-            .map_init(Scratch::default, of_pair)
-            .collect()
+            let (now, later) = rest.split_at(ready);
+            let read = &self.samples.made;
+            let of_pair = |scratch: &mut Scratch, &(a, b): &(u32, u32)| {
+                let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
+                let (Some(of_a), Some(of_b)) = (sample(a), sample(b)) else {
+                    return BySamples::Open;
+                };
+                ratio.by_samples(a, (&of_a, &of_b), table, threshold, fewest, scratch)
+            };
+            let all = now.par_iter().with_min_len(64);
+            said.par_extend(all.map_init(Scratch::default, of_pair));
+            rest = later;
+        }
+        Ok(said)
     }
 
-    /// The similarity of each pair that is similar, by its texts.
-    fn compare(&mut self, texts: &TextStore, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
-        let mut similarities = Vec::with_capacity(pairs.len());
+    /// What the texts of each pair say before they are aligned.
+    fn compare(
+        &mut self,
+        texts: &TextStore,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Option<Comparison>>> {
+        let mut comparisons = Vec::with_capacity(pairs.len());
         let mut rest = pairs;
         while !rest.is_empty() {
             let (measure, frequencies) = (self.measure, self.frequencies.as_deref());
             let count = self.features.load(
-                texts,
                 rest.iter().map(|&pair| Some(pair)),
-                |size| measure.most_bytes(size),
-                |text| measure.features_of(text, frequencies),
+                |id| Some(measure.most_bytes(texts.size(id as usize))),
+                |id, buffer| Ok(measure.features_of(texts.text(id as usize, buffer)?)),
                 Features::bytes,
             )?;
             let (now, later) = rest.split_at(count);
             let (features, threshold) = (&self.features.made, self.threshold);
-            let comparisons: Vec<Option<Comparison>> = now
-                .par_iter()
-                .with_min_len(16)
-                .map_init(Scratch::default, |scratch, (a, b)| {
-                    measure.compare(features.get(a)?, features.get(b)?, threshold, scratch)
-                })
-                .collect();
-            similarities.extend(self.align(texts, now, &comparisons)?);
+            let all = now.par_iter().with_min_len(16);
+            comparisons.par_extend(all.map_init(Scratch::default, |scratch, (a, b)| {
+                let both = (features.get(a)?, features.get(b)?);
+                measure.compare(both, frequencies, threshold, scratch)
+            }));
             rest = later;
         }
-        Ok(similarities)
+        Ok(comparisons)
     }
 
     /// The similarity of each pair that is similar, aligned where that decides.
@@ -199,43 +315,41 @@ impl Verifier {
                 .iter()
                 .zip(comparisons)
                 .map(|(&pair, comparison)| match comparison {
-                    Some(Comparison::AtMost(_)) => Some(pair),
+                    Some(Comparison::AtMost(_) | Comparison::OfShort(_)) => Some(pair),
                     Some(Comparison::Similar(_)) | None => None,
                 });
             let count = self.units.load(
-                texts,
                 open,
-                |size| 8 * size,
-                Units::of,
+                |id| Some(8 * texts.size(id as usize)),
+                |id, buffer| Ok(Units::of(texts.text(id as usize, buffer)?)),
                 |units| 8 * units.len(),
             )?;
             let ((now, later), (comparisons_now, comparisons_later)) =
                 (pairs.split_at(count), comparisons.split_at(count));
             let both = now.par_iter().zip(comparisons_now);
-            similarities.par_extend(both.map(|(&pair, &comparison)| match comparison? {
-                Comparison::Similar(similarity) => Some(similarity),
-                Comparison::AtMost(most) => self.aligned(pair, most),
-            }));
+            similarities
+                .par_extend(both.map(|(&pair, &comparison)| self.aligned(pair, comparison?)));
             (pairs, comparisons) = (later, comparisons_later);
         }
         Ok(similarities)
     }
 
     /// The similarity of a pair by its alignment, if it reaches the threshold.
-    fn aligned(&self, (a, b): (u32, u32), most: f64) -> Option<f64> {
-        let aligned = Aligned::of(self.units.made.get(&a)?, self.units.made.get(&b)?);
-        let similarity = match self.measure {
-            Measure::Aligned => edits::similarity(most, &aligned),
-            Measure::Containment { .. } => containment::similarity(most, &aligned),
-            Measure::Resemblance { .. } | Measure::Content { .. } => {
-                match (self.features.made.get(&a), self.features.made.get(&b)) {
-                    (Some(Features::Profile(a)), Some(Features::Profile(b))) => {
-                        a.similarity(b, most, &aligned)
-                    }
-                    // Decided by samples, which short texts do not have.
-                    _ => score(most, &aligned),
-                }
-            }
+    fn aligned(&self, (a, b): (u32, u32), comparison: Comparison) -> Option<f64> {
+        let aligned = || {
+            Some(Aligned::of(
+                self.units.made.get(&a)?,
+                self.units.made.get(&b)?,
+            ))
+        };
+        let similarity = match comparison {
+            Comparison::Similar(similarity) => similarity,
+            Comparison::OfShort(share) => score_short(share, &aligned()?),
+            Comparison::AtMost(most) => match self.measure {
+                Measure::Aligned => edits::similarity(most, &aligned()?),
+                Measure::Containment { .. } => containment::similarity(most, &aligned()?),
+                Measure::Resemblance { .. } | Measure::Content { .. } => score(most, &aligned()?),
+            },
         };
         (similarity >= self.threshold).then_some(similarity)
     }
@@ -250,15 +364,14 @@ impl<T: Send> Cache<T> {
         }
     }
 
-    /// Makes what the texts of the first of `pairs` need and the cache does not have, and returns the
+    /// Makes what the documents of the first of `pairs` need and the cache does not have, and returns the
     /// number of pairs that are ready: at least one, and no more than there is room for.
-    /// `estimate` is of the bytes that a text of some size needs, at most.
+    /// `estimate` is of the bytes that a document needs, at most; `None` for one that needs nothing.
     fn load(
         &mut self,
-        texts: &TextStore,
         pairs: impl Iterator<Item = Option<(u32, u32)>>,
-        estimate: impl Fn(usize) -> usize,
-        make: impl Fn(&str) -> T + Sync,
+        estimate: impl Fn(u32) -> Option<usize>,
+        make: impl Fn(u32, &mut Vec<u8>) -> Result<T> + Sync,
         bytes: impl Fn(&T) -> usize,
     ) -> Result<usize> {
         if self.bytes > self.most {
@@ -269,8 +382,11 @@ impl<T: Send> Cache<T> {
         let (mut count, mut wanted) = (0, 0);
         for pair in pairs {
             for id in pair.into_iter().flat_map(|(a, b)| [a, b]) {
-                if !self.made.contains_key(&id) && missing.insert(id) {
-                    wanted += estimate(texts.size(id as usize));
+                if !self.made.contains_key(&id)
+                    && let Some(bytes) = estimate(id)
+                    && missing.insert(id)
+                {
+                    wanted += bytes;
                 }
             }
             count += 1;
@@ -278,13 +394,13 @@ impl<T: Send> Cache<T> {
                 break;
             }
         }
-        let missing: Vec<u32> = missing.into_iter().collect();
+        // Neighbours lie beside each other in a file.
+        let mut missing: Vec<u32> = missing.into_iter().collect();
+        missing.sort_unstable();
         let made: Vec<(u32, T)> = missing
             .par_iter()
             .with_min_len(4)
-            .map_init(Vec::new, |buffer, &id| {
-                Ok((id, make(texts.text(id as usize, buffer)?)))
-            })
+            .map_init(Vec::new, |buffer, &id| Ok((id, make(id, buffer)?)))
             .collect::<Result<_>>()?;
         for (id, made) in made {
             self.bytes += 64 + bytes(&made);
@@ -298,8 +414,7 @@ impl<T: Send> Cache<T> {
 mod tests {
     use super::super::containment::Direction;
     use super::super::content::tests::text;
-    use super::super::resemblance::Shingles;
-    use super::super::sample::Sample;
+    use super::super::sample::sample_text;
     use super::*;
 
     fn store(all: &[&str]) -> TextStore {
@@ -390,19 +505,32 @@ mod tests {
     fn samples_and_texts_say_the_same() {
         let all = collection();
         let texts = store(&all.iter().map(String::as_str).collect::<Vec<_>>());
-        let sets: Vec<Shingles> = all.iter().map(|text| Shingles::of(text, 2)).collect();
-        let sets: Vec<&[u64]> = sets.iter().map(Shingles::hashes).collect();
+        let mut buffers = Default::default();
+        let sampled = |text: &String| {
+            let mut sample = Vec::new();
+            (sample_text(text, 2, &mut buffers, &mut sample), sample)
+        };
+        let sampled: Vec<(usize, Vec<u32>)> = all.iter().map(sampled).collect();
         let pairs: Vec<(u32, u32)> = (0..32).flat_map(|a| (0..32).map(move |b| (a, b))).collect();
         let mut decided = 0;
         for entries in [1 << 20, 2000] {
             let mut table = ShingleFrequencies::new(entries);
-            table.add(&sets);
-            let mut samples = Samples::default();
-            for (text, set) in all.iter().zip(&sets) {
-                let is_long = text.chars().count() >= 50;
-                samples.push(Some((Sample::of_distinct(set, table.level()), !is_long)));
-            }
-            samples.fit(table.level(), 0, usize::MAX);
+            // All in memory, some or all in a file, with several counts.
+            let every = [(usize::MAX, 32), (8_000, 5), (0, 1)].map(|(most, at_once)| {
+                let mut samples = Samples::within(most, None);
+                table = ShingleFrequencies::new(entries);
+                for both in all.chunks(at_once).zip(sampled.chunks(at_once)) {
+                    for (text, (shingles, hashes)) in both.0.iter().zip(both.1) {
+                        samples.push(hashes, *shingles, text.chars().count() < 50);
+                    }
+                    table.add(&samples.uncounted().unwrap());
+                    samples.counted(table.level()).unwrap();
+                    assert!(samples.uncounted().is_none());
+                }
+                samples
+            });
+            let are_in_file = every.each_ref().map(Samples::are_in_file);
+            assert_eq!(are_in_file, [false, true, true]);
             let table = Arc::new(table);
             let contained = |direction| Measure::Containment { k: 2, direction };
             let measures = [
@@ -417,17 +545,31 @@ mod tests {
             ]) {
                 let verifier = || Verifier::new(measure, threshold, Some(Arc::clone(&table)));
                 let expected = verifier().verify(&texts, None, &pairs).unwrap();
-                let got = verifier().verify(&texts, Some(&samples), &pairs).unwrap();
-                assert_eq!(got, expected);
-                // One at a time, and with hardly any memory.
-                let mut small = verifier().with_cache(1 << 12);
-                for (&pair, &expected) in pairs.iter().zip(&expected) {
-                    let got = small.verify(&texts, Some(&samples), &[pair]).unwrap();
-                    assert_eq!(got, [expected]);
+                // Of the candidates of each text the best one, the first of equal ones.
+                let groups: Vec<usize> = (1..=32).map(|text| text * 32).collect();
+                let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups);
+                for (text, best) in best.unwrap().into_iter().enumerate() {
+                    let own = text * 32..(text + 1) * 32;
+                    let similar = own.filter_map(|at| Some((at, expected[at]?)));
+                    let first = similar.rev().max_by(|(_, a), (_, b)| a.total_cmp(b));
+                    assert_eq!(best, first);
                 }
                 let ratio = Ratio::of(measure).unwrap();
-                let by_samples = verifier().by_samples((&samples, &table), ratio, &pairs);
-                let open = verifier().are_open(&samples, &pairs);
+                let by_samples = verifier().by_samples((&every[0], &table), ratio, &pairs);
+                let by_samples = by_samples.unwrap();
+                let open = verifier().are_open(&every[0], &pairs).unwrap();
+                for samples in &every {
+                    let got = verifier().verify(&texts, Some(samples), &pairs).unwrap();
+                    assert_eq!(got, expected);
+                    // One at a time, and with hardly any memory.
+                    let mut small = verifier().with_cache(1 << 12);
+                    for (&pair, &expected) in pairs.iter().zip(&expected) {
+                        let got = small.verify(&texts, Some(samples), &[pair]).unwrap();
+                        assert_eq!(got, [expected]);
+                    }
+                    let said = verifier().by_samples((samples, &table), ratio, &pairs);
+                    assert_eq!(said.unwrap(), by_samples);
+                }
                 for ((said, open), similar) in by_samples.iter().zip(open).zip(&expected) {
                     assert_eq!(open, *said != BySamples::TooLow);
                     assert!(open || similar.is_none());

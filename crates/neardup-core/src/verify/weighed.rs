@@ -24,6 +24,8 @@ Weights are integers, in thousandths; the quotient is the only floating-point op
 costs one merge of two samples of about 200 hashes each.
 */
 
+use super::shingle_frequencies::ShingleFrequencies;
+
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
 
@@ -52,21 +54,16 @@ pub struct Weighed {
 /// Lists that are made for a pair and used again for the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// The first text, where pairs of it follow each other, and how many texts carry each of its
+    /// shingles.
+    first: Option<u32>,
+    counts: Vec<u32>,
     /// How many texts carry each shared shingle.
-    shared: Vec<u16>,
+    shared: Vec<u32>,
     /// How many texts carry each shingle of one text alone.
-    alone: [Vec<u16>; 2],
+    alone: [Vec<u32>; 2],
     /// The places of shared shingles.
     places: Vec<u32>,
-}
-
-/// Sampled shingles of one text, each with the number of texts that carry it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sampled<'a> {
-    pub(super) hashes: &'a [u64],
-    pub(super) counts: &'a [u16],
-    /// Texts that carry a shingle, at most, for it to be rare.
-    pub(super) rare: u32,
 }
 
 /// What weighing says.
@@ -80,21 +77,32 @@ pub(super) enum Weighing {
 }
 
 impl Scratch {
-    /// Weighs the shingles of two samples of one level, unless the shared ones show that the
-    /// similarity `by` which the texts are compared is below `threshold`. It must not grow with
-    /// what either text has alone.
+    /// Looks up the shingles of the first text of the next pairs, which `number` tells from other texts.
+    /// The table must be that of all pairs.
+    pub(super) fn look_up(&mut self, number: Option<u32>, a: &[u32], table: &ShingleFrequencies) {
+        if number.is_none() || self.first != number {
+            self.first = number;
+            self.counts.clear();
+            self.counts.extend(a.iter().map(|&hash| table.count(hash)));
+        }
+    }
+
+    /// Weighs the shingles of two samples of one level, ascending, by a table of at most that level,
+    /// unless the shared ones show that the similarity `by` which the texts are compared is below
+    /// `threshold`. It must not grow with what either text has alone. Those of the first text must have
+    /// been [looked up](Self::look_up), of this level or a lower one.
     pub(super) fn weigh(
         &mut self,
-        a: Sampled<'_>,
-        b: Sampled<'_>,
+        (a, b): (&[u32], &[u32]),
         level: u32,
+        table: &ShingleFrequencies,
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let rare = a.rare.min(b.rare);
+        let rare = table.rare();
         let shared = self.find_shared(a, b, rare);
         let common = self.shared.len();
-        let alone = [a, b].map(|text| text.hashes.len() - common);
+        let alone = [a, b].map(|hashes| hashes.len() - common);
         let Some(least) = self.at_least(shared, alone, rare, level) else {
             return Weighing::Unweighed(common);
         };
@@ -102,7 +110,7 @@ impl Scratch {
             return Weighing::TooLow;
         }
         let (median, usual) = (least.median, u64::from(weight(least.median, rare)));
-        self.find_alone(a, b);
+        self.find_alone(a, b, table);
         let [of_a, of_b] = [0, 1].map(|at| Alone::of(&self.alone[at], median, rare));
         let excused_a = of_a.rare.min(of_b.of_majority);
         let excused_b = of_b.rare.min(of_a.of_majority);
@@ -125,13 +133,12 @@ impl Scratch {
         level: u32,
     ) -> Option<Weighed> {
         let all = self.shared.len() + alone[0] + alone[1];
-        self.shared.retain(|&count| u32::from(count) > rare);
+        self.shared.retain(|&count| count > rare);
         if self.shared.is_empty() || all < KNOWN {
             return None;
         }
         let middle = (self.shared.len() - 1) / 2;
         let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
-        let median = u32::from(median);
         // None of those alone weighs less.
         let usual = u64::from(weight(median, rare));
         Some(Weighed {
@@ -145,13 +152,11 @@ impl Scratch {
     }
 
     /// Lists the shingles that both have, and returns what they weigh.
-    fn find_shared(&mut self, a: Sampled<'_>, b: Sampled<'_>, rare: u32) -> u64 {
-        let most = a.hashes.len().min(b.hashes.len());
-        self.places.clear();
-        self.places.resize(most + 1, 0);
+    fn find_shared(&mut self, a: &[u32], b: &[u32], rare: u32) -> u64 {
+        self.places.resize(a.len().min(b.len()) + 1, 0);
         let (mut i, mut j, mut shared) = (0, 0, 0);
-        while i < a.hashes.len() && j < b.hashes.len() {
-            let (x, y) = (a.hashes[i], b.hashes[j]);
+        while i < a.len() && j < b.len() {
+            let (x, y) = (a[i], b[j]);
             // Written in any case: whether it is shared, no processor could foresee.
             self.places[shared] = i as u32;
             shared += usize::from(x == y);
@@ -161,27 +166,28 @@ impl Scratch {
         let places = self.places[..shared].iter();
         self.shared.clear();
         self.shared
-            .extend(places.map(|&place| a.counts[place as usize]));
-        let weights = self.shared.iter().map(|&count| weight(count.into(), rare));
+            .extend(places.map(|&place| self.counts[place as usize]));
+        let weights = self.shared.iter().map(|&count| weight(count, rare));
         weights.map(u64::from).sum()
     }
 
     /// Lists the shingles that one text alone has.
-    fn find_alone(&mut self, a: Sampled<'_>, b: Sampled<'_>) {
+    fn find_alone(&mut self, a: &[u32], b: &[u32], table: &ShingleFrequencies) {
         self.alone.iter_mut().for_each(Vec::clear);
+        let [of_a, of_b] = &mut self.alone;
         let (mut i, mut j) = (0, 0);
-        while i < a.hashes.len() && j < b.hashes.len() {
-            let (x, y) = (a.hashes[i], b.hashes[j]);
+        while i < a.len() && j < b.len() {
+            let (x, y) = (a[i], b[j]);
             if x < y {
-                self.alone[0].push(a.counts[i]);
+                of_a.push(self.counts[i]);
             } else if y < x {
-                self.alone[1].push(b.counts[j]);
+                of_b.push(table.count(y));
             }
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
-        self.alone[0].extend_from_slice(&a.counts[i..]);
-        self.alone[1].extend_from_slice(&b.counts[j..]);
+        of_a.extend_from_slice(&self.counts[i..a.len()]);
+        of_b.extend(b[j..].iter().map(|&hash| table.count(hash)));
     }
 }
 
@@ -194,9 +200,9 @@ struct Alone {
 }
 
 impl Alone {
-    fn of(counts: &[u16], median: u32, rare: u32) -> Self {
+    fn of(counts: &[u32], median: u32, rare: u32) -> Self {
         let usual = weight(median, rare);
-        let counts = || counts.iter().copied().map(u32::from);
+        let counts = || counts.iter().copied();
         let weights = counts().map(|count| u64::from(weight(count, rare).max(usual)));
         let is_of_majority = |count: u32| count >= median - median / 5;
         let number = |is: &dyn Fn(u32) -> bool| counts().filter(|&count| is(count)).count();
@@ -269,7 +275,7 @@ mod tests {
 
     /// Weighs two texts with some shingles in common and some of their own, in both orders.
     fn weigh(shared: Counted<'_>, only_a: Counted<'_>, only_b: Counted<'_>) -> Option<Weighed> {
-        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let (mut a, mut b, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut hash = 0;
         for (counted, in_a, in_b) in [
             (only_b, false, true),
@@ -279,26 +285,24 @@ mod tests {
             for &(times, count) in counted {
                 for _ in 0..times {
                     hash += 1;
-                    a.extend(in_a.then_some((hash, count as u16)));
-                    b.extend(in_b.then_some((hash, count as u16)));
+                    counts.push((hash, count));
+                    a.extend(in_a.then_some(hash));
+                    b.extend(in_b.then_some(hash));
                 }
             }
         }
-        let (a, b): ((Vec<_>, Vec<_>), (Vec<_>, Vec<_>)) =
-            (a.into_iter().unzip(), b.into_iter().unzip());
-        let [a, b] = [&a, &b].map(|(hashes, counts)| Sampled {
-            hashes,
-            counts,
-            rare: RARE,
-        });
+        let table = ShingleFrequencies::from_counts(0, 100, counts);
         let mut scratch = Scratch::default();
-        let mut at = |a, b, threshold| match scratch.weigh(a, b, 3, threshold, Weighed::resemblance)
-        {
-            Weighing::Done(found) => Some(found),
-            Weighing::Unweighed(_) | Weighing::TooLow => None,
+        let mut at = |a: &[u32], b: &[u32], threshold| {
+            let by = Weighed::resemblance;
+            scratch.look_up(None, a, &table);
+            match scratch.weigh((a, b), 3, &table, threshold, by) {
+                Weighing::Done(found) => Some(found),
+                Weighing::Unweighed(_) | Weighing::TooLow => None,
+            }
         };
-        let found = at(a, b, 0.0);
-        let back = at(b, a, 0.0).map(|back| Weighed {
+        let found = at(&a, &b, 0.0);
+        let back = at(&b, &a, 0.0).map(|back| Weighed {
             alone_a: back.alone_b,
             alone_b: back.alone_a,
             ..back
@@ -306,7 +310,7 @@ mod tests {
         assert_eq!(found, back);
         // No threshold that is reached rules the pair out.
         if let Some(weighed) = found {
-            assert_eq!(at(a, b, weighed.resemblance()), found);
+            assert_eq!(at(&a, &b, weighed.resemblance()), found);
         }
         found
     }
@@ -415,17 +419,14 @@ mod tests {
 
     #[test]
     fn what_is_shared_rules_out_pairs_below_a_threshold() {
-        let hashes: Vec<u64> = (0..100).collect();
-        let counts = [100; 100];
-        let sample = |from: usize, to: usize| Sampled {
-            hashes: &hashes[from..to],
-            counts: &counts[from..to],
-            rare: RARE,
-        };
+        let hashes: Vec<u32> = (0..100).collect();
+        let counts = hashes.iter().map(|&hash| (hash, 100));
+        let table = ShingleFrequencies::from_counts(0, 100, counts);
         let mut scratch = Scratch::default();
-        let (a, b) = (sample(0, 60), sample(40, 100));
-        let by = Weighed::resemblance;
-        assert!(matches!(scratch.weigh(a, b, 0, 0.2, by), Weighing::Done(_)));
-        assert!(matches!(scratch.weigh(a, b, 0, 0.21, by), Weighing::TooLow));
+        let texts = (&hashes[..60], &hashes[40..]);
+        scratch.look_up(None, texts.0, &table);
+        let mut at = |threshold| scratch.weigh(texts, 0, &table, threshold, Weighed::resemblance);
+        assert!(matches!(at(0.2), Weighing::Done(_)));
+        assert!(matches!(at(0.21), Weighing::TooLow));
     }
 }
