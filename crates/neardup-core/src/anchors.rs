@@ -61,12 +61,12 @@ fn hashes<T: Copy, const N: usize>(
     length: usize,
     to_bytes: impl Fn(T) -> [u8; N],
 ) -> impl Iterator<Item = (usize, u64)> {
-    let mut bytes = Vec::with_capacity(N * length);
-    text.windows(length).enumerate().map(move |(at, row)| {
-        bytes.clear();
-        bytes.extend(row.iter().flat_map(|&item| to_bytes(item)));
-        (at, xxh3_64(&bytes))
-    })
+    let mut bytes = Vec::with_capacity(N * text.len());
+    for &item in text {
+        bytes.extend_from_slice(&to_bytes(item));
+    }
+    let rows = (text.len() + 1).saturating_sub(length);
+    (0..rows).map(move |at| (at, xxh3_64(&bytes[N * at..N * (at + length)])))
 }
 
 /// The longest run of pairs, in ascending order of the first position, that ascends in the second

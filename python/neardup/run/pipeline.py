@@ -97,13 +97,12 @@ class Pipeline(Run):
         from neardup import _core
 
         options, rule = self.options, self.options.rule
-        memory = None
-        if options.memory is not None:
-            memory = memory_of(
-                options.memory,
-                None if self.work is None else self.work.folder,
-                sketches=looks_up and rule is not None and rule.leaves_memory,
-            )
+        leaves = options.memory is not None and looks_up
+        memory = memory_of(
+            check_memory(options.memory),
+            None if self.work is None else self.work.folder,
+            sketches=leaves and rule is not None and rule.leaves_memory,
+        )
         return _core.Corpus(
             compiled(recipe),
             keeps_texts=keeps_texts,
