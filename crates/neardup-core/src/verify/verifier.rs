@@ -1,6 +1,7 @@
 //! Verification of many pairs of one store in parallel.
 
 use std::collections::{HashMap, HashSet};
+use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -16,6 +17,9 @@ use super::weighed::Scratch;
 use super::{containment, edits};
 use crate::error::Result;
 use crate::texts::TextStore;
+
+/// Pairs whose samples are fetched together.
+const TOGETHER: usize = 32;
 
 /// Bytes of features kept between loads, by default.
 const CACHE_BYTES: usize = 192 << 20;
@@ -258,15 +262,24 @@ impl Verifier {
             };
             let (now, later) = rest.split_at(ready);
             let read = &self.samples.made;
-            let of_pair = |scratch: &mut Scratch, &(a, b): &(u32, u32)| {
-                let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
-                let (Some(of_a), Some(of_b)) = (sample(a), sample(b)) else {
-                    return BySamples::Open;
-                };
-                ratio.by_samples(a, (&of_a, &of_b), table, threshold, fewest, scratch)
+            let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
+            let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
+                // Samples lie anywhere in memory. Here, where nothing depends on what is read, the
+                // processor fetches several at a time.
+                let both = pairs.iter().map(|&(a, b)| (a, sample(a), sample(b)));
+                let both: Vec<_> = both.collect();
+                let lines = both.iter().filter_map(|(_, _, b)| *b).map(|b| b.touch());
+                black_box(lines.fold(0, u32::wrapping_add));
+                let said = both.into_iter().map(|(number, a, b)| match (a, b) {
+                    (Some(a), Some(b)) => {
+                        ratio.by_samples(number, (&a, &b), table, threshold, fewest, scratch)
+                    }
+                    _ => BySamples::Open,
+                });
+                said.collect::<Vec<_>>()
             };
-            let all = now.par_iter().with_min_len(64);
-            said.par_extend(all.map_init(Scratch::default, of_pair));
+            let all = now.par_chunks(TOGETHER);
+            said.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
             rest = later;
         }
         Ok(said)
