@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from tests import needs
-from tests.browser import Tabs, accessibility_faults, running, unreadable
+from tests.browser import accessibility_faults, unreadable
 
 import neardup
 
@@ -37,12 +37,6 @@ def pages(root, tmp_path_factory):
         assert "left out" in made.stderr
         pytest.skip(needs.WASM)
     return folder
-
-
-@pytest.fixture(scope="module")
-def tabs():
-    with running() as browser, Tabs(browser) as tabs:
-        yield tabs
 
 
 @pytest.fixture
