@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -103,6 +103,24 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(needs.SHARED)
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A real browser, as of `tests.browser`."""
+    from tests.browser import running
+
+    with running() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: object) -> Iterator[object]:
+    """The tabs of all tests of a file: a new one costs more than what a test does in it."""
+    from tests.browser import Tabs
+
+    with Tabs(browser) as tabs:
+        yield tabs
 
 
 def packed(data: bytes, suffix: str) -> bytes:

@@ -56,13 +56,13 @@ def database_url(postgres: Server) -> Iterator[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test once for each database, or for those that its marker `databases` names."""
+    """Run each test on SQLite, or on each database that its marker `databases` names."""
     marker = metafunc.definition.get_closest_marker("databases")
     named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     for place in {"location", "new_place"} & set(metafunc.fixturenames):
         if any(place in names for names in named):
             continue
-        names = marker.args if marker else ("sqlite", "postgresql")
+        names = marker.args if marker else ("sqlite",)
         metafunc.parametrize(place, names, indirect=True)
 
 

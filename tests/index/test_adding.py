@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.index.consistency import check_consistent
+from tests.index.databases import BOTH
 from tests.index.written import FERRY, NUMBERS, PEARS
 
 from neardup import Index, IndexUnavailableError, InputError, load_recipe
@@ -26,6 +27,7 @@ def rows(*texts, **fields):
 
 
 class TestAdd:
+    @BOTH
     def test_what_is_new_is_kept_or_repeats(self, index):
         assert index.add("a", FERRY) is None
         match = index.add("b", FERRY_AGAIN)
@@ -79,6 +81,7 @@ class TestAdd:
         assert (match.id, match.similarity, match.identical) == ("b", 1.0, True)
         assert index.add("f", " ") is None
 
+    @BOTH
     def test_fields_come_back(self, index):
         """To the letter, but for NUL in what PostgreSQL cannot hold."""
         extra = {"n": 1, "list": [1.5, None, True], "deep": {"雪": "\0"}}
@@ -104,6 +107,7 @@ class TestAdd:
         assert before <= a <= d0 <= datetime.now(UTC)
         assert d1 == datetime(1999, 1, 1, tzinfo=UTC)
 
+    @BOTH
     def test_a_very_long_text(self, index):
         text = "".join(f"{number} steps to the sea. " for number in range(150_000))
         assert index.add("a", text) is None
@@ -112,6 +116,7 @@ class TestAdd:
 
 
 class TestAddMany:
+    @BOTH
     def test_what_is_told(self, index):
         index.add("old", FERRY)
         many = [
@@ -139,6 +144,7 @@ class TestAddMany:
         assert "'old' already belongs to another text" in reasons[7]
         assert [document.id for document in index.documents()] == ["old", "a", "b", "d"]
 
+    @BOTH
     @pytest.mark.slow
     def test_the_same_across_transactions(self, index):
         """An id comes again within one transaction and a transaction later."""
@@ -233,6 +239,7 @@ class TestAddMany:
 
 
 class TestTogether:
+    @BOTH
     def test_each_is_answered_for_itself(self, index):
         index.add("a", NUMBERS)
         given = {
@@ -271,6 +278,7 @@ class TestTogether:
         assert any(alone)
         assert not all(alone)
 
+    @BOTH
     def test_more_than_one_transaction(self, index):
         texts = [f"document number {number} says {number * number}" for number in range(2500)]
         given = [NewDocument(str(number), text) for number, text in enumerate(texts)]
@@ -307,6 +315,7 @@ NOON = datetime(2024, 6, 15, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 
 
+@BOTH
 @pytest.mark.parametrize("recipe", ["general", "characters"])
 class TestWindows:
     @pytest.fixture

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 from tests.index.consistency import check_consistent
+from tests.index.databases import BOTH
 
 from neardup import Index, dedup
 from neardup.index.schema import events
@@ -44,6 +45,7 @@ def shuffled():
     return many
 
 
+@BOTH
 def test_a_form_is_known_after_a_count(location):
     many = shuffled()
     with Index(location, workers=1) as index:

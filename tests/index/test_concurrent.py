@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.index.children import REFUSED, Child, add_all, add_at_once, barrier
 from tests.index.consistency import check_consistent, verdicts
+from tests.index.databases import BOTH
 from tests.index.written import documents, edited, families, letters
 
 from neardup import Index, pairs
 from neardup.index.backends.sqlite import SQLiteFile
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, BOTH]
 
 #: These tests are of the settings that users get.
 DURABLE = True
@@ -42,7 +43,14 @@ def streams(many, rng):
     return [*part, rng.sample(many, len(many))]
 
 
-@pytest.mark.parametrize("options", [EXACT, {"threshold": 0.3, "workers": 1}], ids=["exact", "own"])
+OWN = {"threshold": 0.3, "workers": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "new_place"),
+    [(EXACT, "sqlite"), (OWN, "sqlite"), (OWN, "postgresql")],
+    indirect=["new_place"],
+)
 def test_eight_processes(options, new_place):
     """With the recipe ``general`` what is common is counted amid all that."""
     many = documents(families(6, 40 if options is EXACT else 130))
@@ -90,7 +98,11 @@ def test_two_processes_at_the_same_moment(new_place):
     check_twins(place, 40)
 
 
-@pytest.mark.parametrize("name", ["shingle", "characters"])
+@pytest.mark.parametrize(
+    ("name", "new_place"),
+    [("shingle", "sqlite"), ("characters", "sqlite"), ("characters", "postgresql")],
+    indirect=["new_place"],
+)
 def test_eight_threads_of_one_index(name, new_place):
     """Adding, asking and removing; ``characters`` keeps fingerprints in memory for all of them."""
     options = {"recipe": name, "threshold": 0.6}

@@ -164,23 +164,11 @@ STORED_ALIKE = {
 }
 
 
-every_case = pytest.mark.parametrize(
-    ("name", "new_place"),
-    [
-        (name, database)
-        for database in ("sqlite", "postgresql")
-        for name in CASES
-        if database == "sqlite" or name not in STORED_ALIKE
-    ],
-    indirect=["new_place"],
-)
-
-
 some_texts = st.one_of(corpora(), corpora(known=LONG_BASES))
 
 
 @pytest.mark.slow
-@every_case
+@pytest.mark.parametrize("name", CASES)
 @settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(many=some_texts, size=st.integers(1, 9))
 def test_small_collections(name, new_place, many, size):
@@ -190,7 +178,16 @@ def test_small_collections(name, new_place, many, size):
 
 
 @pytest.mark.slow
-@every_case
+@pytest.mark.parametrize(
+    ("name", "new_place"),
+    [
+        (name, database)
+        for database in ("sqlite", "postgresql")
+        for name in CASES
+        if database == "sqlite" or name not in STORED_ALIKE
+    ],
+    indirect=["new_place"],
+)
 def test_families(name, new_place):
     """Some dozen documents, most of two forms, with copies of all degrees."""
     case, many = CASES[name], documents(families(1, 30))
@@ -256,7 +253,6 @@ def counts(place):
 
 
 @pytest.mark.slow
-@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("size", [0, *SIZES, FIRST - 1, FIRST, FIRST + 1])
 def test_own_background_is_counted_alike_however_documents_come(new_place, size, counted):
     assert 2 * FIRST < len(MANY) < 4 * FIRST
@@ -294,7 +290,6 @@ def read_first(path, count):
 
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("name", ["general", "minhash"])
 def test_news_and_bulletins(name, new_place, shared):
     """Some hundred real texts; those of one form are many enough to close lists of keys."""

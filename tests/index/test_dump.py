@@ -4,6 +4,7 @@ import json
 
 import pytest
 import zstandard
+from tests.index.databases import BOTH
 from tests.index.written import documents, families
 
 from neardup import IndexFormatError, IndexMismatchError, IndexUnavailableError, InputError
@@ -13,7 +14,7 @@ from neardup.index.dump import dump
 
 SETTINGS = {
     "own background": {},
-    "given background": {"background": families(5, 300)},
+    "given background": {"background": families(5, 100)},
     "sketches only": {"store": "sketch"},
     "blocks": {"recipe": "news"},
     "scan": {"recipe": "characters"},
@@ -71,8 +72,8 @@ def changed(index, later):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_from_one_database_to_the_other_and_back(name, tmp_path, database_url):
     """The bytes are the same, and so are all answers from then on."""
-    texts = families(1, 250)
-    first, later = rows(texts)[:500], rows(texts)[500:]
+    texts = families(1, 120)
+    first, later = rows(texts)[:240], rows(texts)[240:]
     with Index(tmp_path / "a.db", **SETTINGS[name]) as index:
         index.add_many(first, **FIELDS)
         index.remove("d7")
@@ -116,6 +117,7 @@ def test_an_empty_index(location, tmp_path):
         assert copy.add("a", "人来人往的车站里，广播正在通知列车晚点的消息。") is None
 
 
+@BOTH
 def test_values_that_are_rare(index, tmp_path):
     index.add("引 \U0001f600", "\0 一段含有空字符的文字。", extra={"n": (1 << 63) - 1, "x": 0.1})
     index.add("early", "", at="0001-01-01T00:00:00+00:00", source="")
@@ -126,6 +128,7 @@ def test_values_that_are_rare(index, tmp_path):
         assert lines_of(copy) == lines
 
 
+@BOTH
 def test_one_moment(filled):
     """What is added while it is written is not in it."""
     before = lines_of(filled)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.index.databases import BOTH
 
 from neardup.index import Index
 
@@ -31,6 +32,7 @@ def read(path):
     return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
+@BOTH
 def test_json_lines(index, tmp_path):
     kept, decisions = tmp_path / "kept.jsonl", tmp_path / "decisions.jsonl"
     assert index.export(kept, decisions=decisions) == 3

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 from tests.hostile import TEXTS
+from tests.index.databases import BOTH
 from tests.index.written import FERRY
 
 from neardup import InputError, ParameterError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, BOTH]
 
 HUGE = "雪" * 1000
 #: What is no id, and a word of the reason.

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from tests.index.children import REFUSED, Child, add_all
 from tests.index.consistency import check_consistent, verdicts
+from tests.index.databases import BOTH
 from tests.index.written import documents, families
 
 from neardup import Index
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, BOTH]
 
 #: Processes killed for each way of adding, on each database.
-KILLS = 8
+KILLS = 4
 #: Among as many documents, what is common is counted twice.
 MANY = documents(families(5, 130))
 #: Processes are killed as shipped: with commits that wait for the disk.
@@ -85,7 +86,7 @@ def test_killed_processes(size, new_place, undisturbed):
 def test_killed_server(size, postgres, database_url, undisturbed):
     rng = random.Random(size)
     told = []
-    for number in range(3):
+    for number in range(2):
         child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
             assert child.wait_for(1 + (80 if size == 0 else 2) * (number + 1))

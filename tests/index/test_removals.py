@@ -8,6 +8,7 @@ from threading import Barrier
 
 import pytest
 from tests.index.consistency import check_consistent
+from tests.index.databases import BOTH
 from tests.index.written import PEARS
 
 from neardup.exceptions import InputError, ParameterError
@@ -43,6 +44,24 @@ def states(index, *ids):
     return [index.get(id).state for id in ids]
 
 
+FILTERS = [
+    ({"source": "wire"}, {"pears-2"}),
+    ({"since": datetime(2026, 3, 11, tzinfo=UTC)}, {"near", "same"}),
+    ({"until": datetime(2026, 3, 11, tzinfo=UTC)}, {"far", "pears-2"}),
+    # Without a zone a time is in UTC.
+    ({"since": datetime(2026, 3, 11)}, {"near", "same"}),
+    ({"since": "2026-03-11"}, {"near", "same"}),
+    ({"until": "2026-03-11T08:00:00+08:00"}, {"far", "pears-2"}),
+    ({"min_similarity": 1.0, "source": "web"}, {"same"}),
+    ({"max_similarity": 0.1}, set()),
+    ({"search": "TITLE near"}, {"near"}),
+    ({"search": "shelves"}, {"far"}),
+    ({"search": "nowhere"}, set()),
+    ({"confirmed": True}, set()),
+]
+
+
+@BOTH
 class TestRemovals:
     def test_the_order(self, reviewed):
         doubt = ids(reviewed)
@@ -56,28 +75,12 @@ class TestRemovals:
                 after = list(reviewed.removals(wanted, after=removal.position))
                 assert after == every[number + 1 :]
 
-    @pytest.mark.parametrize(
-        ("fields", "expected"),
-        [
-            ({"source": "wire"}, {"pears-2"}),
-            ({"since": datetime(2026, 3, 11, tzinfo=UTC)}, {"near", "same"}),
-            ({"until": datetime(2026, 3, 11, tzinfo=UTC)}, {"far", "pears-2"}),
-            # Without a zone a time is in UTC.
-            ({"since": datetime(2026, 3, 11)}, {"near", "same"}),
-            ({"since": "2026-03-11"}, {"near", "same"}),
-            ({"until": "2026-03-11T08:00:00+08:00"}, {"far", "pears-2"}),
-            ({"min_similarity": 1.0, "source": "web"}, {"same"}),
-            ({"max_similarity": 0.1}, set()),
-            ({"search": "TITLE near"}, {"near"}),
-            ({"search": "shelves"}, {"far"}),
-            ({"search": "nowhere"}, set()),
-            ({"confirmed": True}, set()),
-        ],
-    )
-    def test_a_filter(self, reviewed, fields, expected):
-        assert set(ids(reviewed, **fields)) == expected
-        if "search" not in fields:
-            assert reviewed.count_removals(RemovalFilter(**fields)) == len(expected)
+    def test_filters(self, reviewed):
+        for fields, expected in FILTERS:
+            assert set(ids(reviewed, **fields)) == expected, fields
+            if "search" not in fields:
+                count = reviewed.count_removals(RemovalFilter(**fields))
+                assert count == len(expected), fields
 
     def test_what_a_removal_holds(self, reviewed):
         removal = next(reviewed.removals())
@@ -112,6 +115,7 @@ class TestRemovals:
 
 
 class TestDecisions:
+    @BOTH
     def test_a_confirmed_removal_is_listed_as_such(self, reviewed):
         reviewed.confirm("near", by="李编辑")
         assert ids(reviewed, confirmed=True) == ["near"]
@@ -140,6 +144,7 @@ class TestDecisions:
         assert ids(reviewed) == ids(reviewed, confirmed=False) == ["near"]
         assert not any(event.is_last for event in reviewed.decisions())
 
+    @BOTH
     def test_keeping_is_undone_with_what_it_led_to(self, reviewed):
         reviewed.keep("far", by="Li")
         closest = COPIES["far"].replace("a card", "a ticket")
@@ -153,6 +158,7 @@ class TestDecisions:
         assert states(reviewed, "far") == ["kept"]
         assert [event.action for event in reviewed.decisions()] == ["kept", "undone", "kept"]
 
+    @BOTH
     def test_several_editors_at_once(self, location):
         with Index(location) as index:
             index.add("numbers", NOTICE)
@@ -189,6 +195,7 @@ class TestDecisions:
             reviewed.undo("near")
 
 
+@BOTH
 class TestNearMisses:
     def test_the_most_similar_that_are_no_duplicates(self, reviewed):
         text = " ".join(NOTICE.split()[:16]) + " and then something else entirely, told at length."

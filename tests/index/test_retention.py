@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select
 from tests.index.consistency import check_consistent, verdicts
+from tests.index.databases import BOTH
 from tests.index.written import NUMBERS, PEARS, documents, families, letters
 
 from neardup import Index, InputError, load_recipe
@@ -35,6 +36,7 @@ def states(index):
 
 
 class TestRemove:
+    @BOTH
     def test_a_kept_one_frees_those_dropped_for_it(self, filled):
         removed = filled.remove("a")
         assert (removed.removed, removed.freed, removed.freed_count) == (1, ("b", "c", "d"), 3)
@@ -49,6 +51,7 @@ class TestRemove:
         assert (removed.removed, removed.freed, removed.freed_count) == (1, (), 0)
         assert states(filled) == {"a": "kept", "x": "kept", "c": "dropped", "d": "dropped"}
 
+    @BOTH
     def test_an_id_can_be_used_again(self, filled):
         filled.remove("x")
         with pytest.raises(InputError, match="there is no document 'x'"):
@@ -77,6 +80,7 @@ class TestRemove:
 
 
 class TestReconsider:
+    @BOTH
     def test_freed_ones_are_decided_in_the_order_of_arrival(self, filled):
         filled.remove("a")
         decided = filled.reconsider()
@@ -138,6 +142,7 @@ class TestReconsider:
             assert index.reconsider() == expected
         check_consistent(place)
 
+    @BOTH
     @pytest.mark.slow
     def test_more_than_one_transaction_takes(self, index):
         index.add("first", NUMBERS)
@@ -163,12 +168,14 @@ class TestExpire:
         index.add("y", PEARS, at=NOON + 9 * DAY)
         return index
 
+    @BOTH
     def test_the_moment_is_exclusive(self, dated):
         assert dated.expire(before=NOON - 2 * DAY).removed == 0
         removed = dated.expire(before=NOON)
         assert (removed.removed, removed.freed, removed.freed_count) == (2, ("y",), 1)
         assert states(dated) == {"a": "kept", "b": "dropped", "y": "freed"}
 
+    @BOTH
     def test_kept_and_dropped(self, dated):
         removed = dated.expire(before="2024-06-15T20:00:01+08:00")
         assert (removed.removed, removed.freed) == (3, ("b", "y"))
@@ -189,6 +196,7 @@ class TestExpire:
         assert (removed.removed, removed.freed) == (3, ("y",))
         assert states(dated) == {"y": "freed"}
 
+    @BOTH
     @pytest.mark.slow
     def test_more_than_one_transaction_takes(self, index):
         """Keepers go in one transaction, and some of those they free in a later one."""
@@ -204,6 +212,7 @@ class TestExpire:
 
 
 class TestKeep:
+    @BOTH
     def test_a_dropped_one_is_kept_and_others_are_dropped_for_it(self, filled):
         filled.keep("b")
         document = filled.get("b")
@@ -237,6 +246,7 @@ class TestKeep:
         check_consistent(location)
 
 
+@BOTH
 def test_events_are_kept_in_order(filled, location):
     filled.remove("a")
     filled.reconsider()

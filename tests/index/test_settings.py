@@ -3,6 +3,7 @@
 import pytest
 import sqlalchemy as sa
 from tests.index.consistency import check_consistent, verdicts
+from tests.index.databases import BOTH
 from tests.index.written import FERRY
 from tests.postgres import name_in
 
@@ -90,7 +91,6 @@ class TestOtherSettings:
         Index(location, recipe=load_recipe("improved")).close()
 
 
-@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -118,6 +118,7 @@ def test_bad_settings_make_nothing(location, options, word):
         Index(location, must_exist=True)
 
 
+@BOTH
 def test_one_that_is_there_already(location):
     Index(location, must_exist=False).close()
     with pytest.raises(IndexUnavailableError, match="there is an index already"):
@@ -178,7 +179,6 @@ class TestFilesOfTheRecipe:
         Index(location).close()
 
 
-@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("name", ["recipe", "settings"])
 @pytest.mark.parametrize("value", ["", "{", "[1]", "{}", '{"x": 1}', None])
 def test_damaged_settings(location, name, value):

@@ -17,7 +17,6 @@ from neardup.papers.align import aligner
 from neardup.readers.files import FileText
 
 #: Sketched from what any database stores.
-pytestmark = pytest.mark.databases("sqlite")
 
 RNG = random.Random(21)
 TEXTS = {f"d{number}": letters(RNG, 150) for number in range(8)}

@@ -1,12 +1,13 @@
 """The page in which a browser runs the engine: what the command gives, and nothing sent."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 from tests import needs
-from tests.browser import Tabs, accessibility_faults, running, unreadable
+from tests.browser import accessibility_faults, unreadable
 
 import neardup
 
@@ -16,21 +17,26 @@ PAGES = ("try.html", "try.zh.html")
 WIDTHS = (1200, 390)
 
 
+#: Settings for an engine that is compiled in half the time, and larger and slower.
+QUICK = {
+    "CARGO_PROFILE_WEB_OPT_LEVEL": "0",
+    "CARGO_PROFILE_WEB_LTO": "off",
+    "CARGO_PROFILE_WEB_CODEGEN_UNITS": "16",
+    "CARGO_PROFILE_WEB_DEBUG": "false",
+}
+
+
 @pytest.fixture(scope="module")
 def pages(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     command = [sys.executable, root / "docs" / "browser" / "make_pages.py", folder]
-    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    # `make site` has compiled the engine of the page as it is published.
+    environment = os.environ | ({} if (root / ".site").exists() else QUICK)
+    made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     if not (folder / PAGES[0]).exists():
         assert "left out" in made.stderr
         pytest.skip(needs.WASM)
     return folder
-
-
-@pytest.fixture(scope="module")
-def tabs():
-    with running() as browser, Tabs(browser) as tabs:
-        yield tabs
 
 
 @pytest.fixture

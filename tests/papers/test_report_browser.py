@@ -10,7 +10,7 @@ from html import escape
 
 import pypdfium2 as pdfium
 import pytest
-from tests.browser import Tabs, accessibility_faults, running, unreadable
+from tests.browser import accessibility_faults, unreadable
 from tests.papers import reports
 from tests.papers.texts import letters
 
@@ -38,18 +38,6 @@ PAPER_TEXT = """() => {
       : [...node.childNodes].map(text).join("");
   return [...document.querySelectorAll(".paper section > *")].map(text).join("");
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def tabs(browser):
-    with Tabs(browser) as tabs:
-        yield tabs
 
 
 @pytest.fixture

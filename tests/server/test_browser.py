@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.index import RemovalFilter
 from neardup.server.security.keys import create_key
-from tests.browser import Tabs, accessibility_faults, running, unreadable
+from tests.browser import accessibility_faults, unreadable
 
 from .conftest import BRIDGE, FERRY, run_service
 
@@ -67,19 +67,6 @@ def keyed_service(serve_process, tmp_path):
     keys = tmp_path / "keys.json"
     key, _ = create_key(keys, "editor", ("read", "write"))
     return serve_process(keys=str(keys)), key
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def tabs(browser):
-    """The tabs of all tests: a new one costs more than what a test does in it."""
-    with Tabs(browser) as tabs:
-        yield tabs
 
 
 @pytest.fixture

@@ -63,3 +63,17 @@ def lines(seed: int, documents: int) -> list[bytes]:
         elif odd < 0.04:
             made.append(b'{"nothing": 1}\r')
     return made
+
+
+def forms(count: int) -> list[str]:
+    """Texts that share most of what they say, and differ in what decides."""
+    random_ = random.Random(4)
+    same = sentence(random_, 12)
+    made = []
+    for number in range(count):
+        form = [same + sentence(random_, 30) for _ in range(2)]
+        made.append("".join(form))
+        if number % 3 == 0:
+            # An edited copy, which stands in the lists until it is dropped.
+            made.append("".join(form)[:-4] + sentence(random_, 2))
+    return made

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests import hostile
-from tests.browser import Tabs, running, unreadable
+from tests.browser import unreadable
 from tests.conftest import ROOT
 from tests.index.written import families
 
@@ -333,26 +333,25 @@ def test_what_acts_on_a_terminal_is_shown_by_its_number():
 
 
 @pytest.mark.slow
-def test_in_a_browser(tmp_path):
+def test_in_a_browser(tmp_path, tabs):
     path = tmp_path / "review.html"
     texts = [f"{FERRY * 9}{word}" for word in ("今天", "明天下雨", "后天", "Ferry")]
     dedup(texts, threshold=0.3).review().save(path, language="en")
-    with running() as browser, Tabs(browser) as tabs:
-        for width in (1280, 400):
-            page = tabs.open(width, lambda url: url.partition("#")[0] == path.as_uri())
-            page.goto(path.as_uri())
-            assert page.locator("article:visible").count() == 3
-            assert unreadable(page) == []
-            page.fill("#search", "下雨")
-            assert page.locator("article:visible").count() == 1
-            assert page.locator("[role=status]").inner_text() == "pairs shown: 1"
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width
-        assert tabs.leave() == []
+    for width in (1280, 400):
+        page = tabs.open(width, lambda url: url.partition("#")[0] == path.as_uri())
+        page.goto(path.as_uri())
+        assert page.locator("article:visible").count() == 3
+        assert unreadable(page) == []
+        page.fill("#search", "下雨")
+        assert page.locator("article:visible").count() == 1
+        assert page.locator("[role=status]").inner_text() == "pairs shown: 1"
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+    assert tabs.leave() == []
 
 
 @pytest.mark.slow
-def test_ids_are_chosen_in_a_browser(tmp_path):
+def test_ids_are_chosen_in_a_browser(tabs, tmp_path):
     path = tmp_path / "review.html"
     texts = [f"{FERRY * 3}{number}号" for number in range(130)]
     ids = [f"id\n{number}" if number % 2 else f"编号 {number}" for number in range(130)]
@@ -363,30 +362,29 @@ def test_ids_are_chosen_in_a_browser(tmp_path):
     def is_own(url):
         return url.partition("#")[0] == path.as_uri() or url.startswith("blob:")
 
-    with running() as browser, Tabs(browser) as tabs:
-        page = tabs.open(1280, is_own)
-        page.goto(path.as_uri())
-        assert page.locator("article:visible").count() == 50
-        assert page.locator("#save").is_disabled()
-        first = page.locator("article:visible input").first
-        first.check()
-        chosen = [first.get_attribute("value")]
-        after = page.locator(".pager button").nth(1)
-        for _ in range(2):
-            after.click()
-        assert after.is_disabled()
-        assert page.locator("article:visible").count() == len(result.removed) - ALIGNED
-        last = page.locator("article:visible input").last
-        last.check()
-        chosen.append(last.get_attribute("value"))
-        assert page.locator(".chosen p").inner_text() == "to restore: 2"
-        with page.expect_download() as download:
-            page.click("#save")
-        assert download.value.suggested_filename == "ids.txt"
-        assert Path(download.value.path()).read_text("utf-8").splitlines() == chosen
-        page.click(".chosen summary")
-        assert page.locator("#lines").input_value().splitlines() == chosen
-        page.goto(f"{path.as_uri()}#p60")
-        assert page.locator("#p60").is_visible()
-        assert not page.locator("#p1").is_visible()
-        assert tabs.leave() == []
+    page = tabs.open(1280, is_own)
+    page.goto(path.as_uri())
+    assert page.locator("article:visible").count() == 50
+    assert page.locator("#save").is_disabled()
+    first = page.locator("article:visible input").first
+    first.check()
+    chosen = [first.get_attribute("value")]
+    after = page.locator(".pager button").nth(1)
+    for _ in range(2):
+        after.click()
+    assert after.is_disabled()
+    assert page.locator("article:visible").count() == len(result.removed) - ALIGNED
+    last = page.locator("article:visible input").last
+    last.check()
+    chosen.append(last.get_attribute("value"))
+    assert page.locator(".chosen p").inner_text() == "to restore: 2"
+    with page.expect_download() as download:
+        page.click("#save")
+    assert download.value.suggested_filename == "ids.txt"
+    assert Path(download.value.path()).read_text("utf-8").splitlines() == chosen
+    page.click(".chosen summary")
+    assert page.locator("#lines").input_value().splitlines() == chosen
+    page.goto(f"{path.as_uri()}#p60")
+    assert page.locator("#p60").is_visible()
+    assert not page.locator("#p1").is_visible()
+    assert tabs.leave() == []

@@ -10,12 +10,15 @@ import pytest
 import sqlalchemy as sa
 from tests import needs
 from tests.index.calls import put, values
+from tests.index.databases import BOTH
 from tests.postgres import name_in
 from tests.waiting import PATIENCE
 
 from neardup.exceptions import IndexUnavailableError
 from neardup.index.backends import Database
 from neardup.index.schema import METADATA, SCHEMA, counters, documents, events, keys, meta
+
+pytestmark = BOTH
 
 #: These tests are of the settings that users get.
 DURABLE = True

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.index.calls import put, refused, values, write
+from tests.index.databases import BOTH
 from tests.postgres import name_in
 
 from neardup.exceptions import IndexFormatError, IndexUnavailableError, ParameterError
 from neardup.index.schema import keys, meta
+
+pytestmark = BOTH
 
 ROWS = 20_000
 

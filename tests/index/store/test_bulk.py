@@ -2,9 +2,12 @@
 
 import pytest
 from sqlalchemy.exc import IntegrityError
+from tests.index.databases import BOTH
 
 from neardup.index.schema import keys
 from neardup.index.store.bulk import insert_rows
+
+pytestmark = BOTH
 
 
 def columns(rows):
