@@ -4,7 +4,8 @@ A pair is decided by its samples wherever shingles are weighed, and where both t
 that their samples are all of their shingles. Where neither holds, the samples estimate the
 similarity: of n sampled shingles of which it is a share, a binomial number is in both texts. A pair
 is ruled out if so few are shared that at most one in a million pairs at the threshold shares no more;
-of pairs beyond it, fewer.
+of pairs beyond it, fewer. Most candidates share a sentence and no more, which a quarter of their
+samples tells: they are ruled out by that, if what is shared weighs little too.
 
 A document has no sample if it is short, or if another has the same text: its text is read.
 
@@ -36,6 +37,12 @@ const HIGHEST: f64 = 0.9;
 
 /// Hashes that are written to the file at once.
 const WRITTEN: usize = 1 << 18;
+
+/// At so many levels more, a quarter of the shingles tells whether a pair is far from similar.
+const EARLY: u32 = 2;
+
+/// So many times as similar it must be, to be looked at further.
+const MARGIN: f64 = 3.0;
 
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
@@ -337,11 +344,34 @@ impl Ratio {
         }
     }
 
+    /// Whether what two samples have of a level already shows that the texts are far from similar: so
+    /// few shingles are shared as `fewest` says, and they weigh so little beside the others.
+    fn are_far(
+        self,
+        (a, b): (&[u32], &[u32]),
+        level: u32,
+        rare: u32,
+        threshold: f64,
+        fewest: &FewestShared,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let (a, b) = (of_level(level, a), of_level(level, b));
+        let (common, least) = scratch.glance((a, b), level, rare);
+        let sets = Overlap {
+            a: a.len(),
+            b: b.len(),
+            common,
+        };
+        let is_far = |least| MARGIN * self.weighed(least) < threshold;
+        common < fewest.of(self.all(sets)) && least.is_none_or(is_far)
+    }
+
     /// What the samples of two texts say, neither of which is short, counted in this table. `number` is
     /// that of the first.
     ///
-    /// That is what their profiles say, but for the few pairs that `fewest` loses among those in
-    /// which all shingles count alike.
+    /// That is what their profiles say, but for the few pairs that `fewest` loses: among those in which
+    /// all shingles count alike, or that [are far](Self::are_far) from similar by a quarter of the
+    /// samples.
     pub(super) fn by_samples(
         self,
         number: u32,
@@ -358,6 +388,16 @@ impl Ratio {
         scratch.look_up(Some(number), a.hashes, table);
         let [a, b] = [a, b].map(|sample| sample.of_level(level));
         let by = |least| self.weighed(least);
+        if self.are_far(
+            (a, b),
+            level + EARLY,
+            table.rare(),
+            threshold,
+            fewest,
+            scratch,
+        ) {
+            return BySamples::TooLow;
+        }
         let most = match scratch.weigh((a, b), level, table, threshold, by) {
             Weighing::TooLow => return BySamples::TooLow,
             Weighing::Done(weighed) => self.weighed(weighed),

@@ -100,10 +100,8 @@ impl Scratch {
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
         let rare = table.rare();
-        let shared = self.find_shared(a, b, rare);
-        let common = self.shared.len();
-        let alone = [a, b].map(|hashes| hashes.len() - common);
-        let Some(least) = self.at_least(shared, alone, rare, level) else {
+        let (common, least) = self.glance((a, b), level, rare);
+        let Some(least) = least else {
             return Weighing::Unweighed(common);
         };
         if by(least) < threshold {
@@ -121,6 +119,20 @@ impl Scratch {
             excused: excused_a + excused_b,
             ..least
         })
+    }
+
+    /// The number of shingles that two samples share, and their weights if what each has alone weighs
+    /// the least that it can; `None` if no shared one is common, or there are too few to say anything.
+    pub(super) fn glance(
+        &mut self,
+        (a, b): (&[u32], &[u32]),
+        level: u32,
+        rare: u32,
+    ) -> (usize, Option<Weighed>) {
+        let shared = self.find_shared(a, b, rare);
+        let common = self.shared.len();
+        let alone = [a, b].map(|hashes| hashes.len() - common);
+        (common, self.at_least(shared, alone, rare, level))
     }
 
     /// The weights of both texts if what each has alone, so many shingles, weighs the least that it
