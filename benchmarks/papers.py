@@ -33,8 +33,6 @@ KINDS = (
     ("edited, 20 %", "edited", 0.20),
     ("reordered", "reordered", 0),
     ("synonyms", "synonyms", 0),
-    ("mixed, 5 %", "mixed", 0.05),
-    ("mixed, 10 %", "mixed", 0.10),
 )
 #: Papers of each kind: news with sources of both collections, and laws with news as sources.
 NEWS_HOSTS, LAW_HOSTS = 75, 25
