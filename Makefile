@@ -90,7 +90,7 @@ wheels: .venv/wheels
 	$(BIN)/maturin sdist --out dist
 	PYTHON=$(CURDIR)/$(BIN)/python tests/try_wheels dist
 
-# Two hours on two cores that do nothing else; needs the corpora in ../shared, and 100 GB of disk. An
+# Two hours on two cores that do nothing else; needs the corpora in ../shared, and 40 GB of disk. An
 # engine that fails is a row that says so, and the page is made all the same.
 bench: .venv/test as-released
 	$(BIN)/python benchmarks/run.py --large

@@ -10,7 +10,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +18,19 @@ import pyarrow as pa
 import neardup
 from corpora import path_of, read, rows
 from harness import HERE, Measurement, machine
-from neardup import _core
 from neardup.lab import EditModel, published
-from neardup.lab.datasets.draws import keyed_generator
-from neardup.lab.metrics import Scores, accuracy, count_scores
+from neardup.lab.datasets.collection import Documents, read_collection
+from neardup.lab.datasets.labels import Truth
+from neardup.lab.experiments.labelled_pairs.cases import Cases
+from neardup.lab.experiments.labelled_pairs.measures import PairJudge
+from neardup.lab.experiments.zhang_he_2020.cases import make_cases
+from neardup.lab.experiments.zhang_he_2020.measures import Scorer, find
+from neardup.lab.metrics import count_scores, f1_interval
 from neardup.recipe import load_recipe
-from neardup.recipe.assets import compiled
 from tables import percent, table, wrapped
 
 PAGE = HERE.parent / "docs" / "accuracy.md"
 WORKERS = 2
-#: Length of a shingle in all measures here, in characters.
-SHINGLE = 5
 #: The collections of real texts: their files, and whether their texts are HTML.
 COLLECTIONS = {
     "chinanews": ("chinanews", False),
@@ -67,33 +67,22 @@ class Collection:
             chosen = chosen.replace(normalize={"strip_markup": True})
         return chosen.replace(**stages)
 
-    @cached_property
-    def places(self):
-        """The place of each document by its id."""
-        return {document["id"]: place for place, document in enumerate(self.documents)}
-
-    @cached_property
-    def corpus(self):
-        """The collection in the core, which computes every measure of any pair."""
-        core = compiled(self.recipe())
-        corpus = _core.Corpus(core, keeps_texts=True, shingle=SHINGLE, workers=WORKERS)
-        corpus.push(
-            self.table["text"].combine_chunks().cast("large_string"), titles=None, units=None
-        )
-        corpus.finish()
-        return corpus
-
-    def evidence(self, pair):
-        """Return the evidence for the verdict on a pair of ids."""
-        a, b = (self.places[id] for id in pair)
-        return _core.judge(self.corpus, a, b, measure="content", shingle=SHINGLE)
-
 
 @cache
 def collection(name):
     """Return a collection by name."""
     file, is_markup = COLLECTIONS[name]
     return Collection(tuple(read(f"{file}.jsonl.zst")), is_markup)
+
+
+def similarities(documents, pairs, measures):
+    """Return the similarities of some pairs of ids in a collection, by measure."""
+    place_of = {document["id"]: place for place, document in enumerate(documents)}
+    a, b = (np.array([place_of[id] for id in ids]) for ids in zip(*pairs, strict=True))
+    of_documents = Documents.of((d["id"], None, d["text"]) for d in documents)
+    cases = Cases(Truth("", (), 0), of_documents, a, b)
+    judge = PairJudge(cases, load_recipe(), workers=WORKERS)
+    return {measure: judge.similarities(measure) for measure in measures}
 
 
 @cache
@@ -136,79 +125,25 @@ not edit. [Methods](methods.md) defines the measures, the [glossary](glossary.md
 RATES = (0.02, 0.05, 0.10, 0.15, 0.20, 0.30)
 #: The rates whose precision is shown, and that of the summary.
 PRECISION_RATES, USUAL = (0.05, 0.10, 0.20), 0.10
-#: Pairs of untouched documents with at least this resemblance repeat each other by themselves.
-NATURAL = 0.5
 #: English: the number of documents copied, their minimum length, the recipes and the rates.
 COPIES, LEAST = 1000, 300
 ENGLISH_RECIPES, ENGLISH_RATES = ("general", "minhash", "characters"), (0.05, 0.10, 0.20)
 
 
-class EditedCopies:
-    """Chinese articles on five topics, copies of half of them, and articles on no topic.
-
-    Each topic is cut in two halves by a seeded shuffle. The first half and a copy of each of its
-    documents are in the collection; the other half is what edits take their material from.
-    """
-
-    def __init__(self):
-        """Draw the halves."""
-        self.originals, self.pool = [], []
-        for path in sorted(path_of("topics_zh").glob("*.jsonl.zst")):
-            topic, records = path.name.removesuffix(".jsonl.zst"), read(f"topics_zh/{path.name}")
-            if topic == "distractors":
-                self.others = records
-                continue
-            order = keyed_generator(f"0\nhalves {topic}").permutation(len(records)).tolist()
-            half = len(records) // 2
-            self.originals += [(f"{topic}/{records[at]['id']}", records[at]) for at in order[:half]]
-            self.pool += [records[at]["text"] for at in order[half:]]
-        self.documents = 2 * len(self.originals) + len(self.others)
-        resembling = self.found("shingle", self.table(0).filter(~self.is_copy), NATURAL)
-        self.natural = {tuple(sorted(pair)) for pair in resembling}
-
-    @property
-    def is_copy(self):
-        """Whether each document is a copy. Copies come after their originals."""
-        places = np.arange(self.documents)
-        return (places >= len(self.originals)) & (places < 2 * len(self.originals))
-
-    def table(self, rate):
-        """Return all documents, with copies of an edit rate; an id is a place."""
-        model = EditModel(self.pool, rate=rate)
-        copies = [
-            record | {"text": model.copy(record["text"], id)} for id, record in self.originals
-        ]
-        records = [record for _, record in self.originals] + copies + self.others
-        columns = {key: [record.get(key) for record in records] for key in ("title", "text")}
-        return pa.table({"id": np.arange(len(records)), **columns})
-
-    def found(self, recipe, documents, threshold=None):
-        """Return the pairs that a recipe finds, by the originals of both documents."""
-        pairs = found_pairs(documents, load_recipe(recipe), threshold)
-        return [tuple(self.base(int(id)) for id in pair) for pair in pairs]
-
-    def base(self, place):
-        """Return the place of a copy's original; any other document is its own."""
-        return place - len(self.originals) if self.is_copy[place] else place
-
-    def scores(self, recipe, documents):
-        """Return the scores of a recipe, and its precision if natural repeats count as wrong."""
-        pairs = [tuple(sorted(pair)) for pair in self.found(recipe, documents)]
-        right = sum(a == b for a, b in pairs)
-        aside = sum(a != b and (a, b) in self.natural for a, b in pairs)
-        scores = Scores(right, len(pairs) - right - aside, len(self.originals) - right)
-        return scores, Scores(right, scores.fp + aside, scores.fn).precision
-
-
 @cache
 def edited():
-    """Return the copies, and by recipe and rate what is found of them."""
-    copies = EditedCopies()
-    found = {}
+    """Return the cases of the published comparison, its natural repeats, and what is found.
+
+    What is found are tallies of pairs, by recipe and rate.
+    """
+    cases, found = make_cases(read_collection(path_of("topics_zh"))), {}
     for rate in RATES:
-        documents = copies.table(rate)
-        found |= {(name, rate): copies.scores(name, documents) for name in RECIPES}
-    return copies, found
+        documents = cases.table("edits", rate)
+        scorer = Scorer(cases, documents, workers=WORKERS)
+        for name in RECIPES:
+            pairs = find(load_recipe(name), documents, workers=WORKERS)
+            found[name, rate] = scorer.tallies(pairs)[-1]
+    return cases, len(scorer.natural), found
 
 
 @cache
@@ -240,11 +175,11 @@ def defaults(measured):
     is_same = np.array([pair.kind == "same" for pair in labelled])
     lines = []
     for name in RECIPES:
-        scores, strict = edited()[1][name, USUAL]
+        tally = edited()[-1][name, USUAL]
         cells = [f"**`{name}`**" if name == "general" else f"`{name}`"]
         news = pairs_of("chinanews", name)
         called = np.array([(p.a, p.b) in news or (p.b, p.a) in news for p in labelled])
-        cells += [f"{scores.recall:.3f} / {strict:.3f}"]
+        cells += [f"{tally.scores.recall:.3f} / {tally.strict_precision:.3f}"]
         cells += [f"{count_scores(called, is_same).f1:.2f}"]
         if name == "news":
             lines.append([*cells, "–", "–", "–", f"{len(news):,}"])
@@ -261,7 +196,7 @@ def defaults(measured):
     heading += [f"{len(labelled)} labelled pairs of Chinese news: F1"]
     heading += ["bulletins: pairs of different days", f"laws: versions of {len(truth)} / others"]
     heading += ["Reuters: pairs", "Chinese news: pairs"]
-    false = edited()[1]["news", USUAL][0]
+    false = edited()[-1]["news", USUAL].scores
     return f"""\
 ## 1. The defaults compared
 
@@ -281,13 +216,16 @@ duplicates.
 
 def copies_section(measured):
     """Return the section on edited copies."""
-    copies, found = edited()
+    cases, natural, found = edited()
 
     def lines(cell, rates):
-        return [[f"`{name}`", *(cell(*found[name, rate]) for rate in rates)] for name in RECIPES]
+        return [[f"`{name}`", *(cell(found[name, rate]) for rate in rates)] for name in RECIPES]
 
-    recalls = lines(lambda scores, _: f"{scores.recall:.3f}", RATES)
-    both = lines(lambda scores, strict: f"{scores.precision:.3f} / {strict:.3f}", PRECISION_RATES)
+    recalls = lines(lambda tally: f"{tally.scores.recall:.3f}", RATES)
+    both = lines(
+        lambda tally: f"{tally.scores.precision:.3f} / {tally.strict_precision:.3f}",
+        PRECISION_RATES,
+    )
     english = edited_english()
     in_english = [
         [f"`{name}`", *(f"{english[rate][name]:.3f}" for rate in ENGLISH_RATES)]
@@ -296,7 +234,7 @@ def copies_section(measured):
     return f"""\
 ## 2. Edited copies at each rate
 
-{copies.documents:,} Chinese articles, {len(copies.originals):,} of them edited copies of others:
+{len(cases.base):,} Chinese articles, {cases.true_pairs:,} of them edited copies of others:
 sentences, words and characters inserted, dropped, replaced and moved until that share of the
 characters is edited. Each recipe decides by its own rule.
 
@@ -305,7 +243,7 @@ characters is edited. Each recipe decides by its own rule.
 {table(["recipe", *map(percent, RATES)], recalls)}
 
 **Precision / strict precision.** Pairs of untouched documents that repeat each other by
-themselves, {len(copies.natural):,} with a resemblance of at least .5, count neither way; strictly,
+themselves, {natural:,} with a resemblance of at least .5, count neither way; strictly,
 they count as wrong.
 
 {table(["recipe", *map(percent, PRECISION_RATES)], both)}
@@ -330,20 +268,10 @@ class Labelled:
     source: str
 
 
-#: The threshold of the default recipe.
-BOUND = 0.45
 #: Collections with spaces between words.
 ENGLISH = ("bbc_en", "reuters_en")
-#: Recipes whose measures are compared, and what a measure found in a pair.
-MEASURES = {
-    "general": lambda one: one["similarity"],
-    "containment": lambda one: one["containment"]["similarity"],
-    "aligned": lambda one: one["aligned"]["similarity"],
-}
-#: Constants of content(k) that are tried on unseen collections: letters for which a number speaks,
-#: and what resemblance and alignment must have together, without spaces and with them.
-REACHES, NEEDED = (100, 150, 200, 300), (1.06, 1.08, 1.1, 1.12, 1.14)
-NEEDED_SPACED = (1.12, 1.14, 1.16, 1.18)
+#: Recipes whose measures are compared, and these measures.
+MEASURES = {"general": "content", "containment": "containment", "aligned": "aligned"}
 #: Pairs that people judged, and the least grade that means *same*.
 JUDGED = {"webis_en": 1, "bills_en": 3}
 TWICE = ("bbc_en", "bulletins", "chinanews", "laws", "reuters_en")
@@ -391,89 +319,58 @@ def judged():
     ]
 
 
-def evidence(pairs):
-    """Return what `general` finds out about each pair."""
-    found = {}
-    for name in sorted({pair.collection for pair in pairs}):
-        folder = "judged/" if name in JUDGED else ""
-        whole = Collection(tuple(read(f"{folder}{name}.jsonl.zst")))
-        mine = (pair for pair in pairs if pair.collection == name)
-        found |= {pair: whole.evidence((pair.a, pair.b)) for pair in mine}
-    return [found[pair] for pair in pairs]
-
-
-def verdict(pair, reach, needed, needed_spaced):
-    """Return whether a pair were a duplicate if content had other constants."""
-    if pair["short"]:
-        return pair["similarity"] >= BOUND
-    aligned, resemblance = pair["aligned"], (pair["weighed"] or pair)["resemblance"]
-    numbers = 0
-    if replaced := aligned["replaced"]:
-        share = aligned["edited"] / (aligned["edited"] + aligned["equal"])
-        beyond = replaced / (replaced + aligned["agree"]) - share
-        numbers = min(reach * min(replaced, 3) / aligned["letters"], 6 * max(0, beyond))
-    least = needed_spaced if aligned["spaced"] else needed
-    return resemblance >= BOUND and resemblance + pair["alignment"] - numbers >= least
-
-
-def fitted_elsewhere(evident, is_same, names):
-    """Return the verdicts on each collection with the constants fitted to all others."""
-    tried = {
-        setting: np.array([verdict(pair, *setting) for pair in evident])
-        for setting in product(REACHES, NEEDED, NEEDED_SPACED)
-    }
-    called = np.zeros(len(evident), bool)
+def measured_pairs(pairs):
+    """Return the similarities of labelled pairs by each of `MEASURES`."""
+    values = {measure: np.zeros(len(pairs)) for measure in MEASURES.values()}
+    names = np.array([pair.collection for pair in pairs])
     for name in np.unique(names):
-        others = names != name
-
-        def f1(setting, others=others):
-            return count_scores(tried[setting][others], is_same[others]).f1
-
-        called[~others] = tried[max(tried, key=f1)][~others]
-    return called
+        folder = "judged/" if name in JUDGED else ""
+        mine = np.flatnonzero(names == name)
+        ids = [(pairs[place].a, pairs[place].b) for place in mine]
+        documents = read(f"{folder}{name}.jsonl.zst")
+        for measure, of_pairs in similarities(documents, ids, values).items():
+            values[measure][mine] = of_pairs
+    return values
 
 
 def labels_section(measured):
     """Return the section on pairs that people labelled."""
     pairs = [*labels(), *judged()]
-    evident = evidence(pairs)
+    values = measured_pairs(pairs)
+    bound = load_recipe().decide.threshold
     kinds, names, sources = (
         np.array([getattr(pair, key) for pair in pairs]) for key in ("kind", "collection", "source")
     )
-    called = np.array([one["similarity"] >= BOUND for one in evident])
-    versions = called[kinds == "version"]
+    versions = values["content"][kinds == "version"] >= bound
     # F1 leaves out versions.
     decided = kinds != "version"
-    evident = [one for one, is_decided in zip(evident, decided, strict=True) if is_decided]
-    called, names, sources = called[decided], names[decided], sources[decided]
-    is_same, english, is_judged = (
-        kinds[decided] == "same",
-        np.isin(names, ENGLISH),
-        sources == "judged",
-    )
+    values = {measure: of_pairs[decided] for measure, of_pairs in values.items()}
+    names, sources, is_same = names[decided], sources[decided], kinds[decided] == "same"
+    called = values["content"] >= bound
+    english, is_judged = np.isin(names, ENGLISH), sources == "judged"
     languages = {"Chinese": ~english & ~is_judged, "English": english}
     groups = {"all": ~is_judged, **languages}
     groups |= {source: sources == source for source in dict.fromkeys(sources)}
     groups |= {name: names == name for name in dict.fromkeys(names)}
     lines = []
     for group, chosen in groups.items():
-        its = accuracy(called[chosen], is_same[chosen])
-        tp, fp, fn = its.scores.tp, its.scores.fp, its.scores.fn
-        f1 = [f"{its.scores.f1:.3f}", "{:.2f}-{:.2f}".format(*its.f1)] if tp + fn else ["–", "–"]
-        lines.append([group, chosen.sum(), tp, fp, fn, *f1])
+        scores = count_scores(called[chosen], is_same[chosen])
+        f1 = ["–", "–"]
+        if is_same[chosen].any():
+            interval = f1_interval(called[chosen], is_same[chosen])
+            f1 = [f"{scores.f1:.3f}", "{:.2f}-{:.2f}".format(*interval)]
+        lines.append([group, chosen.sum(), scores.tp, scores.fp, scores.fn, *f1])
 
     def f1_of(called, groups):
         scores = {name: count_scores(called[m], is_same[m]).f1 for name, m in groups.items()}
         return ", ".join(f"{name} {f1:.3f}" for name, f1 in scores.items())
 
     by_name = {n: names == n for n in dict.fromkeys(names) if is_same[names == n].any()}
-    unseen = fitted_elsewhere(evident, is_same, names)
-    strict = load_recipe("strict").decide.threshold
-    is_strict = np.array([one["similarity"] >= strict for one in evident])
+    is_strict = values["content"] >= load_recipe("strict").decide.threshold
     by_recipe = []
-    for recipe, value in MEASURES.items():
+    for recipe, measure in MEASURES.items():
         threshold = load_recipe(recipe).decide.threshold
-        passes = np.array([value(one) >= threshold for one in evident])
+        passes = values[measure] >= threshold
         f1 = (count_scores(passes[m], is_same[m]).f1 for m in (~is_judged, *languages.values()))
         by_recipe.append([recipe, f"{threshold:g}", *(f"{value:.3f}" for value in f1)])
     return f"""\
@@ -486,8 +383,7 @@ of web pages (Webis) and of sections of bills that others graded. The default ca
 {table(["pairs", "number", "found", "wrong", "missed", "F1", "95 %"], lines)}
 
 Of {len(versions)} pairs of versions, which are left out, {versions.mean():.0%} are
-called duplicates. With the constants of content fitted to all collections but one, and evaluated
-on that one, F1 is: {f1_of(unseen, {**languages, **{n: by_name[n] for n in JUDGED}})}.
+called duplicates.
 
 **Where another bound is better.** Of laws and sections of bills, only nearly equal texts are
 duplicates. With `--recipe strict`, the same measure from .75 on, F1 is:
@@ -511,7 +407,8 @@ def laws(measured):
     """Return the section on versions of laws."""
     whole = collection("laws")
     truth = {(row["id_a"], row["id_b"]) for row in rows("laws_versions.tsv")}
-    resemblance = sorted((whole.evidence(pair)["resemblance"] for pair in truth), reverse=True)
+    of_truth = similarities(whole.documents, sorted(truth), ["resemblance"])
+    resemblance = sorted(of_truth["resemblance"], reverse=True)
     # Larger samples make the search for small similarities faster.
     content = pairs_of("laws", "general", CONTENT_CUTS[0], size=128)
     loose = pairs_of("laws", "general", LEAST_SEARCHED, measure="resemblance", size=128)

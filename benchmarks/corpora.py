@@ -234,10 +234,10 @@ def stories():
     letters = np.concatenate(base[:2000])
     letters = letters[letters > 0x3000]
     # The newest story of each article, and its id.
-    newest = [(text, f"000-{at:05d}") for at, text in enumerate(base)]
+    newest = [(text, str(at)) for at, text in enumerate(base)]
     for generation in itertools.count():
         for at, text in enumerate(base):
-            id, of = f"{generation:03d}-{at:05d}", {}
+            id, of = str(generation * len(base) + at), {}
             if generation:
                 is_repost = rng.random() < REPOSTS
                 share = rng.uniform(*REPLACED) if is_repost else NEW

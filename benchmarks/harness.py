@@ -99,7 +99,8 @@ class Work:
     def measure(self, options):
         """Run all engines in turn; return the result as plain data."""
         engines = [e for e in self.engines if not options.engines or e.peer in options.engines]
-        environments.install_all({engine.peer for engine in engines})
+        if any(engine.peer != PRODUCT for engine in engines):
+            environments.install()
         path = self.prepare(options.trial)
         rows = {engine.label: {"engine": engine.label, "runs": []} for engine in engines}
         for repetition in range(options.repetitions):
@@ -113,7 +114,7 @@ class Work:
                     row["runs"].append(self.run(engine, path, row))
                 except LimitError as error:
                     row["stopped"] = str(error)
-                except (WrongAnswerError, RuntimeError, environments.NotInstalledError) as error:
+                except (WrongAnswerError, RuntimeError) as error:
                     told = str(error).replace(f"{HERE}{os.sep}", "")
                     row["failure"] = f"{type(error).__name__}: {told}"
                 if reason := row.get("stopped") or row.get("failure"):

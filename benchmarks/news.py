@@ -1,24 +1,13 @@
-"""Near-duplicates among Chinese news, file to file; ten gigabytes in two; the start of a command.
+"""Near-duplicates among Chinese news, file to file; ten gigabytes in two.
 
 Engines differ in which of two similar documents they keep. So answers are judged by two rules: at
 most one of two similar documents is kept, and every removed document is similar to a kept one.
 """
 
-import json
-import os
-import resource
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from pathlib import Path
-
 import numpy as np
 
 import corpora
-from harness import PRODUCT, Engine, Measurement, Work, WrongAnswerError
-from tables import provenance, table, wrapped
+from harness import PRODUCT, Engine, Limits, Work, WrongAnswerError
 
 THRESHOLD = corpora.THRESHOLD
 DOCUMENTS = 55_000
@@ -121,137 +110,45 @@ PIECES = Work(
     ),
 )
 
-#: By name of a benchmark: the bytes of the input, and the memory limit.
-BOUNDED = {"bounded": (10e9, "2GB"), "bounded_30gb": (30e9, "4GB")}
-TRIAL_BYTES = 0.2e9
+#: The bytes of more text than memory, those of a trial, and the memory limit.
+BYTES, TRIAL_BYTES, MEMORY = 10e9, 0.2e9, "2GB"
 
 
-def bounded(name):
-    """Return the benchmark of `neardup dedup` of more text than memory."""
-    size, memory = BOUNDED[name]
-
-    def measure(options):
-        bytes_wanted = TRIAL_BYTES if options.trial else size
-        path = corpora.WORK / f"stories_{bytes_wanted:.0e}.jsonl"
-        if not path.exists():
-            corpora.check_space(corpora.WORK, 3 * bytes_wanted, "the input and temporary files")
-            corpora.write(path, corpora.stories(), bytes_wanted)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            removed, report = Path(folder, "removed.jsonl"), Path(folder, "report.json")
-            command = [Path(sys.executable).with_name("neardup"), "dedup", path, "--quiet"]
-            command += ["-o", Path(folder, "kept.jsonl"), "--removed", removed]
-            command += ["--report", report, "--memory", memory]
-            seconds, processor = timed(command)
-            counts = json.loads(report.read_text(encoding="utf-8"))["summary"]
-            gone = {record["id"] for record in corpora.lines_of(removed)}
-        posted = [record["id"] for record in corpora.lines_of(path) if "of" in record]
-        return {
-            "bytes": path.stat().st_size,
-            "memory": memory,
-            "seconds": seconds,
-            "cpu_seconds": processor,
-            "peak_mb": counts["peak_memory"] / 1e6,
-            "stages": counts["stages"],
-            "documents": counts["read"],
-            "removed": len(gone),
-            "candidates": counts["candidates"],
-            "planted": len(posted),
-            "planted_removed": sum(id in gone for id in posted),
-        }
-
-    title = f"{size / 1e9:.0f} GB of news with --memory {memory}"
-    return Measurement(name, title, measure, show_bounded, large=True)
+def stories(trial):
+    """Return the path of news grown to more text than memory."""
+    size = TRIAL_BYTES if trial else BYTES
+    path = corpora.WORK / f"grown_{size:.0e}.jsonl"
+    if not path.exists():
+        corpora.check_space(corpora.WORK, 3 * size, "the input and temporary files")
+        corpora.write(path, corpora.stories(), size)
+    return path
 
 
-def show_bounded(result):
-    """Return the section of the page."""
-    lines = [
-        [
-            "seconds, MB/s",
-            f"{result['seconds']:.0f}, {result['bytes'] / result['seconds'] / 1e6:.1f}",
-        ],
-        *([f"of these: {name}", f"{s:.0f}"] for name, s in result["stages"].items()),
-        ["processor seconds", f"{result['cpu_seconds']:.0f}"],
-        ["peak MB", f"{result['peak_mb']:,.0f}"],
-        ["removed, candidate pairs", f"{result['removed']:,}, {result['candidates']:,}"],
-        ["re-posts planted", f"{result['planted']:,}"],
-    ]
-    if "planted_removed" in result:
-        lines.append(["of these removed", f"{result['planted_removed'] / result['planted']:.4f}"])
-    text = f"""{result["documents"]:,} records, {result["bytes"] / 1e9:.1f} GB, grown from news
-    articles, from file to file with the default recipe and `--memory {result["memory"]}`. A re-post
-    has 1 to 8 % of the characters of the newest story of its article replaced."""
-    heading = f"### {result['bytes'] / 1e9:.2g} GB of news with `--memory {result['memory']}`"
-    return "\n\n".join([heading, wrapped(text), table(["what", ""], lines), provenance(result)])
-
-
-NUMPY = "import numpy"
-TEXTS = (
-    "The council will open the new bridge on Sunday morning.",
-    "Rain is expected along the coast until Thursday.",
-    "The council will open the new bridge on Sunday morning!",
-)
-
-
-def commands(folder):
-    """Return the arguments of Python by the name of a row."""
-    records = folder / "in.jsonl"
-    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS)]
-    records.write_text("\n".join(lines) + "\n", "utf-8")
-    neardup = ["-m", "neardup"]
-    dedup = ["dedup", str(records), "-o", str(folder / "out.jsonl"), "-f", "-q"]
+def judge_stories(answer, engine, path):
+    """Return how many documents are removed, and the share of planted re-posts among them."""
+    gone = np.zeros(int(answer["documents"]), bool)
+    gone[answer["removed"]] = True
+    posted = np.array(["of" in record for record in corpora.lines_of(path)])
     return {
-        "nothing": ["-c", "pass"],
-        NUMPY: ["-c", NUMPY],
-        "import neardup": ["-c", "import neardup"],
-        "neardup --version": [*neardup, "--version"],
-        "neardup --help": [*neardup, "--help"],
-        "neardup dedup --help": [*neardup, "dedup", "--help"],
-        "neardup dedup, 3 records": [*neardup, *dedup],
+        "answer": "documents removed",
+        "megabytes": path.stat().st_size / 1e6,
+        "found": int(gone.sum()),
+        "expected": int(posted.sum()),
+        "recall": share(gone[posted]),
     }
 
 
-def timed(arguments):
-    """Return wall seconds and processor seconds of a process."""
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
-def startup(options):
-    """Return the medians of the seconds of each command; commands take turns."""
-    seconds, load = {}, os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as folder:
-        # The first round is a warm-up: it compiles what was not compiled yet.
-        for repetition in range(options.repetitions + 1):
-            for name, arguments in commands(Path(folder)).items():
-                pair = timed([sys.executable, *arguments])
-                if repetition:
-                    seconds.setdefault(name, []).append(pair)
-    medians = {
-        name: [statistics.median(column) for column in zip(*pairs, strict=True)]
-        for name, pairs in seconds.items()
-    }
-    return {"runs": options.repetitions, "load": load, "seconds": medians}
-
-
-def show_startup(result):
-    """Return the section of the page."""
-    base = result["seconds"][NUMPY]
-    lines = [
-        [name, *(f"{part:.3f}" for part in pair), *(f"{pair[i] / base[i]:.2f}" for i in (0, 1))]
-        for name, pair in result["seconds"].items()
-    ]
-    text = f"""Processes that do as little as they can, in turn. Medians of {result["runs"]} runs;
-    load {result["load"]:.1f}. On a busy machine the multiples of processor time count."""
-    heading = ["command", "wall s", "processor s", "wall / numpy", "processor / numpy"]
-    parts = ["### The start of a command", wrapped(text), table(heading, lines)]
-    return "\n\n".join([*parts, provenance(result)])
-
-
-BENCHMARKS = (
-    PIECES,
-    *map(bounded, BOUNDED),
-    Measurement("startup", "The start of a command", startup, show_startup),
+BOUNDED = Work(
+    name="bounded",
+    title=f"{BYTES / 1e9:.0f} GB of news with `--memory {MEMORY}`",
+    prepare=stories,
+    judge=judge_stories,
+    notes="Three million records grown from news articles, from file to file with the default "
+    "recipe. A re-post has 1 to 8 % of the characters of the newest story of its article replaced; "
+    "*expected* are these re-posts, *recall* is the share of them that is removed.",
+    engines=(Engine("neardup dedup", PRODUCT, "dedup_file", {"memory": MEMORY}),),
+    limits=Limits(seconds=3_000, megabytes=4_000),
+    large=True,
 )
+
+BENCHMARKS = (PIECES, BOUNDED)

@@ -3,7 +3,7 @@
 A passage is a run of whole sentences of a source. It is changed as its kind says, and put between
 two sentences of a host, which is otherwise unchanged: *verbatim*; *edited*, a share of its
 characters touched; *reordered*, its sentences in other places; *synonyms*, words of a table
-exchanged; *mixed*, all three.
+exchanged.
 """
 
 import math
@@ -74,7 +74,7 @@ def plant(hosts, sources, kind, rate, seed, passages=PASSAGES, length=LENGTH):
 
     The draws depend on the seed and the host alone.
     """
-    least = 2 if kind in ("reordered", "mixed") else 1
+    least = 2 if kind == "reordered" else 1
     choices = {name: runs_of(text, length, least) for name, text in sources.items()}
     usable = [name for name, runs in choices.items() if runs]
     planted = []
@@ -102,13 +102,11 @@ def plant(hosts, sources, kind, rate, seed, passages=PASSAGES, length=LENGTH):
 
 def changed(passage, source, kind, rate, draw):
     """Return a passage, changed as its kind says."""
-    if kind in ("reordered", "mixed"):
-        passage = reordered(passage, draw)
-    if kind in ("synonyms", "mixed"):
-        passage = WORD.sub(lambda word: OTHER[word[0]], passage)
-    if kind in ("edited", "mixed"):
-        passage = edited(passage, source, rate, draw)
-    return passage
+    if kind == "reordered":
+        return reordered(passage, draw)
+    if kind == "synonyms":
+        return WORD.sub(lambda word: OTHER[word[0]], passage)
+    return edited(passage, source, rate, draw) if kind == "edited" else passage
 
 
 def reordered(passage, draw):

@@ -50,6 +50,11 @@ def figure(key):
     return lambda row: digits(row[key]) if key in row else None
 
 
+def megabytes(key):
+    """Return a reader of memory; old results lack some."""
+    return lambda row: f"{row[key]:.0f}" if key in row else None
+
+
 def seconds(row):
     """Return the median, with the fastest and slowest run."""
     runs = [run["seconds"] for run in row["runs"]]
@@ -86,8 +91,8 @@ COLUMNS = (
     ("at distance", quality("cut", "{}")),
     ("candidates", quality("candidates", "{:,}")),
     ("visited", quality("visited", "{:,}")),
-    ("peak MB", lambda row: f"{row['peak_mb']:.0f}"),
-    ("before the work", lambda row: f"{row['base_mb']:.0f}"),
+    ("peak MB", megabytes("peak_mb")),
+    ("before the work", megabytes("base_mb")),
 )
 
 

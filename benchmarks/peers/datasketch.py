@@ -30,27 +30,6 @@ def pairs_file(path, folder, *, threshold):
     return job
 
 
-def dedup_file(path, folder, *, threshold):
-    """Look up each document in the index of kept documents; without a neighbour it is kept."""
-
-    def job():
-        index = MinHashLSH(threshold=threshold, num_perm=NUM_PERM)
-        kept, removed, number = {}, [], 0
-        for _, texts in inputs.batches(path):
-            for signature in signatures_of(texts):
-                neighbours = index.query(signature)
-                if any(signature.jaccard(kept[other]) >= threshold for other in neighbours):
-                    removed.append(number)
-                else:
-                    index.insert(number, signature)
-                    kept[number] = signature
-                number += 1
-        inputs.write_kept(path, folder, removed)
-        return {"removed": removed, "documents": number}
-
-    return job
-
-
 def signatures_of(texts):
     """Return the signature of each text."""
     tokens = ([s.encode("utf-8") for s in inputs.shingles(text)] for text in texts)

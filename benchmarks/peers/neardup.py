@@ -91,6 +91,19 @@ def index_file(path, folder):
     return job
 
 
+def check_file(path, folder):
+    """Check a paper against the index beside it, and make the page of the report."""
+    import neardup
+
+    def job():
+        with neardup.papers.open_library(path.with_name("library.db")) as library:
+            report = neardup.check(path, library)
+            report.to_html()
+        return {"rate": report.rates.total, "passages": len(report.passages)}
+
+    return job
+
+
 def chosen(folder, *, threshold=None, recipe=None, decide=None, memory=None):
     """Return the options of a command. `decide` changes settings of the recipe."""
     if decide is not None:

@@ -8,7 +8,7 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup.lab.datasets import sentences as spans
 
-KINDS = ("verbatim", "edited", "reordered", "synonyms", "mixed")
+KINDS = ("verbatim", "edited", "reordered", "synonyms")
 
 
 @pytest.fixture
@@ -81,9 +81,9 @@ def test_pinned(planted):
     host = "渡口昨天关闭。船都停在岸边。"
     source = "灯塔修好了，港口亮了起来。游客都来观看。书店今天开门。"
     options = {"passages": 1, "length": (15, 25)}
-    [(text, cases)] = planted.plant({"h": host}, {"s": source}, "mixed", 0.2, 4, **options)
-    assert text == "渡口昨天关闭。船都停在岸边。游客都来观，看。灯塔修好；来港口亮了起来。"
-    assert cases == [("h", 14, 35, "s", 0, 20)]
+    [(text, cases)] = planted.plant({"h": host}, {"s": source}, "edited", 0.2, 4, **options)
+    assert text == "渡口昨天关闭。船都停在岸边。灯塔修好了，港口亮修起来游客都；来观看。"
+    assert cases == [("h", 14, 34, "s", 0, 20)]
 
 
 #: One passage: 100 characters of a paper, from 100 of a source.

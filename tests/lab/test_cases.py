@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup import InputError
+from neardup import InputError, load_recipe
 from neardup.lab import Scores
 from neardup.lab.datasets.collection import Collection, Documents, read_collection
 from neardup.lab.experiments.zhang_he_2020.cases import make_cases
@@ -13,8 +13,7 @@ from neardup.lab.experiments.zhang_he_2020.measures import (
     ASIDE,
     RIGHT,
     WRONG,
-    Matches,
-    Method,
+    Run,
     Scorer,
     find,
 )
@@ -141,8 +140,8 @@ def test_right_wrong_and_aside(judged):
         (copies[0], copies[1], WRONG),
         (originals[0], other[0], WRONG),
     ]
-    a, b, expected = (np.array(column) for column in zip(*cases, strict=True))
-    assert scorer.labels(a, b).tolist() == expected.tolist()
+    *pairs, expected = (np.array(column) for column in zip(*cases, strict=True))
+    assert scorer.labels(np.column_stack(pairs)).tolist() == expected.tolist()
 
 
 def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
@@ -151,9 +150,7 @@ def test_a_pair_counts_for_both_topics_and_once_over_all(judged):
     other = places(cases, 1, copies=False)
     far = np.flatnonzero(cases.topic == -1)
     rows = [(copies[0], cases.base[copies[0]]), (copies[0], other[0]), far[:2], natural[0]]
-    a, b = np.array(rows).T
-    matches = Matches(a, b, ())
-    first_topic, two, every = scorer.tallies(matches)
+    first_topic, two, every = scorer.tallies(np.array(rows))
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(1, 1, 1), 1)
     assert (two.topic, two.scores, two.aside) == ("two", Scores(0, 1, 2), 0)
     assert (every.topic, every.scores, every.aside) == ("all", Scores(1, 2, 3), 1)
@@ -169,9 +166,7 @@ def test_documents_count_once(judged):
     # A right pair, two wrong ones of its document, one of two others, one set aside.
     repeat = natural[(natural == cases.base[second]).any(axis=1)][0]
     rows = [(first, original), (first, other[0]), (original, far[0]), (other[0], other[1]), repeat]
-    a, b = np.array(rows).T
-    matches = Matches(a, b, ())
-    first_topic, two, every = scorer.document_tallies(matches)
+    first_topic, two, every = scorer.document_tallies(np.array(rows))
     # Right: copy and original; wrong: the other topic's document and the distractor.
     assert (first_topic.topic, first_topic.scores, first_topic.aside) == ("one", Scores(2, 2, 2), 2)
     # A document of another topic that a wrong pair brings in is wrong in this one.
@@ -181,7 +176,7 @@ def test_documents_count_once(judged):
 
 def test_only_copies_that_were_searched_with_their_originals_count(judged):
     cases, _, scorer = judged
-    nothing = Matches(*(np.array([], np.int64),) * 2, ())
+    nothing = np.empty((0, 2), np.int64)
     copy = places(cases, 0, copies=True)[0]
     chosen = np.array([copy, cases.base[copy], places(cases, 1, copies=True)[0]])
     documents = [tally.scores for tally in scorer.document_tallies(nothing, chosen)]
@@ -207,17 +202,15 @@ def test_the_first_documents_have_their_partners(collection):
 
 def test_identical_texts_without_fingerprint_are_found():
     table = pa.table({"id": ["0", "1", "2"], "title": ["", "", ""], "text": ["…", "…", "。"]})
-    result = find(Method.of("classic"), table)
-    assert (result.a.tolist(), result.b.tolist()) == ([0], [1])
+    assert find(load_recipe("classic"), table).tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(("name", "cut_off"), [("classic", 3), ("general", 0.45)])
-def test_a_method_finds_what_its_cut_off_includes(collection, name, cut_off):
+def test_a_recipe_finds_what_its_cut_off_includes(collection, name, cut_off):
     table = make_cases(collection).table("edits")
-    method = Method.of(name)
-    assert method.cut_off == cut_off
-    result = find(method, table)
+    recipe = load_recipe(name)
+    assert Run(recipe, 0, (), (), ()).cut_off == cut_off
     texts = table["text"].to_pylist()
-    pairs = set(zip(result.a.tolist(), result.b.tolist(), strict=True))
+    pairs = set(map(tuple, find(recipe, table).tolist()))
     for a, b in [*pairs, (0, 1), (1, 2)]:
         assert neardup.compare(texts[a], texts[b], recipe=name).duplicate == ((a, b) in pairs)

@@ -4,16 +4,33 @@ import numpy as np
 import pytest
 
 from neardup.lab import Scores
-from neardup.lab.experiments.labelled_pairs.cut_offs import best_cut_off, judge_left_out
-from neardup.lab.experiments.labelled_pairs.measures import Measured
-from neardup.lab.experiments.labelled_pairs.settings import measure_result
-from neardup.lab.metrics import count_scores
+from neardup.lab.experiments.labelled_pairs.measures import (
+    Measured,
+    best_cut_off,
+    judge_left_out,
+    ranked,
+)
+from neardup.lab.metrics import count_scores, f1_interval
 
 TRUE = np.array([True, True, True, False, False])
 
 
-def sweep(values, is_true, *, by_distance=False, **options):
-    return measure_result(Measured("m", "text", by_distance, values, ()), is_true, **options)
+def measure(values, *, by_distance=False):
+    return Measured("m", by_distance, values, ())
+
+
+def sweep(values, is_true, *, by_distance=False, folds=None):
+    folds = np.arange(len(is_true)) if folds is None else folds
+    [result] = ranked([measure(values, by_distance=by_distance)], is_true, folds)
+    return result
+
+
+def cut(values, is_true):
+    return best_cut_off(measure(values), is_true, np.ones_like(is_true))
+
+
+def at_best(result, is_true):
+    return count_scores(result.measured.passes(result.cut_off), is_true)
 
 
 def f1_at(values, is_true, cut):
@@ -33,9 +50,8 @@ def drawn(seed, count=40):
 def test_a_cut_between_two_values_on_a_short_number():
     result = sweep(np.array([0.9, 0.812, 0.7, 0.3, 0.1]), TRUE)
     assert result.cut_off == 0.5
-    assert result.best == result.left_out == Scores(3, 0, 0)
+    assert at_best(result, TRUE) == result.left_out == Scores(3, 0, 0)
     assert result.average_precision == 1
-    assert result.left_out_interval == (1, 1)
     close = sweep(np.array([0.9, 0.8, 0.70012, 0.70011, 0.1]), TRUE)
     assert 0.70011 < close.cut_off <= 0.70012
 
@@ -43,7 +59,7 @@ def test_a_cut_between_two_values_on_a_short_number():
 def test_distances_are_cut_at_whole_numbers():
     result = sweep(np.array([0.0, 2, 5, 10, 30]), TRUE, by_distance=True)
     assert result.cut_off == 7
-    assert result.best == Scores(3, 0, 0)
+    assert at_best(result, TRUE) == Scores(3, 0, 0)
     beside = sweep(np.array([0.0, 2, 5, 6, 30]), TRUE, by_distance=True)
     assert beside.cut_off == 5
 
@@ -51,8 +67,8 @@ def test_distances_are_cut_at_whole_numbers():
 def test_the_strictest_of_equal_cuts():
     values, is_true = np.array([0.9, 0.6, 0.5]), np.array([True, False, True])
     # F1 is 2/3, 1/2 and 4/5; without the middle pair it would be a tie at the top.
-    assert sweep(values, is_true).best == Scores(2, 1, 0)
-    assert best_cut_off(values[:2], is_true[:2]) == 0.75
+    assert at_best(sweep(values, is_true), is_true) == Scores(2, 1, 0)
+    assert cut(values[:2], is_true[:2]) == 0.75
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -60,7 +76,7 @@ def test_the_best_cut_is_the_best_of_all(seed):
     values, is_true = drawn(seed)
     result = sweep(values, is_true)
     top = max(f1_at(values, is_true, cut) for cut in values)
-    assert result.best.f1 == pytest.approx(top)
+    assert at_best(result, is_true).f1 == pytest.approx(top)
     assert f1_at(values, is_true, result.cut_off) == pytest.approx(top)
 
 
@@ -73,7 +89,7 @@ def test_a_fold_is_judged_by_the_cut_off_of_all_others(seed, count):
     judged = np.zeros(25, bool)
     for fold in range(count):
         others = folds != fold
-        judged[~others] = values[~others] >= best_cut_off(values[others], is_true[others])
+        judged[~others] = values[~others] >= cut(values[others], is_true[others])
     assert result.left_out == count_scores(judged, is_true)
     if count == len(values):
         assert sweep(values, is_true).left_out == result.left_out
@@ -93,26 +109,25 @@ def test_many_folds_are_left_out_in_groups():
 
 def test_pairs_drawn_together_make_intervals_wider():
     values, is_true = drawn(1, 60)
-    single = sweep(values, is_true)
+    judged = values >= 0.5
+    single = f1_interval(judged, is_true)
     # Every pair ten times, as if ten of them shared their documents.
-    many = sweep(np.tile(values, 10), np.tile(is_true, 10))
-    units = np.tile(np.arange(60), 10)
-    together = sweep(np.tile(values, 10), np.tile(is_true, 10), units=units)
-    width = [high - low for low, high in (f.left_out_interval for f in (single, many, together))]
+    tenfold = np.tile(judged, 10), np.tile(is_true, 10)
+    many, together = f1_interval(*tenfold), f1_interval(*tenfold, np.tile(np.arange(60), 10))
+    width = [high - low for low, high in (single, many, together)]
     assert width[1] < 0.5 * width[0]
     assert width[2] == pytest.approx(width[0])
 
 
 def test_pairs_without_a_value_are_never_found():
-    values = np.array([0.9, np.nan, 0.2])
-    result = sweep(values, np.array([True, True, False]))
-    assert result.best == Scores(1, 0, 1)
-    nothing = sweep(np.full(3, np.nan), np.array([True, True, False]))
-    assert nothing.best == Scores(0, 0, 2)
+    is_true = np.array([True, True, False])
+    assert at_best(sweep(np.array([0.9, np.nan, 0.2]), is_true), is_true) == Scores(1, 0, 1)
+    assert at_best(sweep(np.full(3, np.nan), is_true), is_true) == Scores(0, 0, 2)
 
 
 def test_the_interval_holds_the_f1_and_is_the_same_again():
     values, is_true = drawn(3, 80)
-    result, again = sweep(values, is_true, seed=5), sweep(values, is_true, seed=5)
-    assert result == again
-    assert result.left_out_interval[0] <= result.left_out.f1 <= result.left_out_interval[1]
+    judged = values >= 0.5
+    low, high = f1_interval(judged, is_true, seed=5)
+    assert (low, high) == f1_interval(judged, is_true, seed=5)
+    assert low <= count_scores(judged, is_true).f1 <= high

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from neardup import OutputError
-from neardup.lab.report import ReportFolder
+from neardup.base.messages import Message
+from neardup.lab.report import ReportFolder, Table, csv_table, markdown, plain
 
 NAMES = ("report.md", "rows.csv")
-TABLES = {"rows": (("a", "b"), [(1, "x,y")])}
+CONTENTS = {"report.md": b"# Report\n", "rows.csv": csv_table([{"a": 1, "b": "x,y"}])}
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 def run(output, measure=lambda: None, *, force=False):
     with ReportFolder.open(output, NAMES, inputs=(), force=force) as folder:
         measure()
-        folder.write("# Report\n", TABLES, {})
+        folder.write(CONTENTS)
     return folder.path
 
 
@@ -72,3 +73,30 @@ def test_an_experiment_that_fails_leaves_no_file():
         with pytest.raises(KeyboardInterrupt):
             run(output, stop)
         assert [path.name for path in Path().iterdir()] == ["notes.txt"]
+
+
+def test_one_report_in_two_forms():
+    """Nothing of the input acts on a terminal, or is taken for Markdown."""
+    table = Table((Message("label"), "F1"), [("a|b\x1b[2K", "0.5"), ("*x*", "1")])
+    parts = [[Message("wrong"), "done"], table]
+    assert plain(parts).splitlines() == [
+        "wrong",
+        "done",
+        "",
+        "label" + " " * 8 + "F1",
+        r"a|b\x1b[2K  0.5",
+        "*x*" + " " * 11 + "1",
+    ]
+    assert plain(parts, "zh").startswith("误判\ndone")
+    text = markdown("Title", "First.", parts, "a.svg").decode()
+    assert text.startswith(
+        "# Title\n\nFirst.\n\n- wrong\n- done\n\n| label | F1 |\n| --- | ---: |\n"
+    )
+    assert r"| a\|b" in text
+    assert r"| \*x\* | 1 |" in text
+    assert text.endswith("\n\n![Title](a.svg)\n")
+
+
+def test_numbers_and_flags_in_csv():
+    rows = [{"name": "a", "share": 2 / 3, "flag": True, "none": float("nan")}]
+    assert csv_table(rows) == b"name,share,flag,none\na,0.666667,1,\n"

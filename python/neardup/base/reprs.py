@@ -113,7 +113,6 @@ _MEASURES = {
     "equal_values": N_("equal_values{shingle}"),
     "sampled_resemblance": N_("sampled_resemblance{shingle}"),
     "identical": N_("identical{shingle}"),
-    "weighted resemblance": N_("weighted resemblance{shingle}"),
 }
 
 

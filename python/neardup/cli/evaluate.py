@@ -11,8 +11,8 @@ from neardup.options import options as o
 Folder = Annotated[
     Path | None,
     o.Option(
-        "Folder for the report, tables and figures; created if it is missing. By default "
-        "only the table is printed.",
+        "Folder for the report, tables and a figure; created if it is missing. By default "
+        "the report is only printed.",
         o.OUTPUT,
         short="-o",
         metavar="FOLDER",
@@ -56,14 +56,6 @@ def pairs(
             metavar="NAME,...",
         ),
     ],
-    json: Annotated[
-        bool,
-        o.Option(
-            "Print everything as JSON: the verdict, settings, measures, and each pair with "
-            "its evidence.",
-            o.OUTPUT,
-        ),
-    ],
     quiet: Quiet,
     **options: Unpack[PairsParameters],
 ) -> None:
@@ -80,16 +72,14 @@ def pairs(
     """
     from neardup.cli.watch import Watch
     from neardup.lab import evaluate_pairs
-    from neardup.lab.experiments.labelled_pairs.report import as_json, terminal
+    from neardup.lab.experiments.labelled_pairs.report import parts
+    from neardup.lab.report import plain
 
     with Watch(quiet=quiet) as watch:
         result = evaluate_pairs(
             inputs, truth, output, recipes=_listed(recipes), progress=watch, **options
         )
-    if json:
-        print(as_json(result).decode(), end="")
-    else:
-        _print_result(terminal(result, language()), output, quiet=quiet)
+    _print_result(plain(parts(result), language()), output, quiet=quiet)
     if result.problems:
         end_with_problems()
 
@@ -155,8 +145,8 @@ def published(
 
     A copy is made of half of each topic's documents, and every method has to find
     them: MinHash and the paper's methods at their usual cut-offs, and recipes at
-    their own. Documents are counted by topic, as in the paper, and pairs. The table
-    goes to standard output, the report with its figures to the folder.
+    their own. Documents are counted by topic, as in the paper, and pairs. The report
+    goes to standard output; to the folder also all counts and the figure of times.
 
     Examples:
         neardup evaluate published topics/ -o results/
@@ -164,7 +154,8 @@ def published(
     """
     from neardup.cli.watch import Watch
     from neardup.lab import published as run
-    from neardup.lab.experiments.zhang_he_2020.report import terminal
+    from neardup.lab.experiments.zhang_he_2020.report import parts
+    from neardup.lab.report import plain
 
     with Watch(quiet=quiet) as watch:
         result = run(
@@ -175,7 +166,7 @@ def published(
             progress=watch,
             **options,
         )
-    _print_result(terminal(result), output, quiet=quiet)
+    _print_result(plain(parts(result)), output, quiet=quiet)
     if watch.problems:
         end_with_problems()
 

@@ -8,7 +8,8 @@ finds the measure and threshold that fit your labelled pairs. Figures need the e
 
 from neardup.lab.datasets.edit_model import EditModel
 from neardup.lab.datasets.reposts import RepostModel
-from neardup.lab.experiments.labelled_pairs import PairsEvaluation, evaluate_pairs
+from neardup.lab.experiments.labelled_pairs import evaluate_pairs
+from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation
 from neardup.lab.experiments.zhang_he_2020 import published
 from neardup.lab.experiments.zhang_he_2020.measures import PublishedResult
 from neardup.lab.metrics import Scores

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Accuracy",
-    "Scores",
-    "accuracy",
-    "bootstrap_interval",
-    "contributions",
-    "count_scores",
-    "f1_of_sums",
-]
+__all__ = ["Scores", "bootstrap_interval", "count_scores", "f1_interval", "f1_of_sums", "outcomes"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -70,22 +62,23 @@ class Scores:
         return _share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """Scores with their 95 % intervals."""
-
-    scores: Scores
-    precision: tuple[float, float]
-    recall: tuple[float, float]
-    f1: tuple[float, float]
-
-
 def count_scores(found: Flags, true: Flags) -> Scores:
     """Return the counts of pairs by whether each was found and whether it is true."""
     return Scores(int((found & true).sum()), int((found & ~true).sum()), int((~found & true).sum()))
 
 
-def contributions(found: Flags, true: Flags, units: Numbers | None = None) -> Floats:
+def f1_interval(
+    found: Flags, true: Flags, units: Numbers | None = None, *, seed: int = 0
+) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of F1; pairs of one unit are drawn together.
+
+    >>> f1_interval(np.ones(4, bool), np.ones(4, bool))
+    (1.0, 1.0)
+    """
+    return bootstrap_interval(outcomes(found, true, units), f1_of_sums, seed=seed)
+
+
+def outcomes(found: Flags, true: Flags, units: Numbers | None = None) -> Floats:
     """Return what each unit adds to tp, fp and fn, for `bootstrap_interval`."""
     rows = np.column_stack([found & true, found & ~true, ~found & true]).astype(np.float64)
     if units is None:
@@ -93,28 +86,6 @@ def contributions(found: Flags, true: Flags, units: Numbers | None = None) -> Fl
     sums = np.zeros((int(units.max()) + 1, rows.shape[1]))
     np.add.at(sums, units, rows)
     return sums
-
-
-def accuracy(found: Flags, true: Flags, units: Numbers | None = None, *, seed: int = 0) -> Accuracy:
-    """Return precision, recall and F1 with their 95 % bootstrap intervals.
-
-    >>> found = accuracy(np.ones(4, bool), np.array([True, True, True, False]))
-    >>> found.scores, found.recall
-    (Scores(tp=3, fp=1, fn=0), (1.0, 1.0))
-    """
-    rows = contributions(found, true, units)
-    return Accuracy(
-        count_scores(found, true),
-        bootstrap_interval(rows, lambda sums: _shares(sums[0], sums[1]), seed=seed),
-        bootstrap_interval(rows, lambda sums: _shares(sums[0], sums[2]), seed=seed),
-        bootstrap_interval(rows, f1_of_sums, seed=seed),
-    )
-
-
-def _shares(part: Floats, rest: Floats) -> Floats:
-    """Return parts of wholes; 1 where both are 0."""
-    shares: Floats = np.divide(part, part + rest, out=np.ones_like(part), where=part + rest > 0)
-    return shares
 
 
 def f1_of_sums(sums: Floats) -> Floats:

@@ -1,35 +1,95 @@
-"""The folder of a report: Markdown, tables and figures that appear together or not at all."""
+"""Reports of experiments: as plain text, as Markdown, and the folder of their files."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import io
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from neardup.base.extras import require
-from neardup.base.messages import N_, Message, system_words
+from neardup.base.messages import N_, Message, in_language, system_words
+from neardup.base.reprs import one_line, plain_table
 from neardup.base.validation import check_path
 from neardup.exceptions import OutputError
-from neardup.lab.figures import Figures, render
 
 if TYPE_CHECKING:
     from neardup.writers import Output
 
-__all__ = ["ReportFolder", "Tables", "by_column", "file_names", "image", "markdown_table"]
-
-#: Header and rows by the name of a file, without ``.csv``.
-Tables = Mapping[str, tuple[Sequence[str], Iterable[Sequence[object]]]]
-
-_Cell = TypeVar("_Cell")
+__all__ = ["Part", "ReportFolder", "Table", "csv_table", "markdown", "plain"]
 
 
-def file_names(tables: Iterable[str], figures: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of all files of a report."""
-    drawn = (f"{name}.{kind}" for name in figures for kind in ("svg", "png"))
-    return ("report.md", *(f"{name}.csv" for name in tables), *drawn)
+@dataclass(frozen=True)
+class Table:
+    """A table of a report; its first `text` columns are text, the others are figures."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: int = 1
+
+
+#: A part of a report: sentences, or a table.
+Part = Sequence[str] | Table
+
+_MARKDOWN = re.compile(r"([\\`*_<>|\[\]#])")
+
+
+def plain(parts: Iterable[Part], language: str = "en") -> str:
+    """Return a report for a terminal; messages in it are translated."""
+
+    def words(text: str) -> str:
+        return one_line(in_language(text, language))
+
+    shown = []
+    for part in parts:
+        if isinstance(part, Table):
+            rows = [list(map(words, row)) for row in part.rows]
+            header = list(map(words, part.header))
+            shown.append(plain_table(header, rows, left=range(part.text)))
+        else:
+            shown.append("\n".join(map(words, part)))
+    return "\n\n".join(shown)
+
+
+def markdown(title: str, introduction: str, parts: Iterable[Part], image: str) -> bytes:
+    """Return a report as Markdown, with the figure of the folder that `image` names at its end."""
+    shown = [f"# {title}", introduction]
+    for part in parts:
+        if isinstance(part, Table):
+            figures = len(part.header) - part.text
+            lines = [part.header, ["---"] * part.text + ["---:"] * figures, *part.rows]
+            shown.append("\n".join(f"| {' | '.join(map(_escaped, cells))} |" for cells in lines))
+        else:
+            shown.append("\n".join(f"- {_escaped(sentence)}" for sentence in part))
+    return ("\n\n".join([*shown, f"![{title}]({image})"]) + "\n").encode()
+
+
+def _escaped(text: str) -> str:
+    """Return a text so that nothing in it is taken for Markdown."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def csv_table(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """Return rows of equal columns as CSV with line feeds; a number has six digits at most."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows(map(_cell, row.values()) for row in rows)
+    return lines.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    """Return what a cell of CSV shows: 0 or 1 for a flag, nothing for no value."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    return "" if value is None else value
 
 
 class ReportFolder:
@@ -85,18 +145,8 @@ class ReportFolder:
                     path.rmdir()
             raise
 
-    def write(self, markdown: str, tables: Tables, figures: Figures) -> None:
-        """Write the report, its tables as CSV in UTF-8 with line feeds, and its figures."""
-        if self.path is None:
-            return
-        contents = {"report.md": markdown.encode()}
-        for name, (header, rows) in tables.items():
-            lines = io.StringIO()
-            writer = csv.writer(lines, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(rows)
-            contents[f"{name}.csv"] = lines.getvalue().encode()
-        contents |= render(figures)
+    def write(self, contents: Mapping[str, bytes]) -> None:
+        """Write the contents of all files, by their names."""
         for name, file in self._files.items():
             file.write(contents[name])
 
@@ -112,19 +162,3 @@ def _create(folder: Path) -> None:
                 reason=system_words(error),
             )
         ) from error
-
-
-def by_column(rows: Sequence[Mapping[str, _Cell]]) -> tuple[list[str], list[list[_Cell]]]:
-    """Return header and cells of rows that have the same columns."""
-    return list(rows[0]), [list(row.values()) for row in rows]
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def image(name: str, title: str) -> str:
-    """Return a figure of the folder in Markdown."""
-    return f"![{title}]({name}.svg)"

@@ -8,7 +8,7 @@ from pathlib import Path
 from neardup.base.validation import bad
 from neardup.recipe import Recipe, load_recipe
 
-__all__ = ["check_recipes"]
+__all__ = ["bound_words", "check_recipes"]
 
 
 def check_recipes(
@@ -23,3 +23,8 @@ def check_recipes(
     if len(set(names)) < len(names):
         raise bad("recipes", "recipes with different names", names)
     return recipes
+
+
+def bound_words(cut_off: float, *, by_distance: bool) -> str:
+    """Return a cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``; both are inclusive."""
+    return f"{'≤' if by_distance else '≥'} {cut_off:.4g}"

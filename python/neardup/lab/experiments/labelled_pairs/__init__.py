@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from neardup.base.extras import require
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress
@@ -22,33 +20,23 @@ from neardup.exceptions import InputError
 from neardup.lab.datasets.collection import read_documents
 from neardup.lab.datasets.labels import read_truth
 from neardup.lab.experiments import check_recipes
-from neardup.lab.experiments.labelled_pairs.cases import (
-    contradictions,
-    folds_of,
-    located,
-    sharing_documents,
-)
+from neardup.lab.experiments.labelled_pairs.cases import folds_of, located, sharing_documents
 from neardup.lab.experiments.labelled_pairs.measures import (
     Decider,
     Measured,
+    MeasureResult,
     PairJudge,
     measure_all,
     own_cut_off,
-)
-from neardup.lab.experiments.labelled_pairs.report import FIGURES, figures, markdown, tables
-from neardup.lab.experiments.labelled_pairs.settings import (
-    MeasureResult,
-    PairsEvaluation,
-    choose,
     ranked,
 )
-from neardup.lab.report import ReportFolder, file_names
+from neardup.lab.experiments.labelled_pairs.report import FILES, contents
+from neardup.lab.experiments.labelled_pairs.settings import PairsEvaluation, choose
+from neardup.lab.report import ReportFolder
 from neardup.recipe import NAMES, Recipe, load_recipe
 
-__all__ = ["FILES", "MeasureResult", "PairsEvaluation", "evaluate_pairs"]
+__all__ = ["evaluate_pairs"]
 
-#: Names of all files of the results.
-FILES = file_names(("measures", "pairs"), FIGURES)
 #: The recipe for text that is already segmented.
 _SEGMENTED = "bkdr"
 
@@ -153,44 +141,38 @@ def evaluate_pairs(
             title_field=check_field(title_field, "title_field"),
             progress=callbacks,
         )
-        pairs = located(labelled, documents)
-        is_true = np.array([pair.duplicate for pair in labelled.pairs], np.bool_)
-        callbacks.stage("evidence", None)
+        cases = located(labelled, documents)
         usual = load_recipe()
-        judge = PairJudge(documents, usual, workers=workers)
-        evidence = judge.evidence(pairs, usual)
-        measured = measure_all(pairs, chosen, judge, evidence, workers=workers, progress=callbacks)
+        judge = PairJudge(cases, usual, workers=workers)
+        measured = measure_all(cases, chosen, judge, workers=workers, progress=callbacks)
         callbacks.stage("cut-offs", None)
-        units = sharing_documents(pairs)
+        units = sharing_documents(cases)
         folds, left_out = folds_of(labelled, units)
-        measures = ranked(measured, is_true, folds, units, seed)
+        measures = ranked(measured, cases.is_true, folds, seed=seed)
         choice = choose(
             _deciding(measures, recipes, labelled.source),
             _default(usual, measured),
-            is_true,
+            cases.is_true,
             folds=folds,
             units=units,
             left_out=left_out,
             seed=seed,
         )
-        if choice.is_better:
-            recipe = choice.best.recipe()
-            if choice.best.decider.recipe != NAMES[0]:
-                judge = PairJudge(documents, recipe, workers=workers)
-            evidence = judge.evidence(pairs, recipe)
+        callbacks.stage("evidence", None)
+        advised = choice.advised.recipe()
+        if choice.advised.decider.recipe != NAMES[0]:
+            judge = PairJudge(cases, advised, workers=workers)
         result = PairsEvaluation(
-            documents=documents,
-            truth=labelled,
-            pairs=pairs,
+            cases=cases,
             measures=measures,
             choice=choice,
-            evidence=evidence,
-            contradictions=contradictions(pairs, is_true),
+            evidence=judge.evidence(advised),
             problems=problems,
             folder=folder.path,
         )
-        callbacks.stage("figures and report", None)
-        folder.write(markdown(result), tables(result), figures(result))
+        if folder.path is not None:
+            callbacks.stage("figures and report", None)
+            folder.write(contents(result))
     return result
 
 

@@ -12,28 +12,30 @@ from neardup.lab.datasets.collection import Documents
 from neardup.lab.datasets.labels import Truth
 from neardup.lab.metrics import Flags, Numbers
 
-__all__ = ["Pairs", "components", "contradictions", "folds_of", "located", "sharing_documents"]
+__all__ = ["Cases", "contradictions", "folds_of", "located", "sharing_documents"]
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Cases:
     """Labelled pairs of documents of a whole collection: `a` and `b` are their places in it."""
 
+    truth: Truth
     documents: Documents
     a: Numbers
     b: Numbers
 
-    def __len__(self) -> int:
-        return len(self.a)
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The places of the two documents of each pair."""
+        return list(zip(self.a.tolist(), self.b.tolist(), strict=True))
 
-    def compared(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the documents that occur, and each pair as two places among them."""
-        places, inverse = np.unique(np.concatenate([self.a, self.b]), return_inverse=True)
-        a, b = np.split(inverse, 2)
-        return places.tolist(), list(zip(a.tolist(), b.tolist(), strict=True))
+    @property
+    def is_true(self) -> Flags:
+        """Whether each pair is labelled as duplicate."""
+        return np.array([pair.duplicate for pair in self.truth.pairs], np.bool_)
 
 
-def located(truth: Truth, documents: Documents) -> Pairs:
+def located(truth: Truth, documents: Documents) -> Cases:
     """Return the labelled pairs with the places of their documents."""
     from neardup.readers.batch import show
 
@@ -68,42 +70,38 @@ def located(truth: Truth, documents: Documents) -> Pairs:
                     )
                 )
     a, b = ([place_of[getattr(p, name)] for p in truth.pairs] for name in ("id_a", "id_b"))
-    return Pairs(documents, np.array(a, np.int64), np.array(b, np.int64))
+    return Cases(truth, documents, np.array(a, np.int64), np.array(b, np.int64))
 
 
-def components(pairs: Pairs, is_joined: Flags) -> tuple[Numbers, Numbers]:
-    """Return for the two documents of each pair the number of their component.
-
-    Documents that some pairs join, directly or over others, are one component.
-    """
+def _components(cases: Cases, is_joined: Flags) -> Numbers:
+    """Return the number of each document's component: what some pairs join, also over others."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    places, compared = pairs.compared()
-    a, b = np.array(compared, np.int64).reshape(-1, 2).T
-    joined = coo_array(
-        (np.ones(int(is_joined.sum())), (a[is_joined], b[is_joined])), (len(places), len(places))
-    )
-    numbers = connected_components(joined, directed=False)[1].astype(np.int64)
-    return numbers[a], numbers[b]
+    count = len(cases.documents)
+    ends = (cases.a[is_joined], cases.b[is_joined])
+    joined = coo_array((np.ones(len(ends[0])), ends), (count, count))
+    numbers: Numbers = connected_components(joined, directed=False)[1].astype(np.int64)
+    return numbers
 
 
-def contradictions(pairs: Pairs, is_true: Flags) -> int:
+def contradictions(cases: Cases) -> int:
     """Return how many pairs are labelled as no duplicates and joined by labelled duplicates."""
-    a, b = components(pairs, is_true)
-    return int((a == b)[~is_true].sum())
+    component = _components(cases, cases.is_true)
+    return int((component[cases.a] == component[cases.b])[~cases.is_true].sum())
 
 
-def sharing_documents(pairs: Pairs) -> Numbers:
+def sharing_documents(cases: Cases) -> Numbers:
     """Return a number for each pair, from 0: pairs that share documents have the same one.
 
     If more than half of the pairs hang together, there is too little left to learn from
     without them, or to resample: then each pair has its own number.
     """
-    of_pairs, _ = components(pairs, np.ones(len(pairs), np.bool_))
-    if 2 * np.bincount(of_pairs).max() > len(pairs):
-        return np.arange(len(pairs))
-    return of_pairs
+    component = _components(cases, np.ones(len(cases.a), np.bool_))
+    _, units, sizes = np.unique(component[cases.a], return_inverse=True, return_counts=True)
+    if 2 * sizes.max() > len(units):
+        return np.arange(len(units))
+    return units.astype(np.int64)
 
 
 def folds_of(truth: Truth, units: Numbers) -> tuple[Numbers, str]:

@@ -1,26 +1,25 @@
-"""Labelled pairs within their collection: what is measured of them, and why.
+"""Labelled pairs within their collection: what is measured of them, and the best cut-offs.
 
 A measure is one of texts, such as ``content(5)``, or has the name of the recipe whose sketches it
-compares.
+compares. A cut-off also fits the noise of the pairs that chose it, so each pair is judged by the
+cut-off of the pairs that share no document with it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import neardup
 from neardup.base.progress import Progress
 from neardup.compare import Comparison, compare_documents
-from neardup.lab.datasets.collection import Documents
-from neardup.lab.experiments.labelled_pairs.cases import Pairs
-from neardup.lab.experiments.labelled_pairs.cut_offs import likeness_of
-from neardup.lab.metrics import Flags, Floats
+from neardup.lab.experiments import bound_words
+from neardup.lab.experiments.labelled_pairs.cases import Cases
+from neardup.lab.metrics import Flags, Floats, Numbers, Scores, count_scores, f1_of_sums
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.assets import compiled
 from neardup.recipe.checks import measures_of_texts
@@ -28,30 +27,23 @@ from neardup.recipe.rule import measure_name, rule
 from neardup.recipe.text_inputs import prepared
 
 __all__ = [
-    "EVIDENCE",
     "Decider",
     "Measured",
     "PairJudge",
+    "best_cut_off",
+    "judge_left_out",
     "measure_all",
     "own_cut_off",
+    "ranked",
 ]
 
-#: Fields of a comparison that are evidence, in the order of the tables.
-EVIDENCE = (
-    "resemblance",
-    "containment_a",
-    "containment_b",
-    "weighted_resemblance",
-    "aligned",
-    "numbers_agree",
-    "numbers_differ",
-    "numbers_replaced",
-    "number_penalty",
-    "short",
-    "edit_similarity",
-)
 #: Names of measures that look at sketches alone.
 _OF_SKETCHES = ("equal_bits", "equal_values", "sampled_resemblance")
+#: Beyond this number of folds, groups of them are left out together.
+_FOLDS = 100
+_MOST_DIGITS = 15
+#: Less than every similarity and every negative distance.
+_NO_VALUE = -1e9
 
 
 class PairJudge:
@@ -60,23 +52,20 @@ class PairJudge:
     The texts are held in memory a second time.
     """
 
-    def __init__(self, documents: Documents, recipe: Recipe, *, workers: int = 0) -> None:
-        self._texts = documents.texts
+    def __init__(self, cases: Cases, recipe: Recipe, *, workers: int = 0) -> None:
+        self._cases = cases
         self._core = compiled(recipe)
         self._shingle = recipe.decide.shingle
-        self._corpus = _corpus(
-            recipe, documents.texts, documents.titles, shingle=self._shingle, workers=workers
-        )
+        self._corpus = _corpus(cases, recipe, shingle=self._shingle, workers=workers)
 
-    def similarities(self, pairs: Pairs, measure: str) -> Floats:
+    def similarities(self, measure: str) -> Floats:
         """Return the similarity of each pair by a measure of texts, such as ``content``."""
-        both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-        return np.array([self._judge(a, b, measure)["similarity"] for a, b in both], np.float64)
+        values = [self._judge(a, b, measure)["similarity"] for a, b in self._cases.pairs]
+        return np.array(values, np.float64)
 
-    def evidence(self, pairs: Pairs, recipe: Recipe) -> tuple[Comparison, ...]:
+    def evidence(self, recipe: Recipe) -> tuple[Comparison, ...]:
         """Compare each pair by the recipe of this object, perhaps with other bounds."""
-        both = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-        return tuple(self._compare(a, b, recipe) for a, b in both)
+        return tuple(self._compare(a, b, recipe) for a, b in self._cases.pairs)
 
     def _judge(self, a: int, b: int, measure: str) -> dict[str, Any]:
         from neardup import _core
@@ -89,7 +78,7 @@ class PairJudge:
     def _compare(self, a: int, b: int, recipe: Recipe) -> Comparison:
         from neardup import _core
 
-        texts = (self._texts[a], self._texts[b])
+        texts = [self._cases.documents.texts[place] for place in (a, b)]
         content = self._judge(a, b, "content")
         # What many documents share is discounted, also where the similarity is not weighed.
         if content["weighed"] is None:
@@ -116,33 +105,32 @@ class Decider:
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of all pairs: a ``text`` or a ``sketch`` measure, and who decides by it.
+    """One measure of all pairs, and who decides by it.
 
     With `by_distance`, less is more similar. A value is NaN where a text has no sketch and the
     other is not identical.
     """
 
     name: str
-    kind: str
     by_distance: bool
     values: Floats
     deciders: tuple[Decider, ...]
 
     @property
-    def own_cut_off(self) -> float | None:
-        """Cut-off of the first recipe that decides by this; None without."""
-        return next((d.cut_off for d in self.deciders if d.cut_off is not None), None)
+    def own_cut_off(self) -> float:
+        """Cut-off of the first recipe that decides by this; NaN without."""
+        return next((d.cut_off for d in self.deciders if d.cut_off is not None), math.nan)
 
     @property
     def likeness(self) -> Floats:
-        """Values of which more is more similar."""
-        return likeness_of(self.values, by_distance=self.by_distance)
+        """Values of which more is more similar; for no value less than any other."""
+        likeness = -self.values if self.by_distance else self.values
+        # scikit-learn takes finite numbers only.
+        return np.where(np.isnan(self.values), _NO_VALUE, likeness)
 
-    def bound(self, cut_off: float | None) -> str:
-        """Return a cut-off, for people: ``≤ 3`` bits, or ``≥ 0.55``."""
-        if cut_off is None or math.isnan(cut_off):
-            return ""
-        return f"{'≤' if self.by_distance else '≥'} {cut_off:.4g}"
+    def bound(self, cut_off: float) -> str:
+        """Return a cut-off, for people."""
+        return "" if math.isnan(cut_off) else bound_words(cut_off, by_distance=self.by_distance)
 
     def passes(self, cut_off: float) -> Flags:
         """Return which pairs a cut-off calls duplicates."""
@@ -150,58 +138,48 @@ class Measured:
 
 
 def measure_all(
-    pairs: Pairs,
+    cases: Cases,
     recipes: Sequence[str | Path | Recipe],
     judge: PairJudge,
-    evidence: Sequence[Comparison],
     *,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> list[Measured]:
     """Return all measures of all pairs: of texts, then of sketches by recipe.
 
-    `judge` and `evidence` are by the default recipe. A recipe whose sketches only find
-    candidates, such as samples that are verified, is only among the deciders of another measure.
+    `judge` is by the default recipe. A recipe whose sketches only find candidates, such as samples
+    that are verified, is only among the deciders of another measure.
     """
     progress = progress or Progress()
     sketched: list[Measured] = []
     deciders: dict[str, list[Decider]] = {}
-    for recipe in recipes:
-        loaded = load_recipe(recipe)
-        progress.stage(f"{loaded.name}: sketches", None)
-        decision = own_cut_off(loaded)
-        decides_by_sketch = decision is not None and decision[0] in _OF_SKETCHES
-        if decision is not None and not decides_by_sketch:
-            deciders.setdefault(decision[0], []).append(Decider(recipe, loaded.name, decision[1]))
-        by_distance = loaded.sketch.kind == "simhash"
-        if by_distance:
-            values = _distances(pairs, loaded, workers)
-        elif loaded.sketch.kind == "minhash" or loaded.decide.measure == "sketch":
-            values = _similarities(pairs, loaded, workers)
-        else:
-            continue
-        decides: tuple[Decider, ...] = ()
-        if decision is not None and decides_by_sketch:
-            decides = (Decider(recipe, loaded.name, decision[1]),)
-        elif by_distance:
-            # A distance of the user's own replaces what the recipe verifies.
-            decides = (Decider(recipe, loaded.name, None),)
-        sketched.append(Measured(loaded.name, "sketch", by_distance, values, decides))
+    for given in recipes:
+        recipe = load_recipe(given)
+        progress.stage(f"{recipe.name}: sketches", None)
+        measure, cut_off = own_cut_off(recipe) or ("", None)
+        by_sketch = measure in _OF_SKETCHES
+        if measure and not by_sketch:
+            deciders.setdefault(measure, []).append(Decider(given, recipe.name, cut_off))
+        by_distance = recipe.sketch.kind == "simhash"
+        if by_distance or recipe.sketch.kind == "minhash" or recipe.decide.measure == "sketch":
+            # A distance of the user's own replaces what a recipe of fingerprints verifies.
+            of_sketch = Decider(given, recipe.name, cut_off if by_sketch else None)
+            decides = (of_sketch,) if by_sketch or by_distance else ()
+            values = _of_sketches(cases, recipe, workers)
+            sketched.append(Measured(recipe.name, by_distance, values, decides))
     progress.stage("texts", None)
-    shingle = evidence[0].shingle
+    shingle = load_recipe().decide.shingle
     by_name = {
-        measure_name(measure, shingle, ""): judge.similarities(pairs, measure)
+        measure_name(measure, shingle, ""): judge.similarities(measure)
         for measure in measures_of_texts()
     }
-    weighted = [of.weighted_resemblance for of in evidence]
-    by_name["weighted resemblance"] = np.array(weighted, np.float64)
     for name in [name for name in deciders if name not in by_name]:
         # Of a recipe with other shingles than the default has.
-        loaded = load_recipe(deciders[name][0].recipe)
-        other_judge = PairJudge(pairs.documents, loaded, workers=workers)
-        by_name[name] = other_judge.similarities(pairs, loaded.decide.measure)
+        recipe = load_recipe(deciders[name][0].recipe)
+        other_judge = PairJudge(cases, recipe, workers=workers)
+        by_name[name] = other_judge.similarities(recipe.decide.measure)
     texts = [
-        Measured(name, "text", False, values, tuple(deciders.get(name, ())))
+        Measured(name, False, values, tuple(deciders.get(name, ())))
         for name, values in by_name.items()
     ]
     return texts + sketched
@@ -215,58 +193,155 @@ def own_cut_off(recipe: Recipe) -> tuple[str, float] | None:
     return its.measure, float(its.max_distance or 0) if its.threshold is None else its.threshold
 
 
-def _distances(pairs: Pairs, recipe: Recipe, workers: int) -> Floats:
-    rows = neardup.fingerprint_many(
-        pairs.documents.texts, titles=pairs.documents.titles, recipe=recipe, workers=workers
-    )
-    bits = np.bitwise_count(rows[pairs.a] ^ rows[pairs.b]).sum(axis=1).astype(np.float64)
-    has_sketch = np.asarray(rows.any(axis=1), np.bool_)
-    return _without_sketch(pairs, bits, has_sketch[pairs.a] & has_sketch[pairs.b], identical=0.0)
+def _of_sketches(cases: Cases, recipe: Recipe, workers: int) -> Floats:
+    """Return the differing bits of the fingerprints of each pair, or the sketches' similarity.
+
+    A text without a sketch equals an identical one, and nothing else.
+    """
+    bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
+    corpus = _corpus(cases, recipe, shingle=None, workers=workers)
+    has_sketch, texts = corpus.features() > 0, cases.documents.texts
+    values = np.full(len(cases.a), np.nan)
+    for place, (a, b) in enumerate(cases.pairs):
+        if has_sketch[a] and has_sketch[b]:
+            values[place] = corpus.sketch_similarity(a, b)
+        elif texts[a] == texts[b]:
+            values[place] = 1.0
+    return values if bits is None else np.rint(bits * (1 - values))
 
 
-def _similarities(pairs: Pairs, recipe: Recipe, workers: int) -> Floats:
-    places, compared = pairs.compared()
-    texts = [pairs.documents.texts[place] for place in places]
-    corpus = _corpus(recipe, texts, None, shingle=None, workers=workers, keeps_texts=False)
-    values = np.array([corpus.sketch_similarity(a, b) for a, b in compared])
-    has_sketch = corpus.features() > 0
-    both = np.array([bool(has_sketch[a] and has_sketch[b]) for a, b in compared])
-    return _without_sketch(pairs, values, both, identical=1.0)
-
-
-def _without_sketch(pairs: Pairs, values: Floats, both: Flags, *, identical: float) -> Floats:
-    """A text without a sketch equals an identical one, and nothing else."""
-    texts = pairs.documents.texts
-    for place in np.flatnonzero(~both).tolist():
-        same = texts[pairs.a[place]] == texts[pairs.b[place]]
-        values[place] = identical if same else np.nan
-    return values
-
-
-def _corpus(
-    recipe: Recipe,
-    texts: Sequence[str],
-    titles: Sequence[str | None] | None,
-    *,
-    shingle: int | None,
-    workers: int,
-    keeps_texts: bool = True,
-) -> Any:
-    """Return texts in the core, normalized and sketched by a recipe."""
+def _corpus(cases: Cases, recipe: Recipe, *, shingle: int | None, workers: int) -> Any:
+    """Return the collection in the core, sketched by a recipe; with `shingle` also its texts."""
     import pyarrow as pa
 
     from neardup import _core
 
     core = compiled(recipe)
+    texts, titles = cases.documents.texts, cases.documents.titles
     units = None
     if recipe.callable_name is not None:
         of_texts = (prepared(core, recipe, text)[1] for text in texts)
         units = pa.array(of_texts, pa.large_string())
+    keeps_texts = shingle is not None
     corpus = _core.Corpus(core, keeps_texts=keeps_texts, shingle=shingle, workers=workers)
     corpus.push(
-        pa.array(texts, pa.large_string()),
-        titles=None if titles is None else pa.array(titles, pa.large_string()),
-        units=units,
+        pa.array(texts, pa.large_string()), titles=pa.array(titles, pa.large_string()), units=units
     )
     corpus.finish()
     return corpus
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """How well one measure separates duplicates from other pairs.
+
+    `cut_off` is best on all pairs. `left_out` has the scores with each pair judged by the cut-off
+    that is best on the others, `own` those at the own cut-off of the first recipe that decides by
+    it, None without.
+    """
+
+    measured: Measured
+    average_precision: float
+    cut_off: float
+    left_out: Scores
+    own: Scores | None
+
+    @property
+    def name(self) -> str:
+        """Name of the measure."""
+        return self.measured.name
+
+    @property
+    def can_decide(self) -> bool:
+        """Whether a recipe decides by it, so that `neardup.dedup` can."""
+        return bool(self.measured.deciders)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether `neardup.dedup` can decide by the best cut-off: a distance, or in (0, 1]."""
+        is_bound = self.cut_off >= 0 if self.measured.by_distance else 0 < self.cut_off <= 1
+        return self.can_decide and is_bound
+
+
+def ranked(
+    measured: Sequence[Measured], is_true: Flags, folds: Numbers, *, seed: int = 0
+) -> tuple[MeasureResult, ...]:
+    """Return the scores of all measures, the best first; of equals the first one is simpler.
+
+    Pairs of one number in `folds` are left out together.
+    """
+    results = [_result(measure, is_true, folds, seed) for measure in measured]
+    return tuple(sorted(results, key=lambda of: (-of.left_out.f1, of.left_out.fp)))
+
+
+def _result(measured: Measured, is_true: Flags, folds: Numbers, seed: int) -> MeasureResult:
+    from sklearn.metrics import average_precision_score
+
+    def call(known: Flags) -> Flags:
+        return measured.passes(best_cut_off(measured, is_true, known))
+
+    own = measured.own_cut_off
+    return MeasureResult(
+        measured=measured,
+        average_precision=float(average_precision_score(is_true, measured.likeness)),
+        cut_off=best_cut_off(measured, is_true, np.ones_like(is_true)),
+        left_out=count_scores(judge_left_out(call, folds, seed=seed), is_true),
+        own=None if math.isnan(own) else count_scores(measured.passes(own), is_true),
+    )
+
+
+def judge_left_out(call: Callable[[Flags], Flags], folds: Numbers, *, seed: int = 0) -> Flags:
+    """Return how each pair is judged by what the pairs outside its fold decide.
+
+    `call` takes which pairs are known, and returns whether each pair is called a duplicate. Of
+    more than a hundred folds, seeded groups are left out together.
+    """
+    count = int(folds.max()) + 1
+    groups = folds
+    if count > _FOLDS:
+        generator = np.random.Generator(np.random.PCG64(seed))
+        groups = (generator.permutation(count) % _FOLDS)[folds]
+    judged = np.zeros(len(folds), np.bool_)
+    for group in range(int(groups.max()) + 1):
+        left_out = groups == group
+        judged[left_out] = call(~left_out)[left_out]
+    return judged
+
+
+def best_cut_off(measured: Measured, is_true: Flags, known: Flags) -> float:
+    """Return the cut-off with the highest F1 on some of the pairs, the strictest of several.
+
+    It is a short number between the last value that it includes and the next one; NaN without a
+    value.
+    """
+    likeness, is_true = measured.likeness[known], is_true[known]
+    # Whole counts, so that equal F1 are equal.
+    ascending, inverse = np.unique(likeness, return_inverse=True)
+    distinct = ascending[::-1]
+    rows = len(distinct) - 1 - inverse
+    hits, wrong = (
+        np.cumsum(np.bincount(rows, flags, len(distinct))) for flags in (is_true, ~is_true)
+    )
+    count = int((distinct > _NO_VALUE).sum())
+    if not count:
+        return math.nan
+    f1 = f1_of_sums(np.stack([hits, wrong, hits[-1] - hits])[:, :count])
+    row = int(f1.argmax())
+    high = float(distinct[row])
+    low = float(distinct[row + 1]) if row + 1 < count else -math.inf
+    middle = high if math.isinf(low) else (low + high) / 2
+    # Negative distances: the smallest whole number above the middle.
+    return float(-math.ceil(middle)) if measured.by_distance else _short(middle, high, low)
+
+
+def _short(middle: float, high: float, low: float) -> float:
+    """The number of fewest digits near `middle` that is above `low` and at most `high`."""
+    if math.isinf(low):
+        # No smaller value must be excluded: round down, not up.
+        shorter = math.floor(middle * 100) / 100
+        return shorter if shorter > 0 else middle
+    for digits in range(2, _MOST_DIGITS):
+        rounded = round(middle, digits)
+        if low < rounded <= high:
+            return rounded
+    return high

@@ -1,4 +1,4 @@
-"""Measures and settings for labelled pairs, the best first, and whether it beats the default.
+"""Settings for labelled pairs: the best one, and whether it beats the default.
 
 Each pair is judged by measure and cut-off that were both chosen without it: on the pairs that
 chose it, the best setting looks better than it is.
@@ -17,146 +17,61 @@ import numpy as np
 from neardup.base.messages import N_, Message
 from neardup.base.reprs import ReprMixin
 from neardup.compare import Comparison
-from neardup.lab.datasets.collection import Documents
-from neardup.lab.datasets.labels import Truth
-from neardup.lab.experiments.labelled_pairs.cases import Pairs
-from neardup.lab.experiments.labelled_pairs.cut_offs import best_cut_off, judge_left_out
-from neardup.lab.experiments.labelled_pairs.measures import Decider, Measured
+from neardup.lab.experiments.labelled_pairs.cases import Cases
+from neardup.lab.experiments.labelled_pairs.measures import (
+    Decider,
+    Measured,
+    MeasureResult,
+    best_cut_off,
+    judge_left_out,
+)
 from neardup.lab.metrics import (
-    Accuracy,
     Flags,
     Numbers,
     Scores,
-    accuracy,
     bootstrap_interval,
-    contributions,
     count_scores,
+    f1_interval,
     f1_of_sums,
+    outcomes,
 )
 from neardup.recipe import NAMES, Recipe, load_recipe
 
 __all__ = [
     "Choice",
-    "MeasureResult",
     "PairsEvaluation",
     "Setting",
     "choose",
     "judged_by_others",
-    "measure_result",
     "pick",
-    "ranked",
     "sentences",
 ]
-
-
-@dataclass(frozen=True)
-class MeasureResult:
-    """How well one measure separates duplicates from other pairs.
-
-    `best` is at the `cut_off` that is best on all pairs, `left_out` with each pair judged by the
-    cut-off that is best on the others, and `default` at the own cut-off of the first recipe that
-    decides by it.
-    """
-
-    measured: Measured
-    average_precision: float
-    cut_off: float
-    best: Scores
-    left_out: Scores
-    left_out_interval: tuple[float, float]
-    default: Scores | None
-
-    @property
-    def name(self) -> str:
-        """Name of the measure."""
-        return self.measured.name
-
-    @property
-    def can_decide(self) -> bool:
-        """Whether a recipe decides by it, so that `neardup.dedup` can."""
-        return bool(self.measured.deciders)
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether `neardup.dedup` can decide by the best cut-off: a distance, or in (0, 1]."""
-        is_bound = self.cut_off >= 0 if self.measured.by_distance else 0 < self.cut_off <= 1
-        return self.can_decide and is_bound
-
-
-def _lead(
-    judged: Flags, other: Flags, is_true: Flags, units: Numbers, seed: int
-) -> tuple[float, float]:
-    """Return the 95 % interval of the F1 of one judgement minus that of another."""
-    rows = np.hstack([contributions(called, is_true, units) for called in (judged, other)])
-    return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
-
-
-def measure_result(
-    measured: Measured,
-    is_true: Flags,
-    *,
-    folds: Numbers | None = None,
-    units: Numbers | None = None,
-    seed: int = 0,
-) -> MeasureResult:
-    """Return the scores of a measure.
-
-    Pairs of one number in `folds` are left out together, those of one in `units` resampled.
-    """
-    from sklearn.metrics import average_precision_score
-
-    def call(known: Flags) -> Flags:
-        return measured.passes(_best(measured, is_true, known))
-
-    folds = np.arange(len(is_true)) if folds is None else folds
-    judged = judge_left_out(call, folds, seed=seed)
-    cut_off = _best(measured, is_true, np.ones_like(is_true))
-    own = measured.own_cut_off
-    rows = contributions(judged, is_true, units)
-    return MeasureResult(
-        measured=measured,
-        average_precision=float(average_precision_score(is_true, measured.likeness)),
-        cut_off=cut_off,
-        best=count_scores(measured.passes(cut_off), is_true),
-        left_out=count_scores(judged, is_true),
-        left_out_interval=bootstrap_interval(rows, f1_of_sums, seed=seed),
-        default=None if own is None else count_scores(measured.passes(own), is_true),
-    )
-
-
-def _best(measured: Measured, is_true: Flags, known: Flags) -> float:
-    """Return the cut-off that is best on some of the pairs."""
-    values = measured.values[known]
-    return best_cut_off(values, is_true[known], by_distance=measured.by_distance)
-
-
-def ranked(
-    measured: list[Measured], is_true: Flags, folds: Numbers, units: Numbers, seed: int
-) -> tuple[MeasureResult, ...]:
-    """Return all measures, the best first; of equals the first one is simpler."""
-    options: dict[str, Any] = {"folds": folds, "units": units, "seed": seed}
-    results = [measure_result(measure, is_true, **options) for measure in measured]
-    return tuple(sorted(results, key=lambda of: (-of.left_out.f1, of.left_out.fp)))
 
 
 @dataclass(frozen=True)
 class Setting:
     """A recipe with a bound, and how it does on the labels.
 
-    `judged` is whether each pair is called duplicates by a setting that was chosen without it,
-    and `accuracy` is that of `judged`.
+    `judged` is whether each pair is called duplicates by a setting that was chosen without it;
+    `scores` and the 95 % `interval` of F1 are those of `judged`.
     """
 
     decider: Decider
     measured: Measured
     cut_off: float
     judged: Flags
-    accuracy: Accuracy
+    scores: Scores
+    interval: tuple[float, float]
 
     @property
     def called(self) -> Flags:
         """Whether each pair is called duplicates by the setting itself."""
         return self.measured.passes(self.cut_off)
+
+    @property
+    def rule(self) -> str:
+        """The measure and the bound, for people."""
+        return f"{self.measured.name} {self.measured.bound(self.cut_off)}"
 
     @property
     def is_own(self) -> bool:
@@ -197,11 +112,14 @@ class Choice:
 
     default: Setting
     best: Setting
-    gain: float
     interval: tuple[float, float]
     knows: bool
     left_out: str
-    folds: int
+
+    @property
+    def gain(self) -> float:
+        """The F1 of the best setting minus that of the default."""
+        return self.best.scores.f1 - self.default.scores.f1
 
     @property
     def is_same(self) -> bool:
@@ -222,7 +140,7 @@ class Choice:
 
 def pick(measured: Sequence[Measured], is_true: Flags, known: Flags) -> tuple[Measured, float]:
     """Return the measure and cut-off with the highest F1 on some of the pairs."""
-    cut_offs = [_best(measure, is_true, known) for measure in measured]
+    cut_offs = [best_cut_off(measure, is_true, known) for measure in measured]
     f1 = [
         count_scores(measure.passes(cut_off)[known], is_true[known]).f1
         for measure, cut_off in zip(measured, cut_offs, strict=True)
@@ -253,21 +171,30 @@ def choose(
     left_out: str,
     seed: int = 0,
 ) -> Choice:
-    """Return the default and the best setting, compared."""
+    """Return the default and the best setting, compared.
+
+    Pairs of one number in `folds` are left out together, those of one in `units` resampled.
+    """
+
+    def setting(decider: Decider, its: Measured, cut_off: float, judged: Flags) -> Setting:
+        interval = f1_interval(judged, is_true, units, seed=seed)
+        return Setting(decider, its, cut_off, judged, count_scores(judged, is_true), interval)
+
+    def lead(judged: Flags, other: Flags) -> tuple[float, float]:
+        rows = np.hstack([outcomes(called, is_true, units) for called in (judged, other)])
+        return bootstrap_interval(rows, lambda s: f1_of_sums(s[:3]) - f1_of_sums(s[3:]), seed=seed)
+
     decider, usual = default
     assert decider.cut_off is not None
     called = usual.passes(decider.cut_off)
     top, cut_off = pick(measured, is_true, np.ones_like(is_true))
     judged = judged_by_others(measured, is_true, folds, seed=seed)
-    first, second = (accuracy(flags, is_true, units, seed=seed) for flags in (called, judged))
     return Choice(
-        Setting(decider, usual, decider.cut_off, called, first),
-        Setting(top.deciders[0], top, cut_off, judged, second),
-        gain=second.scores.f1 - first.scores.f1,
-        interval=_lead(judged, called, is_true, units, seed),
-        knows=_lead(judged, np.ones_like(judged), is_true, units, seed)[0] > 0,
+        setting(decider, usual, decider.cut_off, called),
+        setting(top.deciders[0], top, cut_off, judged),
+        interval=lead(judged, called),
+        knows=lead(judged, np.ones_like(judged))[0] > 0,
         left_out=left_out,
-        folds=len(np.unique(folds)),
     )
 
 
@@ -276,7 +203,7 @@ def sentences(choice: Choice) -> list[Message]:
     default, best = choice.default, choice.best
     usual = Message(
         "Your labels: the default ({setting}) has F1 {f1} (95 %: {low} to {high}).",
-        setting=_described(default),
+        setting=Message("{recipe}: {bound}", recipe=default.decider.name, bound=default.rule),
         **_f1(default),
     )
     stay = Message(
@@ -305,15 +232,9 @@ def sentences(choice: Choice) -> list[Message]:
     return [advice, usual, Message(outcome, options=best.options, **changes, **_f1(best))]
 
 
-def _described(setting: Setting) -> Message:
-    bound = f"{setting.measured.name} {setting.measured.bound(setting.cut_off)}"
-    return Message("{recipe}: {bound}", recipe=setting.decider.name, bound=bound)
-
-
 def _f1(setting: Setting) -> dict[str, str]:
-    low, high = setting.accuracy.f1
-    f1 = setting.accuracy.scores.f1
-    return {"f1": f"{f1:.3f}", "low": f"{low:.3f}", "high": f"{high:.3f}"}
+    low, high = setting.interval
+    return {"f1": f"{setting.scores.f1:.3f}", "low": f"{low:.3f}", "high": f"{high:.3f}"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -322,11 +243,9 @@ class PairsEvaluation(ReprMixin):
 
     Parameters
     ----------
-    documents : Documents
-        Those of the input that have a text.
-    truth : Truth
-    pairs : Pairs
-        The labelled pairs, by place in `documents`.
+    cases : Cases
+        The labels (`truth`), the `documents` of the input that have a text, and the places `a` and
+        `b` of each pair in them.
     measures : tuple of MeasureResult
         The best first: by F1 on unseen pairs, then fewer false positives, then
         simpler.
@@ -334,33 +253,27 @@ class PairsEvaluation(ReprMixin):
         The default and the best setting, compared.
     evidence : tuple of Comparison
         What the advised setting finds in each pair; `verdict` says why it decides as it does.
-    contradictions : int
-        Pairs labelled as no duplicates that other labels join.
     problems : int
         Records of the input without a usable text; they were left out.
     folder : Path or None
-        Where tables, figures and the report are.
+        Where tables, the figure and the report are.
     """
 
-    documents: Documents
-    truth: Truth
-    pairs: Pairs
+    cases: Cases
     measures: tuple[MeasureResult, ...]
     choice: Choice
     evidence: tuple[Comparison, ...]
-    contradictions: int
     problems: int
     folder: Path | None
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
-        duplicates = int(self.is_true.sum())
-        yield "documents", len(self.documents)
-        yield "labels", f"{duplicates:,} duplicates, {len(self.is_true) - duplicates:,} others"
+        is_true = self.cases.is_true
+        yield "documents", len(self.cases.documents)
+        yield "labels", f"{is_true.sum():,} duplicates, {(~is_true).sum():,} others"
         yield "verdict", sentences(self.choice)[0]
         for name, setting in (("default", self.choice.default), ("best", self.choice.best)):
-            low, high = setting.accuracy.f1
-            rule = f"{setting.measured.name} {setting.measured.bound(setting.cut_off)}"
-            yield name, f"F1 {setting.accuracy.scores.f1:.3f} ({low:.3f} to {high:.3f}), {rule}"
+            low, high = setting.interval
+            yield name, f"F1 {setting.scores.f1:.3f} ({low:.3f} to {high:.3f}), {setting.rule}"
         yield "errors", sum(len(self.mistakes(found=found)) for found in (True, False))
         yield "folder", self.folder or "-"
 
@@ -369,11 +282,6 @@ class PairsEvaluation(ReprMixin):
         """The measure of the best setting."""
         chosen = self.choice.best.measured
         return next(measure for measure in self.measures if measure.measured is chosen)
-
-    @property
-    def is_true(self) -> Flags:
-        """Whether each pair is labelled as duplicate."""
-        return np.array([pair.duplicate for pair in self.truth.pairs], np.bool_)
 
     def mistakes(self, *, found: bool) -> list[int]:
         """Return the pairs that the advised setting is wrong about, the worst first.
@@ -387,11 +295,10 @@ class PairsEvaluation(ReprMixin):
         Returns
         -------
         list of int
-            Places in `truth.pairs`.
+            Places in `cases.truth.pairs`.
         """
-        advised = self.choice.advised
-        wrong = advised.called != self.is_true
-        wrong &= self.is_true != found
+        advised, is_true = self.choice.advised, self.cases.is_true
+        wrong = (advised.called != is_true) & (is_true != found)
         likeness = advised.measured.likeness
         order = np.argsort(-likeness if found else likeness, kind="stable")
         return [place for place in order.tolist() if wrong[place]]

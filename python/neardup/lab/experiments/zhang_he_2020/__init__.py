@@ -23,24 +23,20 @@ from neardup.lab.datasets.edit_model import check_rate
 from neardup.lab.experiments import check_recipes
 from neardup.lab.experiments.zhang_he_2020.cases import COPIES, REPOSTS, Cases, make_cases
 from neardup.lab.experiments.zhang_he_2020.measures import (
-    Method,
     PublishedResult,
     Scorer,
-    find_timed,
     paper_methods,
-    score_run,
+    timed_run,
 )
-from neardup.lab.experiments.zhang_he_2020.report import FIGURES, figures, markdown, tables
-from neardup.lab.report import ReportFolder, file_names
-from neardup.recipe import NAMES, Recipe
+from neardup.lab.experiments.zhang_he_2020.report import FILES, contents
+from neardup.lab.report import ReportFolder
+from neardup.recipe import NAMES, Recipe, load_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FILES", "published"]
+__all__ = ["published"]
 
-#: Names of all files of the results.
-FILES = file_names(("runs",), FIGURES)
 #: Numbers of documents for the times; all documents are added.
 SIZES = (1_000, 2_500, 5_000)
 
@@ -58,7 +54,7 @@ def published(
     force: bool = False,
     progress: Progress | None = None,
 ) -> PublishedResult:
-    """Run the published experiment [1]_ and write its report, figures and table.
+    """Run the published experiment [1]_ and write its report, figure and table.
 
     Parameters
     ----------
@@ -133,15 +129,16 @@ def published(
         rate = check_rate(rate)
     check_workers(workers)
     check_flag(force, "force")
-    methods = {method.name: method for method in paper_methods()}
-    for recipe in check_recipes(recipes, NAMES[:1]):
-        method = Method.of(recipe)
-        methods.setdefault(method.name, method)
+    methods = {recipe.name: recipe for recipe in paper_methods()}
+    for recipe in map(load_recipe, check_recipes(recipes, NAMES[:1])):
+        if recipe.decide.threshold is None and recipe.decide.max_distance is None:
+            raise bad("recipes", "recipes that say what a duplicate is", recipe.name)
+        methods.setdefault(recipe.name, recipe)
     listed = _check_list(sizes)
     callbacks = progress or Progress()
 
     data = check_path(data, "data")
-    read = [data, *(file for method in methods.values() for file in method.recipe.files)]
+    read = [data, *(file for recipe in methods.values() for file in recipe.files)]
     with ReportFolder.open(output, FILES, inputs=read, force=force) as folder:
         collection = read_collection(data, progress=progress)
         callbacks.stage("copies", None)
@@ -149,12 +146,11 @@ def published(
         table = cases.table(copies, rate)
         scorer = Scorer(cases, table, workers=workers)
         runs = []
-        for method in methods.values():
+        for recipe in methods.values():
             for size in (*_sizes_below(listed, len(table)), len(table)):
-                callbacks.stage(f"{method.name}, {size:,} documents", None)
+                callbacks.stage(f"{recipe.name}, {size:,} documents", None)
                 places = cases.first(size)
-                matches = find_timed(method, table.take(places), workers=workers)
-                runs.append(score_run(method, matches, scorer, places))
+                runs.append(timed_run(recipe, table, scorer, places, workers=workers))
         lengthened, unchanged = _added(cases, table)
         result = PublishedResult(
             topics=cases.topics,
@@ -169,7 +165,8 @@ def published(
             runs=tuple(runs),
             folder=folder.path,
         )
-        folder.write(markdown(result), tables(result), figures(result))
+        if folder.path is not None:
+            folder.write(contents(result))
     return result
 
 

@@ -1,4 +1,4 @@
-"""What the published comparison measures: methods, what they find, and what of it is right.
+"""What the published comparison measures: what recipes find, and what of it is right.
 
 Pairs are counted, and documents: a document counts once, however many pairs it is in.
 """
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 import neardup
 from neardup.base.reprs import ReprMixin
-from neardup.base.validation import bad
 from neardup.lab.datasets.collection import OVERALL, Places, places_of
+from neardup.lab.experiments import bound_words
 from neardup.lab.experiments.zhang_he_2020.cases import Cases
 from neardup.lab.metrics import Scores
 from neardup.recipe import Recipe, load_recipe
@@ -31,16 +31,13 @@ __all__ = [
     "PUBLISHED",
     "RIGHT",
     "WRONG",
-    "Matches",
-    "Method",
     "PublishedResult",
     "Run",
     "Scorer",
     "Tally",
     "find",
-    "find_timed",
     "paper_methods",
-    "score_run",
+    "timed_run",
 ]
 
 #: How often a run is timed.
@@ -57,38 +54,8 @@ RIGHT, WRONG, ASIDE = 1, 0, -1
 _NATURAL = 0.5
 
 
-@dataclass(frozen=True)
-class Method:
-    """A recipe with its cut-off, and what tables and figures call it.
-
-    A cut-off is a largest distance in bits or a smallest similarity, both inclusive.
-    """
-
-    name: str
-    recipe: Recipe
-
-    @classmethod
-    def of(cls, recipe: str | Path | Recipe) -> Method:
-        """Return a recipe under its own name."""
-        loaded = load_recipe(recipe)
-        if loaded.decide.threshold is None and loaded.decide.max_distance is None:
-            raise bad("recipes", "recipes that say what a duplicate is", loaded.name)
-        return cls(loaded.name, loaded)
-
-    @property
-    def cut_off(self) -> float:
-        """The largest distance or the smallest similarity."""
-        decide = self.recipe.decide
-        return decide.threshold if decide.threshold is not None else decide.max_distance or 0
-
-    @property
-    def bound(self) -> str:
-        """The cut-off for people: ``≤ 3`` bits, or ``≥ 0.55``."""
-        return f"{'≤' if self.recipe.decide.threshold is None else '≥'} {self.cut_off:g}"
-
-
-def paper_methods() -> tuple[Method, ...]:
-    """Return MinHash and the paper's methods in its order.
+def paper_methods() -> tuple[Recipe, ...]:
+    """Return MinHash and the paper's methods in its order, as recipes of these names.
 
     Shingle and traditional SimHash come in two readings each, since the paper does not give
     the sample size and the stop words; `improved` matches short markers as whole words, and as
@@ -106,31 +73,13 @@ def paper_methods() -> tuple[Method, ...]:
         "improved, markers inside words": improved.replace(weigh={"marker_match": "contains"}),
         "improved": improved,
     }
-    return tuple(Method(name, recipe) for name, recipe in recipes.items())
+    return tuple(recipe.replace(name=name) for name, recipe in recipes.items())
 
 
-@dataclass(frozen=True)
-class Matches:
-    """What a method found: pairs `a` and `b` by place, and the seconds of each run."""
-
-    a: Places
-    b: Places
-    times: tuple[float, ...]
-
-
-def find(method: Method, table: pa.Table, *, workers: int = 0) -> Matches:
-    """Run a method over documents, once."""
-    begin = time.perf_counter()
-    pairs = neardup.pairs(table, recipe=method.recipe, workers=workers).table
-    seconds = time.perf_counter() - begin
-    return Matches(places_of(pairs["id_a"]), places_of(pairs["id_b"]), (seconds,))
-
-
-def find_timed(method: Method, table: pa.Table, *, workers: int = 0) -> Matches:
-    """Run a method five times, which finds the same each time."""
-    find(method, table.slice(0, _WARM_UP), workers=workers)
-    runs = [find(method, table, workers=workers) for _ in range(_REPEATS)]
-    return Matches(runs[0].a, runs[0].b, tuple(run.times[0] for run in runs))
+def find(recipe: Recipe, table: pa.Table, *, workers: int = 0) -> Places:
+    """Return the pairs that a recipe finds, by the places of both documents."""
+    pairs = neardup.pairs(table, recipe=recipe, workers=workers).table
+    return np.column_stack([places_of(pairs["id_a"]), places_of(pairs["id_b"])])
 
 
 @dataclass(frozen=True)
@@ -157,48 +106,47 @@ class Scorer:
 
     def __init__(self, cases: Cases, table: pa.Table, *, workers: int = 0) -> None:
         alike = load_recipe("shingle").replace(decide={"threshold": _NATURAL})
-        untouched = table.filter(cases.untouched)
-        matches = find(Method("natural repeats", alike), untouched, workers=workers)
         self._cases = cases
-        self._codes_of_natural = np.unique(self._codes(matches.a, matches.b))
         #: Places of the pairs that repeat each other naturally; of shape (n_pairs, 2).
-        self.natural: Places = np.sort(np.column_stack([matches.a, matches.b]), axis=1)
+        self.natural: Places = np.sort(
+            find(alike, table.filter(cases.untouched), workers=workers), axis=1
+        )
+        self._codes_of_natural = np.unique(self._codes(self.natural))
 
-    def labels(self, a: Places, b: Places) -> npt.NDArray[np.int8]:
+    def labels(self, pairs: Places) -> npt.NDArray[np.int8]:
         """Return for each pair whether it is RIGHT, WRONG or set ASIDE."""
-        base = self._cases.base
-        labels = np.full(len(a), WRONG, np.int8)
-        labels[np.isin(self._codes(base[a], base[b]), self._codes_of_natural)] = ASIDE
-        labels[base[a] == base[b]] = RIGHT
+        bases = self._cases.base[pairs]
+        labels = np.full(len(pairs), WRONG, np.int8)
+        labels[np.isin(self._codes(bases), self._codes_of_natural)] = ASIDE
+        labels[bases[:, 0] == bases[:, 1]] = RIGHT
         return labels
 
-    def tallies(self, matches: Matches, among: Places | None = None) -> list[Tally]:
+    def tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of pairs by topic, and then of all documents."""
         tallies = []
-        for topic, labels, _, true in self._topics(matches, among):
+        for topic, labels, _, true in self._topics(pairs, among):
             right, wrong, aside = (int((labels == label).sum()) for label in (RIGHT, WRONG, ASIDE))
             tallies.append(Tally(topic, Scores(right, wrong, true - right), aside))
-        return tallies
+        return tuple(tallies)
 
-    def document_tallies(self, matches: Matches, among: Places | None = None) -> list[Tally]:
+    def document_tallies(self, pairs: Places, among: Places | None = None) -> tuple[Tally, ...]:
         """Return the counts of documents by topic, and then of all documents."""
         tallies = []
-        for topic, labels, pairs, true in self._topics(matches, among):
+        for topic, labels, its, true in self._topics(pairs, among):
             right, wrong, aside = (
-                np.unique(pairs[labels == label]) for label in (RIGHT, WRONG, ASIDE)
+                np.unique(its[labels == label]) for label in (RIGHT, WRONG, ASIDE)
             )
             fp = len(np.setdiff1d(wrong, right))
             unseen = len(np.setdiff1d(aside, np.union1d(right, wrong)))
             tallies.append(Tally(topic, Scores(len(right), fp, 2 * true - len(right)), unseen))
-        return tallies
+        return tuple(tallies)
 
     def _topics(
-        self, matches: Matches, among: Places | None
+        self, pairs: Places, among: Places | None
     ) -> Iterator[tuple[str, npt.NDArray[np.int8], Places, int]]:
         """Each topic, then all: its name, labels and places of its pairs, its true pairs."""
         cases = self._cases
-        labels = self.labels(matches.a, matches.b)
-        pairs = np.column_stack([matches.a, matches.b])
+        labels = self.labels(pairs)
         copies = np.flatnonzero(~cases.untouched)
         if among is not None:
             copies = copies[np.isin(copies, among) & np.isin(cases.base[copies], among)]
@@ -207,19 +155,20 @@ class Scorer:
             yield name, labels[mine], pairs[mine], int((cases.topic[copies] == number).sum())
         yield OVERALL, labels, pairs, len(copies)
 
-    def _codes(self, a: Places, b: Places) -> Places:
+    def _codes(self, pairs: Places) -> Places:
         """A number for each unordered pair."""
-        return np.minimum(a, b) * len(self._cases.base) + np.maximum(a, b)
+        codes: Places = pairs.min(axis=1) * len(self._cases.base) + pairs.max(axis=1)
+        return codes
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one method finds among a number of documents.
+    """What one recipe finds among a number of documents.
 
     `pairs` and `by_document` count by topic, then all; `times` are the seconds of several runs.
     """
 
-    method: Method
+    recipe: Recipe
     documents: int
     pairs: tuple[Tally, ...]
     by_document: tuple[Tally, ...]
@@ -227,13 +176,19 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Name of the method."""
-        return self.method.name
+        """Name of the recipe."""
+        return self.recipe.name
+
+    @property
+    def cut_off(self) -> float:
+        """The largest distance in bits or the smallest similarity, both inclusive."""
+        decide = self.recipe.decide
+        return decide.threshold if decide.threshold is not None else decide.max_distance or 0
 
     @property
     def bound(self) -> str:
-        """The method's cut-off, for people."""
-        return self.method.bound
+        """The cut-off, for people."""
+        return bound_words(self.cut_off, by_distance=self.recipe.decide.threshold is None)
 
     @property
     def seconds(self) -> float:
@@ -272,15 +227,19 @@ class Run:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def score_run(method: Method, matches: Matches, scorer: Scorer, places: Places) -> Run:
-    """Return the counts of what a method found among the documents at `places`."""
-    return Run(
-        method=method,
-        documents=len(places),
-        pairs=tuple(scorer.tallies(matches, places)),
-        by_document=tuple(scorer.document_tallies(matches, places)),
-        times=matches.times,
-    )
+def timed_run(
+    recipe: Recipe, table: pa.Table, scorer: Scorer, places: Places, *, workers: int = 0
+) -> Run:
+    """Run a recipe five times over the documents at `places`; it finds the same each time."""
+    documents = table.take(places)
+    find(recipe, documents.slice(0, _WARM_UP), workers=workers)
+    times = []
+    for _ in range(_REPEATS):
+        begin = time.perf_counter()
+        pairs = find(recipe, documents, workers=workers)
+        times.append(time.perf_counter() - begin)
+    counts = scorer.tallies(pairs, places), scorer.document_tallies(pairs, places)
+    return Run(recipe, len(places), *counts, tuple(times))
 
 
 @dataclass(frozen=True, repr=False)
@@ -307,7 +266,7 @@ class PublishedResult(ReprMixin):
     runs : tuple of Run
         By method, then by number of documents; all documents come last.
     folder : Path or None
-        Where tables, figures and the report are; None if none were written.
+        Where the table, the figure and the report are; None if none were written.
     """
 
     topics: tuple[str, ...]

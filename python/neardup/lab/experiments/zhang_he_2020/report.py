@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import neardup
-from neardup.base.reprs import plain_table
-from neardup.lab.datasets.collection import OVERALL
 from neardup.lab.datasets.edit_model import RATES
-from neardup.lab.experiments.zhang_he_2020.cases import REPOSTS
 from neardup.lab.experiments.zhang_he_2020.measures import PUBLISHED, PublishedResult, Run
-from neardup.lab.figures import Figures, draw_bars, draw_legend, draw_lines
+from neardup.lab.figures import COLOURS, MARKERS, svg
 from neardup.lab.metrics import Scores
-from neardup.lab.report import Tables, by_column, image, markdown_table
+from neardup.lab.report import Part, Table, csv_table, markdown
 
-__all__ = ["FIGURES", "figures", "findings", "markdown", "tables", "terminal", "verdict"]
+__all__ = ["FILES", "contents", "findings", "parts", "verdict"]
+
+#: Names of all files of the results.
+FILES = ("report.md", "runs.csv", "time_by_documents.svg")
 
 #: A figure at most this far from the paper's, above or below, counts as reproduced.
 _MARGIN = 0.05
@@ -30,118 +28,93 @@ _OF_PAPER = {"improved": "{:.3f} / {:.3f}".format(*PUBLISHED)} | dict.fromkeys(
     ("Shingle", "traditional"), "behind"
 )
 
-_HOW = """\
-Zhang and He (Computer Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) count
-documents by topic, and name no distance; here it is 3 of 64 bits. Their texts are not public, and
-they do not say how their similar documents were made, so these are other texts. The paper does
-not give the sample size of Shingle and whether stop words were kept, so two readings of each are
-shown; and `improved` twice, since a marker of one or two characters marks only itself by default,
-and every word that contains it in the paper.
-
-{copies} One half of each topic's documents are originals; one copy of each takes the place of the
-other half. {natural:,} pairs of untouched documents repeat each other by themselves, with a
-resemblance(5) of at least .5. They are neither right nor wrong; *strict* is the precision of pairs
-with all of them counted as wrong. Seconds are medians of five runs with texts in memory. `runs.csv`
-has the counts of every run by topic. The guide, *Measure methods and thresholds*, defines all
-figures."""
-
-_REPOSTS = """\
-A copy is made by `neardup.lab.RepostModel`: the same article with a line added at the head, the
-tail or both (agency, editor, source, time). Here a line adds {lengthened:.1%} to the text on
-average, and {unchanged:.1%} of the copies are unchanged."""
-
-_EDITS = """\
-A copy is made by `neardup.lab.EditModel`: characters, words and sentences are inserted, deleted,
-replaced and reordered, and lines of source and editor at head and tail change. What is inserted
-comes from the half that takes no part. Edited characters: {rate}."""
+#: How copies are made.
+_MODELS = {
+    "reposts": "the same article with a line added at the head, the tail or both (agency, editor, "
+    "source, time). A line adds {lengthened:.1%} to the text on average; {unchanged:.1%} of the "
+    "copies are unchanged",
+    "edits": "characters, words and sentences are inserted, deleted, replaced and reordered, and "
+    "lines of source and editor change. What is inserted comes from the half that takes no part. "
+    "Edited characters: {rate}",
+}
 
 #: MinHash and the paper's three methods: of two readings, the one that it describes best.
 _SHOWN = ("MinHash", "Shingle, sample of 64", "traditional, stop words out", "improved")
-_THEIRS = "improved, in the paper"
 
 
-def terminal(result: PublishedResult) -> str:
-    """Return the verdict, the table of methods, and what is reproduced, as plain text."""
-    parts = [
-        *verdict(result),
-        "",
-        f"Documents by topic, copies are {result.copies}",
-        plain_table(*by_column(list(map(_row, result.complete)))),
-        "",
-        *findings(result.runs, markdown=False),
-    ]
-    return "\n".join(parts)
-
-
-def markdown(result: PublishedResult) -> str:
-    """Return the report as Markdown; figures are named by relative path."""
-    parts = [
-        "# Methods on near-duplicates of known origin",
-        f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
-        f"pairs of an original and its copy. Seed {result.seed}, neardup {neardup.__version__}.",
-        "\n".join(f"- {line}" for line in verdict(result)),
-        "Precision and recall of documents, the mean of the topics; *with distractors* counts "
-        "all documents at once.",
-        markdown_table(*by_column(list(map(_row, result.complete)))),
-        "\n".join(f"- {finding}" for finding in findings(result.runs)),
-        "Precision / recall of documents by topic:",
-        _by_topic(result),
-        "Precision / recall of documents (mean of the topics) and time, by number of documents:",
-        _by_size(result),
-        *(image(name, title) for name, (title, _) in FIGURES.items()),
-        "## How it was done",
-        _HOW.format(copies=_copies(result), natural=result.natural),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _row(run: Run) -> dict[str, str]:
-    """Cells of a method by heading."""
-    scores, pairs = run.everywhere, run.overall.scores
-    seconds = map(_seconds, (run.seconds, min(run.times), max(run.times)))
-    return {
-        "method": run.name,
-        "cut-off": run.bound,
-        "precision": f"{run.precision:.3f}",
-        "recall": f"{run.recall:.3f}",
-        "paper's": _OF_PAPER.get(_kind(run), "-"),
-        "with distractors": f"{scores.precision:.3f} / {scores.recall:.3f}",
-        "of pairs": f"{pairs.precision:.3f} / {pairs.recall:.3f}",
-        "F1": f"{pairs.f1:.3f}",
-        "strict": f"{run.overall.strict_precision:.3f}",
-        "seconds": "{} ({}-{})".format(*seconds),
-    }
-
-
-def _copies(result: PublishedResult) -> str:
-    """How copies were made."""
-    if result.copies == REPOSTS:
-        return _REPOSTS.format(lengthened=result.lengthened, unchanged=result.unchanged)
-    if result.rate is not None:
-        return _EDITS.format(rate=f"{result.rate:.0%} of each text")
-    low, high = RATES
-    return _EDITS.format(rate=f"{low:.0%} to {high:.0%} of each text, drawn for each copy")
-
-
-def _by_topic(result: PublishedResult) -> str:
-    rows = (
+def parts(result: PublishedResult) -> Iterator[Part]:
+    """Yield the parts of the report."""
+    yield verdict(result)
+    yield Table(
         (
-            run.name,
-            *(f"{t.scores.precision:.3f} / {t.scores.recall:.3f}" for t in run.by_document),
-        )
-        for run in result.complete
+            *("method", "cut-off", "precision", "recall", "paper's", "with distractors"),
+            *("of pairs", "F1", "strict", "seconds"),
+        ),
+        [_row(run) for run in result.complete],
     )
-    return markdown_table(("method", *result.topics, OVERALL), rows)
+    yield findings(result.runs)
+    yield Table(
+        ("method, by topic", *result.topics),
+        [[run.name, *(_both(t.scores) for t in run.by_document[:-1])] for run in result.complete],
+    )
+    yield list(_explanations(result))
 
 
-def _by_size(result: PublishedResult) -> str:
-    cells: dict[str, list[str]] = {}
-    for run in result.runs:
-        cell = f"{run.precision:.3f} / {run.recall:.3f}, {_seconds(run.seconds)} s"
-        cells.setdefault(run.name, []).append(cell)
-    sizes = sorted({run.documents for run in result.runs})
-    rows = ((name, *row) for name, row in cells.items())
-    return markdown_table(("method", *(f"{size:,}" for size in sizes)), rows)
+def _row(run: Run) -> list[str]:
+    """Return the row of a method."""
+    pairs = run.overall.scores
+    seconds = map(_seconds, (run.seconds, min(run.times), max(run.times)))
+    return [
+        run.name,
+        run.bound,
+        f"{run.precision:.3f}",
+        f"{run.recall:.3f}",
+        _OF_PAPER.get(_kind(run), "-"),
+        _both(run.everywhere),
+        _both(pairs),
+        f"{pairs.f1:.3f}",
+        f"{run.overall.strict_precision:.3f}",
+        "{} ({}-{})".format(*seconds),
+    ]
+
+
+def _both(scores: Scores) -> str:
+    return f"{scores.precision:.3f} / {scores.recall:.3f}"
+
+
+def _explanations(result: PublishedResult) -> Iterator[str]:
+    """Yield what the columns are, and how the texts were made."""
+    yield (
+        "precision, recall: of documents, the mean of the topics, as Zhang and He (Computer "
+        "Science and Application 10(2), 2020, doi 10.12677/csa.2020.102038) count; with "
+        "distractors: of all documents at once; of pairs, F1: of pairs of documents."
+    )
+    yield (
+        f"strict: the precision of pairs if the {result.natural:,} pairs of untouched documents "
+        "count as wrong that repeat each other by themselves, with a resemblance(5) of at least "
+        ".5; elsewhere they are neither right nor wrong."
+    )
+    yield "seconds: median and range of five runs with texts in memory."
+    model = _MODELS[result.copies].format(
+        lengthened=result.lengthened, unchanged=result.unchanged, rate=_rate(result)
+    )
+    yield (
+        "documents: one half of each topic's are originals; one copy of each takes the place of "
+        f"the other half. A copy: {model}."
+    )
+    yield (
+        "The paper's texts are not public, and it does not say how its similar documents were "
+        "made. It names no distance; here it is 3 of 64 bits. Where it gives no sample size or "
+        "stop words, two readings are shown."
+    )
+
+
+def _rate(result: PublishedResult) -> str:
+    """Return the share of edited characters, for people."""
+    if result.rate is not None:
+        return f"{result.rate:.0%} of each text"
+    low, high = RATES
+    return f"{low:.0%} to {high:.0%} of each text, drawn for each copy"
 
 
 def _seconds(seconds: float) -> str:
@@ -149,92 +122,67 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.{2 if seconds >= 1 else 3 if seconds >= 0.1 else 4}f}"
 
 
-def tables(result: PublishedResult) -> Tables:
-    """Return header and rows of the CSV file, by name."""
-    runs = [
-        {
-            "method": run.name,
-            "recipe_id": run.method.recipe.id,
-            "cut_off": f"{run.method.cut_off:g}",
-            "documents": run.documents,
-            "counted": counted,
-            "topic": tally.topic,
-            "tp": tally.scores.tp,
-            "fp": tally.scores.fp,
-            "fn": tally.scores.fn,
-            "precision": f"{tally.scores.precision:.6f}",
-            "recall": f"{tally.scores.recall:.6f}",
-            "f1": f"{tally.scores.f1:.6f}",
-            "aside": tally.aside,
-            "seconds": f"{run.seconds:.4f}",
-        }
-        for run in result.runs
-        for counted, tallies in (("documents", run.by_document), ("pairs", run.pairs))
-        for tally in tallies
-    ]
-    return {"runs": by_column(runs)}
-
-
-def _paper_topics(figure: Any, result: PublishedResult, measure: str, paper: float) -> None:
-    """A measure of documents by topic, with the paper's figure as a line."""
-    axes = figure.add_subplot()
-    series = {
-        f"{run.name} {run.bound}": [
-            *(_value(tally.scores, measure) for tally in run.by_document[:-1]),
-            getattr(run, measure),
-        ]
-        for run in result.complete
-        if run.name in _SHOWN
+def contents(result: PublishedResult) -> dict[str, bytes]:
+    """Return the contents of the files."""
+    introduction = (
+        f"{result.documents:,} documents, {len(result.topics)} topics, {result.true_pairs:,} true "
+        f"pairs of an original and its copy. Seed {result.seed}, neardup {neardup.__version__}."
+    )
+    title, figure = "Methods on near-duplicates of known origin", "time_by_documents.svg"
+    return {
+        "report.md": markdown(title, introduction, parts(result), figure),
+        "runs.csv": csv_table(list(_of_runs(result))),
+        figure: svg(lambda empty: _times(empty, result)),
     }
-    draw_bars(axes, measure, [*result.topics, "mean of topics"], series)
-    axes.axhline(paper, color="black", linewidth=1, linestyle="--", label=_THEIRS)
-    axes.set_title(f"{measure.capitalize()} of documents by topic")
-    draw_legend(figure, axes, columns=2, last=_THEIRS)
 
 
-def _value(scores: Scores, measure: str) -> float:
-    """A share; none where nothing was found, of which all would be right."""
-    if measure == "precision" and not scores.tp + scores.fp:
-        return math.nan
-    return scores.precision if measure == "precision" else scores.recall
+def _of_runs(result: PublishedResult) -> Iterator[dict[str, object]]:
+    """Yield the rows of runs.csv: documents, then pairs, by topic and for all."""
+    for run in result.runs:
+        for counted, tallies in (("documents", run.by_document), ("pairs", run.pairs)):
+            for tally in tallies:
+                yield {
+                    "method": run.name,
+                    "recipe_id": run.recipe.id,
+                    "cut_off": float(run.cut_off),
+                    "documents": run.documents,
+                    "counted": counted,
+                    "topic": tally.topic,
+                    "tp": tally.scores.tp,
+                    "fp": tally.scores.fp,
+                    "fn": tally.scores.fn,
+                    "precision": tally.scores.precision,
+                    "recall": tally.scores.recall,
+                    "f1": tally.scores.f1,
+                    "aside": tally.aside,
+                    "seconds": run.seconds,
+                }
 
 
-def _paper_times(figure: Any, result: PublishedResult) -> None:
-    """A line a method over numbers of documents."""
-    runs = [run for run in result.runs if run.name in _SHOWN]
+def _times(figure: Any, result: PublishedResult) -> None:
+    """A line for each method over numbers of documents, with the range of its runs."""
     axes = figure.add_subplot()
-    lines: dict[str, list[tuple[float, float]]] = {run.name: [] for run in runs}
-    for run in sorted(runs, key=lambda run: run.documents):
-        lines[run.name].append((run.documents, run.seconds))
-        axes.vlines(run.documents, min(run.times), max(run.times), color="#444444", linewidth=1)
-    draw_lines(axes, lines)
-    axes.set_ylim(0, 1.05 * max(max(run.times) for run in runs))
-    sizes = sorted({run.documents for run in runs})
-    axes.set_xlim(0, sizes[-1] * 1.03)
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.set_xlabel("documents")
-    axes.set_ylabel("seconds, median and range of 5 runs")
-    axes.set_title("Time by number of documents, as published")
-    draw_legend(figure, axes, columns=4)
-
-
-#: The figures of the paper: what each one shows, and how it is drawn.
-FIGURES: Mapping[str, tuple[str, Callable[..., None]]] = {
-    "published_precision_by_topic": (
-        "Precision by topic",
-        partial(_paper_topics, measure="precision", paper=PUBLISHED[0]),
-    ),
-    "published_recall_by_topic": (
-        "Recall by topic",
-        partial(_paper_topics, measure="recall", paper=PUBLISHED[1]),
-    ),
-    "published_time_by_documents": ("Time by number of documents", _paper_times),
-}
-
-
-def figures(result: PublishedResult) -> Figures:
-    """Return how to draw the figures of a result, by the names in `FIGURES`."""
-    return {name: partial(fill, result=result) for name, (_, fill) in FIGURES.items()}
+    for style, name in enumerate(_SHOWN):
+        runs = sorted(
+            (run for run in result.runs if run.name == name), key=lambda run: run.documents
+        )
+        seconds = [run.seconds for run in runs]
+        axes.errorbar(
+            [run.documents for run in runs],
+            seconds,
+            yerr=[
+                [median - min(run.times) for run, median in zip(runs, seconds, strict=True)],
+                [max(run.times) - median for run, median in zip(runs, seconds, strict=True)],
+            ],
+            label=name,
+            color=COLOURS[style],
+            marker=MARKERS[style],
+            markersize=5,
+        )
+    axes.set(xlabel="documents", ylabel="seconds, median and range of 5 runs")
+    axes.set_ylim(bottom=0)
+    axes.set_title("Time by number of documents")
+    figure.legend(loc="outside lower center", ncols=4)
 
 
 def verdict(result: PublishedResult) -> list[str]:
@@ -248,7 +196,7 @@ def verdict(result: PublishedResult) -> list[str]:
     lines = [f"Best on these copies: {best.name} {best.bound}, F1 {f1:.3f} of pairs."]
     if tied:
         lines.append(f"A tie: F1 is the same for {_listed(run.name for run in tied)}.")
-    results = findings(result.runs, markdown=False)
+    results = findings(result.runs)
     count = sum(line.startswith("Reproduced") for line in results)
     lines.append(f"Reproduced on these texts: {count} of the paper's {len(results)} results.")
     if result.true_pairs < _FEW:
@@ -256,7 +204,7 @@ def verdict(result: PublishedResult) -> list[str]:
     return lines
 
 
-def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
+def findings(runs: Sequence[Run]) -> list[str]:
     """Return which results of the paper are reproduced, one sentence each."""
     documents = max(run.documents for run in runs)
     by_size = sorted((run for run in runs if run.name == "improved"), key=lambda run: run.documents)
@@ -277,7 +225,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
     claims = [
         (
             reached,
-            "the precision of {:.3f} and the recall of {:.3f} of `improved`: ".format(*PUBLISHED)
+            "the precision of {:.3f} and the recall of {:.3f} of improved: ".format(*PUBLISHED)
             + f"here {improved.precision:.3f} and {improved.recall:.3f} by topic, at most "
             f"{_MARGIN} from these in either direction is reproduced; "
             f"{improved.everywhere.precision:.3f} and {improved.everywhere.recall:.3f} "
@@ -285,7 +233,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         ),
         (
             ahead,
-            f"`improved` before traditional SimHash: F1 {improved.f1:.3f} against "
+            f"improved before traditional SimHash: F1 {improved.f1:.3f} against "
             + _listed(f"{run.f1:.3f} ({_reading(run)})" for run in traditional)
             + ("" if ahead else _tie(improved, traditional)),
         ),
@@ -298,7 +246,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         ),
         (
             not faster,
-            f"`improved` fastest: {improved.seconds:.3g} s against "
+            f"improved fastest: {improved.seconds:.3g} s against "
             + _listed(f"{run.seconds:.3g} s ({run.name})" for run in runs if run is not improved),
         ),
     ]
@@ -306,7 +254,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
         claims.append(
             (
                 all(improved.spread < run.spread for run in traditional),
-                "`improved` more stable over topics than traditional SimHash: the standard "
+                "improved more stable over topics than traditional SimHash: the standard "
                 f"deviation of its recall is {improved.spread:.3f}, against "
                 + _listed(f"{run.spread:.3f} ({_reading(run)})" for run in traditional)
                 + "; that of Shingle is "
@@ -325,10 +273,7 @@ def findings(runs: Sequence[Run], *, markdown: bool = True) -> list[str]:
                 f"{why}; at most {math.sqrt(more):.1f} times, the square root, is reproduced",
             )
         )
-    lines = [
-        f"**{'Reproduced' if holds else 'Not reproduced'}**: {claim}." for holds, claim in claims
-    ]
-    return lines if markdown else [re.sub("[*`]", "", line) for line in lines]
+    return [f"{'Reproduced' if holds else 'Not reproduced'}: {claim}." for holds, claim in claims]
 
 
 def _tie(run: Run, others: Sequence[Run]) -> str:
