@@ -127,6 +127,8 @@ def test_a_table_is_decided_in_files_too(without_memory):
     assert result.kept.equals(expected.kept)
     assert result.removed.equals(expected.removed)
     assert counts(result) == counts(expected)
+    for part in ("texts", "samples"):
+        assert expected.summary.budgets[part]["file"] == 0 < result.summary.budgets[part]["file"]
 
 
 LETTERS = st.text(alphabet="ab ", min_size=0, max_size=12)

@@ -50,6 +50,11 @@ impl BlobFile {
         blob.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
+    /// The number of bytes in the file.
+    pub fn in_file(&self) -> u64 {
+        self.bytes.in_file()
+    }
+
     /// Appends a blob; after an error there are as many as before.
     ///
     /// # Errors

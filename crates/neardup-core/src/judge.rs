@@ -247,6 +247,12 @@ impl Judge {
         self.verified
     }
 
+    /// Bytes of the texts that were read so far because sketches and samples left a pair open. A text
+    /// that was read again counts again.
+    pub fn bytes_compared(&self) -> u64 {
+        self.verifier.as_ref().map_or(0, Verifier::bytes_compared)
+    }
+
     /// Whether two documents that share keys are candidates by their sketches.
     ///
     /// Pairs that share keys may exceed the limits of the search, and which of them are found

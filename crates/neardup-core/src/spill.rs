@@ -54,6 +54,11 @@ impl Spill {
         self.spilled + self.memory.len() as u64
     }
 
+    /// The number of bytes in the file.
+    pub fn in_file(&self) -> u64 {
+        self.spilled
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

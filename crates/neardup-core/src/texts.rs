@@ -47,6 +47,12 @@ impl TextStore {
         self.blobs.is_empty()
     }
 
+    /// Bytes in memory, and in the file.
+    pub fn bytes(&self) -> (u64, u64) {
+        let in_file = self.blobs.in_file();
+        (self.blobs.size() - in_file, in_file)
+    }
+
     /// Appends one record. In a store of texts only, title and units must be empty. After an error, the
     /// incomplete record must be [removed](Self::truncate).
     ///

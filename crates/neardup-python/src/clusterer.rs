@@ -33,9 +33,10 @@ type VerifiedPairs<'py> = (
 /// Document, similarity, distance, identical text.
 type Similar = (u32, f64, Option<u32>, bool);
 
-/// List entries visited, candidate pairs compared, similar pairs found, full lists, documents that
+/// List entries visited, candidate pairs compared, similar pairs found, bytes of texts read for that,
+/// full lists, documents that
 /// they left out, pairs of these, documents with the most frequent key.
-type Statistics = [u64; 7];
+type Statistics = [u64; 8];
 
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
@@ -199,11 +200,8 @@ impl Clusterer {
 
     fn statistics(&self) -> Statistics {
         let clusterer = &self.inner;
-        statistics(
-            clusterer.statistics(),
-            clusterer.candidates(),
-            clusterer.verified(),
-        )
+        let verified = (clusterer.verified(), clusterer.bytes_compared());
+        statistics(clusterer.statistics(), clusterer.candidates(), verified)
     }
 }
 
@@ -239,7 +237,8 @@ impl PairSearch {
     /// Complete after the last piece.
     fn statistics(&self) -> Statistics {
         let search = &self.inner;
-        statistics(search.statistics(), search.candidates(), search.verified())
+        let verified = (search.verified(), search.bytes_compared());
+        statistics(search.statistics(), search.candidates(), verified)
     }
 
     /// The next pairs, in no particular order; None after the last.
@@ -262,7 +261,11 @@ impl PairSearch {
     }
 }
 
-fn statistics(found: SearchStatistics, candidates: u64, verified: u64) -> Statistics {
+fn statistics(
+    found: SearchStatistics,
+    candidates: u64,
+    (verified, bytes_compared): (u64, u64),
+) -> Statistics {
     let SearchStatistics {
         visited,
         closed_lists,
@@ -274,6 +277,7 @@ fn statistics(found: SearchStatistics, candidates: u64, verified: u64) -> Statis
         visited,
         candidates,
         verified,
+        bytes_compared,
         closed_lists,
         unlisted,
         unlisted_pairs,

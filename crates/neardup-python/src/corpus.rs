@@ -311,6 +311,17 @@ impl Corpus {
         Ok(PyBytes::new(py, &bytes.unwrap_or_default()))
     }
 
+    /// For each part of a finished corpus its name, the bytes that may be in memory, or None without a
+    /// limit, and the bytes that are in memory and in a file.
+    fn usage(&self) -> Vec<(&'static str, Option<usize>, u64, u64)> {
+        let all = self.inner.usage().into_iter();
+        all.map(|usage| {
+            let limit = Some(usage.limit).filter(|&limit| limit < usize::MAX);
+            (usage.part, limit, usage.in_memory, usage.in_file)
+        })
+        .collect()
+    }
+
     /// 16 bytes for each document; documents with the same text have the same bytes.
     fn identities(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
         (0..self.inner.len())

@@ -44,6 +44,7 @@ _COUNTS = (
     "visited",
     "candidates",
     "verified",
+    "bytes_compared",
     "closed_lists",
     "unlisted",
     "unlisted_pairs",
@@ -336,6 +337,10 @@ class Pipeline(Run):
             against=collected.against,
             unreadable=int((features < 0).sum()),
             without_features=int((features == 0).sum()),
+            budgets={
+                part: {"limit": limit, "memory": memory, "file": file}
+                for part, limit, memory, file in collected.corpus.usage()
+            },
             **counts,
         )
         self.measure(summary)

@@ -29,12 +29,16 @@ class Costs:
         Largest resident size of the process so far, in bytes.
     stages : dict of str to float
         Seconds of each part of the run.
+    budgets : dict of str to dict
+        For each part of the documents, ``texts``, ``sketches`` and ``samples``: its share of the
+        memory limit (None if it has no limit), and its bytes in memory and in a temporary file.
     """
 
     bytes_read: int = 0
     seconds: float = 0.0
     peak_memory: int = 0
     stages: dict[str, float] = field(default_factory=dict)
+    budgets: dict[str, dict[str, int | None]] = field(default_factory=dict)
 
 
 @dataclass
@@ -66,7 +70,10 @@ class Summary(Costs):
     candidates : int
         Pairs whose similarity was computed.
     verified : int
-        Candidate pairs found similar.
+        Candidate pairs found similar. Of the candidates of a document that is dropped, only the
+        one that it repeats.
+    bytes_compared : int
+        Bytes of the texts that were read again because sketches left a pair open.
     without_features : int
         Readable records whose text has no features, such as empty ones.
     largest_cluster : int
@@ -95,6 +102,7 @@ class Summary(Costs):
     visited: int = 0
     candidates: int = 0
     verified: int = 0
+    bytes_compared: int = 0
     without_features: int = 0
     largest_cluster: int = 0
     closed_lists: int = 0

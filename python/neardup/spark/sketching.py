@@ -339,7 +339,7 @@ def shingle_level(probes: Iterable[bytes]) -> int:
     """
     from neardup import _core
 
-    return _core.level_of_probes(np.frombuffer(b"".join(probes), np.uint64))
+    return _core.level_of_probes(np.frombuffer(b"".join(probes), np.uint32))
 
 
 def count_again(texts: pa.LargeStringArray, settings: Settings) -> bytes:

@@ -14,6 +14,12 @@ pub struct SketchStore {
 }
 
 impl SketchStore {
+    /// Bytes in memory, and in the file.
+    pub fn bytes(&self) -> (u64, u64) {
+        let in_file = self.sketches.in_file();
+        (self.sketches.size() - in_file, in_file)
+    }
+
     /// An empty store that writes to `bytes`, which must be empty.
     pub fn new(settings: &Settings, bytes: Spill) -> Self {
         SketchStore {

@@ -197,6 +197,11 @@ impl Clusterer {
         self.judge.verified()
     }
 
+    /// See [`Judge::bytes_compared`].
+    pub fn bytes_compared(&self) -> u64 {
+        self.judge.bytes_compared()
+    }
+
     /// Decides `documents`, numbers in `corpus`, in this order. Unreadable documents are kept, and
     /// no other document is dropped because of them.
     ///

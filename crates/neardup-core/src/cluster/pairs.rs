@@ -151,6 +151,11 @@ impl PairSearch {
         self.judge.verified()
     }
 
+    /// See [`Judge::bytes_compared`].
+    pub fn bytes_compared(&self) -> u64 {
+        self.judge.bytes_compared()
+    }
+
     /// What the search met in its lists so far.
     pub fn statistics(&self) -> SearchStatistics {
         match &self.source {

@@ -72,6 +72,19 @@ impl Default for Memory {
     }
 }
 
+/// How much of one part of a corpus is where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Which part.
+    pub part: &'static str,
+    /// Bytes that may be in memory, about; `usize::MAX` without a limit.
+    pub limit: usize,
+    /// Bytes in memory.
+    pub in_memory: u64,
+    /// Bytes in a file.
+    pub in_file: u64,
+}
+
 impl Memory {
     /// Whether sketches of this kind may be moved out of memory.
     fn may_spill(&self, sketches: &Sketches) -> bool {
@@ -227,6 +240,26 @@ impl Corpus {
     /// The sketches of a finished corpus, where they are outside of memory.
     pub fn stored_sketches(&self) -> Option<&SketchStore> {
         self.stored_sketches.as_ref()
+    }
+
+    /// How much of its memory each part of a finished corpus uses.
+    pub fn usage(&self) -> [Usage; 3] {
+        let usage = |part, limit, (in_memory, in_file)| Usage {
+            part,
+            limit,
+            in_memory,
+            in_file,
+        };
+        let sketches = match &self.stored_sketches {
+            Some(store) => store.bytes(),
+            None => (self.sketches.bytes() as u64, 0),
+        };
+        let samples = self.samples().map_or((0, 0), Samples::bytes);
+        [
+            usage("texts", self.memory.texts, self.texts.bytes()),
+            usage("sketches", self.memory.sketches, sketches),
+            usage("samples", self.memory.compared, samples),
+        ]
     }
 
     /// How much is held in memory.

@@ -107,6 +107,11 @@ impl Samples {
         self.places.len()
     }
 
+    /// Bytes in memory, and in the file.
+    pub fn bytes(&self) -> (u64, u64) {
+        ((HASH * self.hashes.len()) as u64, self.file.len())
+    }
+
     /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()

@@ -41,6 +41,8 @@ pub struct Verifier {
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Box<[u32]>>,
+    /// Bytes of the texts that were read.
+    bytes_compared: u64,
 }
 
 /// The candidates of one document of which one is the best.
@@ -95,6 +97,8 @@ impl Contest {
 #[derive(Debug)]
 struct Cache<T> {
     made: HashMap<u32, T, FxBuildHasher>,
+    /// The documents of the last load.
+    last: Vec<u32>,
     bytes: usize,
     most: usize,
 }
@@ -118,6 +122,7 @@ impl Verifier {
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
+            bytes_compared: 0,
         }
     }
 
@@ -130,6 +135,11 @@ impl Verifier {
             samples: Cache::new(cache / 2),
             ..self
         }
+    }
+
+    /// Bytes of the texts that were read so far.
+    pub fn bytes_compared(&self) -> u64 {
+        self.bytes_compared
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
@@ -301,6 +311,7 @@ impl Verifier {
                 |id, buffer| Ok(measure.features_of(texts.text(id as usize, buffer)?)),
                 Features::bytes,
             )?;
+            self.bytes_compared += self.features.bytes_of(texts);
             let (now, later) = rest.split_at(count);
             let (features, threshold) = (&self.features.made, self.threshold);
             let all = now.par_iter().with_min_len(16);
@@ -337,6 +348,7 @@ impl Verifier {
                 |id, buffer| Ok(Units::of(texts.text(id as usize, buffer)?)),
                 |units| 8 * units.len(),
             )?;
+            self.bytes_compared += self.units.bytes_of(texts);
             let ((now, later), (comparisons_now, comparisons_later)) =
                 (pairs.split_at(count), comparisons.split_at(count));
             let both = now.par_iter().zip(comparisons_now);
@@ -372,9 +384,16 @@ impl<T: Send> Cache<T> {
     fn new(most: usize) -> Self {
         Cache {
             made: HashMap::default(),
+            last: Vec::new(),
             bytes: 0,
             most,
         }
+    }
+
+    /// Bytes of the texts of the last load.
+    fn bytes_of(&self, texts: &TextStore) -> u64 {
+        let sizes = self.last.iter().map(|&id| texts.size(id as usize) as u64);
+        sizes.sum()
     }
 
     /// Makes what the documents of the first of `pairs` need and the cache does not have, and returns the
@@ -415,6 +434,7 @@ impl<T: Send> Cache<T> {
             .with_min_len(4)
             .map_init(Vec::new, |buffer, &id| Ok((id, make(id, buffer)?)))
             .collect::<Result<_>>()?;
+        self.last = missing;
         for (id, made) in made {
             self.bytes += 64 + bytes(&made);
             self.made.insert(id, made);
