@@ -22,10 +22,12 @@ pub struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// Reads one hash of each line of the cache; the result means nothing.
+    /// Reads one hash of each line of the cache of what is looked at first, about a quarter; the result
+    /// means nothing.
     #[inline]
     pub(super) fn touch(&self) -> u32 {
-        let lines = self.hashes.iter().step_by(64 / size_of::<u32>());
+        let first = &self.hashes[..self.hashes.len().div_ceil(4)];
+        let lines = first.iter().step_by(64 / size_of::<u32>());
         lines.fold(0, |all, &hash| all ^ hash)
     }
 
