@@ -34,7 +34,7 @@ _GREEK_LETTERS = "\u0370-\u0373\u0376-\u037d\u037f-\u03ff\u1f00-\u1fff"
 _CYRILLIC_LETTERS = "\u0400-\u0481\u048a-\u052f\u1c80-\u1c88\ua640-\ua66e\ua680-\ua69d"
 _OTHERS = _GREEK_LETTERS + _CYRILLIC_LETTERS
 _LETTERS = _LATIN_LETTERS + _OTHERS
-_HAN = "\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN = "\u2e80-\u2fd5\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3041-\u30ff\uff66-\uff9f"
 
 #: Characters without a glyph that no word of these scripts needs.
@@ -55,7 +55,7 @@ _OTHER = re.compile(f"[{_OTHERS}]")
 _ONE_KATAKANA = re.compile(f"[{''.join(_KATAKANA)}]")
 _ANY_HAN, _ANY_KANA = re.compile(f"[{_HAN}]"), re.compile(f"[{_KANA}]")
 #: Before a katakana that counts, as in 三カ国.
-_NUMERALS = frozenset("一二三四五六七八九十百千数數何幾")
+_NUMERALS = frozenset("一二三四五六七八九十百千数數何几幾")
 _OTHER_KANA = re.compile(f"(?![{''.join(_KATAKANA)}])[\u3041-\u3096\u30a1-\u30fa]")
 #: Code points beside a word that tell the script of its text.
 _AROUND = 80

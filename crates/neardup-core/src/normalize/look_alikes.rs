@@ -32,7 +32,7 @@ const SHORTEST_GREEK: usize = 4;
 /// Code points beside a word that tell the script of its text.
 const AROUND: usize = 80;
 /// Before a katakana that counts, as in 三カ国.
-const NUMERALS: &str = "一二三四五六七八九十百千数數何幾";
+const NUMERALS: &str = "一二三四五六七八九十百千数數何几幾";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
@@ -288,7 +288,7 @@ fn katakana(text: &str, words: &mut Vec<Word>) {
 
 fn is_han(c: char) -> bool {
     matches!(c as u32,
-        0x3005 | 0x3007 | 0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+        0x2E80..=0x2FD5 | 0x3005 | 0x3007 | 0x3400..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
 fn is_kana(c: char) -> bool {
