@@ -21,6 +21,8 @@ from tests.index.written import families
 import neardup
 from neardup import ParameterError, dedup, dedup_files
 from neardup.lab import evaluate_pairs
+from neardup.recipe import load_recipe
+from neardup.recipe.assets import compiled
 from neardup.review import ALIGNED, LISTED, LONGEST
 from neardup.run.restored import line_of
 
