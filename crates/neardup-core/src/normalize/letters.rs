@@ -98,7 +98,9 @@ impl Simplified {
                 rare: FxHashMap::default(),
             };
             let lines = include_str!("simplified.txt").lines();
-            let mut chars = lines.filter(|line| !line.starts_with('#')).flat_map(str::chars);
+            let mut chars = lines
+                .filter(|line| !line.starts_with('#'))
+                .flat_map(str::chars);
             while let (Some(from), Some(to)) = (chars.next(), chars.next()) {
                 match table.usual.get_mut((from as usize).wrapping_sub(FIRST)) {
                     Some(place) => *place = to,

@@ -119,10 +119,13 @@ fn words_of(text: &str) -> Vec<Word> {
 fn has(bytes: &[u8], asked: impl Fn(u8, u8) -> bool) -> bool {
     let after = bytes.get(1..).unwrap_or_default();
     // Without a way out of the inner loop, it is compiled to vector instructions.
-    bytes.chunks(256).zip(after.chunks(256)).any(|(bytes, after)| {
-        let pairs = bytes.iter().zip(after);
-        pairs.fold(false, |found, (&byte, &next)| found | asked(byte, next))
-    })
+    bytes
+        .chunks(256)
+        .zip(after.chunks(256))
+        .any(|(bytes, after)| {
+            let pairs = bytes.iter().zip(after);
+            pairs.fold(false, |found, (&byte, &next)| found | asked(byte, next))
+        })
 }
 
 fn alphabet_words(text: &str, words: &mut Vec<Word>) {
@@ -168,10 +171,7 @@ fn alphabet_words(text: &str, words: &mut Vec<Word>) {
 }
 
 /// What takes the place of a word's look-alikes: nothing for a word as it is.
-fn standard(
-    word: &[(usize, char, Script)],
-    context: [Option<Script>; 2],
-) -> Vec<(usize, char)> {
+fn standard(word: &[(usize, char, Script)], context: [Option<Script>; 2]) -> Vec<(usize, char)> {
     let alike = Alike::get();
     let stays = Vec::new();
     let others = || word.iter().filter(|letter| letter.2 != Script::Latin);
@@ -185,7 +185,7 @@ fn standard(
     let mut sure = None;
     for &(_, c, script) in word {
         let twin = match script {
-            Script::Latin => alike.from_latin(c, other),
+            Script::Latin => alike.of_script(c, other),
             _ => alike.to_latin(c),
         };
         if twin.is_none() && sure.replace(script).is_some_and(|before| before != script) {
@@ -235,7 +235,7 @@ fn standard(
     }
     word.iter()
         .filter(|letter| letter.2 == Script::Latin)
-        .filter_map(|&(at, c, _)| Some((at, alike.from_latin(c, other)?)))
+        .filter_map(|&(at, c, _)| Some((at, alike.of_script(c, other)?)))
         .collect()
 }
 
@@ -303,11 +303,9 @@ fn script(c: char) -> Option<Script> {
             Some(Script::Latin)
         }
         0x370..=0x373 | 0x376..=0x37D | 0x37F..=0x3FF | 0x1F00..=0x1FFF => Some(Script::Greek),
-        0x400..=0x481
-        | 0x48A..=0x52F
-        | 0x1C80..=0x1C88
-        | 0xA640..=0xA66E
-        | 0xA680..=0xA69D => Some(Script::Cyrillic),
+        0x400..=0x481 | 0x48A..=0x52F | 0x1C80..=0x1C88 | 0xA640..=0xA66E | 0xA680..=0xA69D => {
+            Some(Script::Cyrillic)
+        }
         _ => None,
     }
 }
@@ -372,7 +370,7 @@ impl Alike {
         Some(latin)
     }
 
-    fn from_latin(&self, latin: char, script: Script) -> Option<char> {
+    fn of_script(&self, latin: char, script: Script) -> Option<char> {
         let [letters, twins] = match script {
             Script::Greek => GREEK,
             _ => RUSSIAN,

@@ -130,7 +130,8 @@ fn is_invisible(c: char) -> bool {
 
 /// The characters of the alphabet, and what NFKC makes of them, that need no spaces.
 fn is_unspaced(c: char) -> bool {
-    "中文。，、「か\u{30CF}\u{30D0}\u{30D1}カガがーㄅ！豈岂𠀀丽株式会社・ﾊｶハ國国㑮𫝈⻋车ロ口".contains(c)
+    "中文。，、「か\u{30CF}\u{30D0}\u{30D1}カガがーㄅ！豈岂𠀀丽株式会社・ﾊｶハ國国㑮𫝈⻋车ロ口"
+        .contains(c)
         || matches!(c, '\u{2F800}' | '\u{F900}')
 }
 
