@@ -332,7 +332,7 @@ class ItemSearch(Run):
             self.note_problems(batch.problems)
             texts.append(batch.texts)
             self._ids += batch.ids.to_pylist()
-        core, _ = aligner()
+        core = aligner()
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         self._items = _core.Items(core, array, workers=given["workers"])
         decidable = self._items.are_decidable()

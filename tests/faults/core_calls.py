@@ -55,8 +55,6 @@ USUAL: dict[str, tuple[Any, ...]] = {
     "measure": ("resemblance", "content", "containment", "aligned", "sketch"),
     "scheme": ("near", "bands", "postings", "prefix"),
     "unit": ("sentence", "paragraph"),
-    "variants": ("體台",),
-    "standards": ("体台",),
 }
 
 

@@ -58,7 +58,7 @@ def files_of(place):
 
 def candidates(place, *, told=None):
     """Ids and numbers of shared shingles, of papers that have something of each document."""
-    core, _ = aligner()
+    core = aligner()
     result = []
     with open_library(place, workers=1, progress=told or Told()) as library:
         for seed in range(3):
@@ -315,7 +315,7 @@ def test_who_may_read_the_index_may_read_the_files(place):
 
 def test_a_library_that_is_open_keeps_its_files(place):
     with open_library(place, workers=1) as library:
-        paper = aligner()[0].paper(text_of(3))
+        paper = aligner().paper(text_of(3))
         before = library.candidates(paper, least=20, limit=9)
         add(place, 12, 40)
         candidates(place)
@@ -355,6 +355,6 @@ def test_a_check_holds_what_it_looks_up_and_not_the_file(tmp_path):
     library = _core.Library([(run.filed, run.fence, np.zeros(1, np.uint32))])
     assert len(run.filed) == 1 << 24
     assert mapped_mb() - before < 8
-    paper = aligner()[0].paper(letters(random.Random(5), 8000))
+    paper = aligner().paper(letters(random.Random(5), 8000))
     assert [position for position, _ in library.sources(paper, least=5, limit=9)] == [0]
     assert mapped_mb() - before < 64

@@ -29,9 +29,7 @@ HOSTILE = (
 def evidence(report):
     lengths = [source.length for source in report.sources]
     marks = marks_of(report)
-    return list(
-        evidence_of(report.text, report.passages, lengths, report.pages, marks, variants=False)
-    )
+    return list(evidence_of(report.text, report.passages, lengths, report.pages, marks))
 
 
 def report(text, sources, matches, *, asides=(), headings=(), **fields):
@@ -107,7 +105,7 @@ def report(text, sources, matches, *, asides=(), headings=(), **fields):
         "pages": (),
         "library": "papers/",
         "library_documents": len(sources),
-        "settings": {"least": 20, "candidates": 1000, "variants": "none", "strict": True},
+        "settings": {"least": 20, "candidates": 1000, "strict": True},
         "notes": (),
         "runs": marks.runs(
             [*(spans[number] for number in order), []],

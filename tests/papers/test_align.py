@@ -11,7 +11,7 @@ from tests.papers.texts import around, unrelated
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
 from neardup.papers.align import equated, without_brackets
-from neardup.papers.edits import folding, replacements, variants, words_of
+from neardup.papers.edits import folding, replacements, words_of
 from neardup.papers.hiding import unmasked
 
 A = "县志记载，清末渡口有木船三只，船工九人。"
@@ -115,16 +115,6 @@ def test_places_count_code_points():
     assert text[passage.begin : passage.end] == B[:-1]
 
 
-def test_variants_are_pairs_of_characters_and_end():
-    traditional, simplified, table = variants()
-    known = dict(zip(traditional, simplified, strict=True))
-    assert len(known) == len(traditional) > 2000
-    assert (known["國"], known["圖"], known["館"]) == ("国", "图", "馆")
-    assert all(character != simple for character, simple in known.items())
-    assert min(map(ord, traditional)) >= 0x3000
-    assert table.startswith("opencc ")
-
-
 def test_compare_gives_the_passages_of_two_texts():
     text, source = unrelated(1) + B, B + unrelated(2)
     comparison = compare(text, source)
@@ -168,7 +158,7 @@ _LISTS = st.lists(_WORDS, max_size=30)
 @given(_LISTS, _LISTS, st.sampled_from([" ", "，", ""]))
 def test_equal_words_are_no_difference(words, others, between):
     a, b = f"{B}{between.join(words)}", f"{between.join(others)}{B}"
-    fold = folding(with_variants=True)
+    fold = folding()
     for place in compare(a, b, passages=True).differences:
         sides = unmasked(place.text), unmasked(place.source_text)
         assert place.moved or list(replacements(*sides, fold))

@@ -10,7 +10,7 @@ from neardup.papers.edits import folding, replacements
 
 LONG = "潮水退去以后，沙洲上留下了许多贝壳，孩子们提着篮子去捡。"
 
-PLAIN = folding(with_variants=False)
+PLAIN = folding()
 
 
 def edited(a, b, fold):
@@ -42,8 +42,12 @@ def test_edits(a, b, expected):
 
 
 def test_traditional_characters_are_no_edits():
-    assert parts("漢字之內", "汉字之内", folding(with_variants=True)) == ([], [])
-    assert parts("漢字之內", "汉字之内")[0] == ["漢", "內"]
+    assert parts("漢字之內", "汉字之内") == ([], [])
+
+
+def test_points_are_no_edits():
+    assert parts("كَتَبَ الرسالةَ أمس", "كتب الرساله امس") == ([], [])
+    assert parts("שָׁלוֹם לכם", "שלום להם") == (["לכם"], ["להם"])
 
 
 @given(texts(), texts())

@@ -25,7 +25,7 @@ def fetched(library, *positions):
 
 
 def candidates(library, text, limit=10):
-    paper = aligner()[0].paper(text)
+    paper = aligner().paper(text)
     return [position for position, _ in library.candidates(paper, least=20, limit=limit)]
 
 

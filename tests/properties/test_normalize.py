@@ -7,17 +7,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.hostile import TEXTS, texts
+from tests.reference import look_alikes
 from tests.reference import normalize as twin
 
-from neardup.recipe import load_recipe
+from neardup import ParameterError, _core, compare
+from neardup.recipe import load_recipe, recipe_from_table
 from neardup.recipe.assets import compiled
 
+FOLDINGS = ("traditional", "points", "look-alikes")
 SETTINGS = [
-    {"nfkc": nfkc, "lowercase": lower, "whitespace": white, "drop_invisible": drop}
+    {"nfkc": nfkc, "lowercase": lower, "whitespace": white, "drop_invisible": drop, "fold": fold}
     for nfkc, lower, drop in itertools.product((True, False), repeat=3)
     for white in ("keep", "collapse", "by-script")
+    for fold in ((), FOLDINGS)
 ]
-ALL_ON = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
+ALL_ON = {
+    "nfkc": True,
+    "lowercase": True,
+    "whitespace": "by-script",
+    "drop_invisible": True,
+    "fold": FOLDINGS,
+}
+ALL_OFF = {
+    "nfkc": False,
+    "lowercase": False,
+    "whitespace": "keep",
+    "drop_invisible": False,
+    "fold": (),
+}
+
+#: Text of all scripts that foldings are about, with what looks alike close together.
+LETTERS = st.text(
+    "aoebjMH аоебјМНж αοερνΜΗω 國国書云口ロカかニ二⻋𠮷㑮 \u064b\u0640\u0623\u0627\u0629\u0654 "
+    "\u05b0\u05d0\u0301\u200b\n.",
+    max_size=40,
+)
 
 
 def native(**settings):
@@ -41,7 +65,7 @@ def test_native_is_the_twin(text, number):
 
 @given(texts())
 def test_everything_off_changes_nothing(text):
-    core = native(nfkc=False, lowercase=False, whitespace="keep", drop_invisible=False)
+    core = native(**ALL_OFF)
     assert core.normalize(text) == text
 
 
@@ -59,7 +83,9 @@ def test_origins(text, number, strip_markup):
 @given(texts(), st.booleans())
 def test_slicing_the_original_by_spans(text, lowercase):
     """What stands at a character's span normalizes to something with that character."""
-    core = native(**ALL_ON | {"lowercase": lowercase, "whitespace": "keep"})
+    # Whether a letter looks like another one depends on the text beside it.
+    changed = {"lowercase": lowercase, "whitespace": "keep", "fold": FOLDINGS[:2]}
+    core = native(**ALL_ON | changed)
     normalized, spans = core.normalize_mapped(text)
     for character, (begin, end) in zip(normalized, spans, strict=True):
         origin = text[begin:end]
@@ -71,7 +97,7 @@ def test_slicing_the_original_by_spans(text, lowercase):
 
 @given(texts())
 def test_characters_that_nothing_changes_come_from_themselves(text):
-    core = native(nfkc=False, lowercase=False, whitespace="keep", drop_invisible=True)
+    core = native(**ALL_OFF | {"drop_invisible": True})
     normalized, spans = core.normalize_mapped(text)
     assert [text[begin:end] for begin, end in spans] == list(normalized)
 
@@ -83,6 +109,106 @@ def test_spans_by_hand():
         "ガキロ",
         [(0, 2), (2, 3), (2, 3)],
     )
+
+
+class TestFoldings:
+    @given(LETTERS, st.sampled_from(range(len(SETTINGS))))
+    def test_native_is_the_twin(self, text, number):
+        settings, core = CORES[number]
+        assert core.normalize(text) == twin.normalize(text, **settings)
+
+    @given(LETTERS)
+    def test_look_alikes_are_those_of_the_twin(self, text):
+        assert _core.unmask(text) == look_alikes.unmask(text)
+
+    def test_single_letters_are_those_of_the_twin(self):
+        """The table is OpenCC's; points are those of Unicode."""
+        for fold in FOLDINGS:
+            core = native(**ALL_OFF | {"fold": (fold,)})
+            differing = [
+                character
+                for character in map(chr, [*range(0xD800), *range(0xE000, 0x33480)])
+                if core.normalize(character)
+                != twin.normalize(character, **ALL_OFF | {"fold": (fold,)})
+            ]
+            assert differing == [], fold
+
+    # A point between a letter and its look-alike makes two words of them.
+    @pytest.mark.parametrize("other", ["points", "look-alikes"])
+    @given(text=st.one_of(LETTERS, texts()))
+    def test_folding_twice_is_folding_once(self, text, other):
+        core = native(**ALL_OFF | {"fold": ("traditional", other)})
+        once = core.normalize(text)
+        assert core.normalize(once) == once
+
+    @given(LETTERS, st.booleans())
+    def test_origins(self, text, strip_markup):
+        core = native(**ALL_ON, strip_markup=strip_markup)
+        normalized, spans = core.normalize_mapped(text)
+        assert normalized == core.normalize(text)
+        assert len(spans) == len(normalized)
+        assert all(0 <= begin < end <= len(text) for begin, end in spans)
+        assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(spans))
+
+    @pytest.mark.parametrize(
+        ("fold", "text", "folded"),
+        [
+            ("traditional", "市圖書館今天開放", "市图书馆今天开放"),
+            ("traditional", "㑮𫝈", "𫝈𫝈"),
+            ("points", "كَتَبَ الرِّسَالَةَ", "كتب الرساله"),
+            ("points", "أحمد إلى آخر ٱلعـــام", "احمد الي اخر العام"),
+            ("points", "بِرَأْسِهِ مُؤْمِن شَيْئًا", "براسه مومن شييا"),
+            ("points", "شیک ی ک", "شيك ي ك"),
+            ("points", "שָׁלוֹם בְּרֵאשִׁית־בָּרָא", "שלום בראשית־ברא"),
+            ("look-alikes", "the fеrry is рaid in Мoscow", "the ferry is paid in moscow"),
+            ("look-alikes", "Утром паром yходит в cело", "утром паром уходит в село"),
+            ("look-alikes", "the sοund of the ΜΟΝΕΥ", "the sound of the money"),
+            ("look-alikes", "清末渡ロ有木船，⻋", "清末渡口有木船,车"),
+        ],
+    )
+    def test_one_alone_and_off(self, fold, text, folded):
+        alone = native(**ALL_ON | {"fold": (fold,)})
+        assert alone.normalize(text) == folded
+        assert native(**ALL_ON).normalize(text) == folded
+        others = tuple(name for name in FOLDINGS if name != fold)
+        off = native(**ALL_ON | {"fold": others}).normalize(text)
+        assert off == native(**ALL_ON | {"fold": ()}).normalize(text) != folded
+
+    def test_spans_by_hand(self):
+        core = native(**ALL_ON)
+        assert core.normalize_mapped("圖 كَت а") == (
+            "图كت а",
+            [(0, 1), (2, 4), (4, 5), (5, 6), (6, 7)],
+        )
+        text = "<b>F\u0435</b>\u0435s"
+        assert native(**ALL_ON, strip_markup=True).normalize_mapped(text) == (
+            "fees",
+            [(3, 4), (4, 5), (9, 10), (10, 11)],
+        )
+
+    def test_they_are_settings_of_a_recipe(self):
+        recipe = load_recipe()
+        assert recipe.normalize.fold == FOLDINGS
+        assert 'fold = [\n    "traditional",\n' in recipe.to_toml()
+        # Their order is no setting.
+        turned = recipe.replace(normalize={"fold": FOLDINGS[::-1]})
+        assert (turned.id, turned.to_toml()) == (recipe.id, recipe.to_toml())
+        off = recipe.replace(normalize={"fold": ()})
+        assert off.id != recipe.id
+        a, b = "市圖書館今天開放到晚上九點", "市图书馆今天开放到晚上九点"
+        assert compare(a, b, recipe=recipe).similarity == 1.0
+        assert compare(a, b, recipe=off).similarity < 0.5
+        with pytest.raises(ParameterError, match=r"normalize\.fold"):
+            recipe.replace(normalize={"fold": ("accents",)})
+        with pytest.raises(ParameterError, match=r"normalize\.fold"):
+            recipe.replace(normalize={"fold": "points"})
+        # A recipe that was saved before they existed folds nothing.
+        old = {"normalize": {"nfkc": True}, "sketch": {"kind": "simhash"}}
+        assert recipe_from_table(old).normalize.fold == ()
+
+    @pytest.mark.parametrize("name", ["news", "bkdr", "classic", "improved", "keywords", "minhash"])
+    def test_published_methods_have_none(self, name):
+        assert load_recipe(name).normalize.fold == ()
 
 
 @pytest.mark.parametrize(

@@ -420,7 +420,7 @@ def test_minhash_is_a_loop_over_all_where_hardly_anything_can_be_missed(seed):
 @pytest.mark.parametrize("keys", [5, 16, 20, 60])
 def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
     """Of the sixteen smallest keys of the document that is filed; the others do not count."""
-    recipe = load_recipe(name).replace(segment={"k": 1})
+    recipe = load_recipe(name).replace(normalize={"fold": ()}, segment={"k": 1})
     letters = [chr(0x4E10 + number) for number in range(2 * 60)]
     filed = sorted(letters[:keys], key=lambda letter: xxh3(letter, 64) >> 32)
     few, others = filed[: postings.RARE], filed[postings.RARE :]
@@ -437,7 +437,7 @@ def test_a_third_of_the_threshold_must_be_shared(name, threshold, keys):
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_texts_that_counts_which_asks_for_less(name, letters, enough, turned):
     """The long one asks for four of its sixteen keys at .9, a short one for less."""
-    recipe = load_recipe(name).replace(segment={"k": 1})
+    recipe = load_recipe(name).replace(normalize={"fold": ()}, segment={"k": 1})
     known = sorted((chr(0x4E10 + n) for n in range(120)), key=lambda letter: xxh3(letter, 64) >> 32)
     # The shared letters have the smallest keys, so both are filed under them.
     for shared in (enough - 1, enough):

@@ -21,7 +21,7 @@ COLLECTIONS = 2
 #: Characters of both texts together; with shingles of one character each is one.
 UNION = 100
 RECIPE = load_recipe("minhash").replace(segment={"k": 1}, decide={"shingle": 1})
-#: Letters of one script that no form of normalization changes.
+#: Letters of one script that normalization changes only by folding.
 ALPHABET = [chr(number) for number in range(0x4E00, 0x9FA6)]
 
 
@@ -91,7 +91,9 @@ def test_the_predicted_recall_is_what_is_found_at_the_threshold(threshold, docum
 def of_letters(name):
     """Return a recipe that searches and compares single characters."""
     return load_recipe(name).replace(
-        segment={"units": "shingles", "k": 1}, decide={"shingle": 1, "measure": "resemblance"}
+        normalize={"fold": ()},
+        segment={"units": "shingles", "k": 1},
+        decide={"shingle": 1, "measure": "resemblance"},
     )
 
 

@@ -1,13 +1,13 @@
 """align: which documents are worth holding against a paper, and how alike two texts are.
 
 Letters are what remains of a text for this: letters and digits, NFKC, in lower
-case, of variants one form. A letter of a script without spaces weighs 2,
+case, with all foldings. A letter of a script without spaces weighs 2,
 another one 1. A shingle is the shortest run of letters that weighs 10.
 """
 
 import unicodedata
 
-from . import verify
+from . import look_alikes, verify
 from .characters import is_letter
 from .normalize import WHITE_SPACE, normalize
 from .segment import kind_of
@@ -22,21 +22,27 @@ STRETCH = 400
 MOST_OF_A_SHINGLE = 64
 
 
-def plain(text, variants=None):
+FOLD = ("traditional", "points", "look-alikes")
+
+
+def plain(text):
     """Return the letters alone."""
-    normal = normalize(text, nfkc=True, lowercase=True, whitespace="keep", drop_invisible=True)
-    return "".join((variants or {}).get(c, c) for c in normal if is_letter(c))
+    return alone(look_alikes.unmask(text)[0])
 
 
-def letters(text, variants=None):
+def alone(text):
+    """Return the letters alone of a text without look-alikes."""
+    settings = {"nfkc": True, "lowercase": True, "whitespace": "keep", "drop_invisible": True}
+    return "".join(filter(is_letter, normalize(text, **settings, fold=FOLD)))
+
+
+def letters(text):
     """Return (letter, begin, end) for each letter, with the span of the text it comes from.
 
     Letters that come of characters that combine have one span together.
     """
     return [
-        (letter, begin, end)
-        for begin, end in clusters(text)
-        for letter in plain(text[begin:end], variants)
+        (letter, begin, end) for begin, end in clusters(text) for letter in alone(text[begin:end])
     ]
 
 
@@ -82,9 +88,9 @@ def mixed(value):
     return value ^ value >> 33
 
 
-def sketch(text, variants=None):
+def sketch(text):
     """Return the smallest hash of each window of shingles, by upper halves, ascending."""
-    hashes = [hash_ >> 32 for hash_ in shingles(plain(text, variants))]
+    hashes = [hash_ >> 32 for hash_ in shingles(plain(text))]
     if not hashes:
         return []
     windows = range(max(len(hashes) - WINDOW, 0) + 1)

@@ -1,25 +1,31 @@
 """normalize: text to text.
 
-Four steps, each of which can be left out, always in this order:
+Six steps, each of which can be left out, always in this order:
 
-1. NFKC on the whole text, so that full-width and half-width forms meet.
-2. Drop what nobody sees: control characters that are not white space, and
+1. Letters of another script inside a word become those that they look like.
+2. NFKC on the whole text, so that full-width and half-width forms meet.
+3. Drop what nobody sees: control characters that are not white space, and
    default-ignorable characters.
-3. Lower case, one character at a time: no context, so that the final sigma
+4. Fold letters one by one: traditional to simplified characters, letters with
+   points to plain ones, radicals to characters.
+5. Lower case, one character at a time: no context, so that the final sigma
    of a Greek word does not depend on what follows it.
-4. White space is kept, or each run of it becomes one space and none is left at
+6. White space is kept, or each run of it becomes one space and none is left at
    the ends; by script, a run beside a character of a script that knows no
    spaces, or beside its punctuation, vanishes.
 
 Each step sees the finished result of the one before. So NFKC may compose what
 an invisible character keeps apart only if that character is dropped *later*,
-and a run of white space may be joined across a character dropped in step 2.
+and a run of white space may be joined across a character dropped in step 3 or 4.
 """
 
 import itertools
 import unicodedata
 from functools import cache
 
+import opencc
+
+from . import look_alikes
 from .characters import is_ignorable, is_of_line_script
 
 # Unicode property White_Space. Not str.isspace(): that one also takes the
@@ -44,12 +50,33 @@ UNSPACED_PUNCTUATION = (
 )
 
 
-def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible):
+# Forms of one letter that Unicode does not compose of the letter and a point:
+# alef wasla, alef maksura, Farsi yeh, ta marbuta, keheh.
+FORMS = dict(zip("\u0671\u0649\u06cc\u0629\u06a9", "\u0627\u064a\u064a\u0647\u0643", strict=True))
+
+RADICALS = dict(
+    zip(
+        "⺟⺠⻁⻄⻅⻆⻉⻋⻑⻓⻔⻘⻙⻚⻛⻜⻢⻣⻤⻥⻦⻧⻨⻩⻫⻬⻭⻮⻯⻰⻲⻳",
+        "母民虎西见角贝车长长门青韦页风飞马骨鬼鱼鸟卤麦黄斉齐歯齿竜龙亀龟",
+        strict=True,
+    )
+)
+
+
+def normalize(text, *, nfkc, lowercase, whitespace, drop_invisible, fold=()):
     """Return the text that the later stages see."""
+    if "look-alikes" in fold:
+        text, _ = look_alikes.unmask(text)
     if nfkc:
         text = unicodedata.normalize("NFKC", text)
     if drop_invisible:
         text = "".join(c for c in text if not is_invisible(c))
+    if "traditional" in fold:
+        text = "".join(map(simplified, text))
+    if "points" in fold:
+        text = "".join(map(without_points, text))
+    if "look-alikes" in fold:
+        text = "".join(RADICALS.get(c, c) for c in text)
     if lowercase:
         text = "".join(c.lower() for c in text)
     if whitespace == "keep":
@@ -67,6 +94,34 @@ def is_invisible(character):
     if unicodedata.category(character) == "Cc":
         return character not in WHITE_SPACE
     return is_ignorable(character)
+
+
+to_simplified = opencc.OpenCC("t2s").convert
+
+
+@cache
+def simplified(character):
+    """Return what OpenCC makes of a character by itself; what NFKC changes is no letter here."""
+    if ord(character) < 0x3400 or unicodedata.normalize("NFKC", character) != character:
+        return character
+    other = to_simplified(character)
+    return character if other == character or len(other) > 1 else simplified(other)
+
+
+@cache
+def without_points(character):
+    """Return the plain letter, or nothing for a point, in Hebrew and Arabic."""
+    if not ("\u0590" <= character <= "\u08ff" or character == "\ufb1e"):
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    return "".join(FORMS.get(c, c) for c in parts if not is_point(c))
+
+
+def is_point(character):
+    """Tell whether a character of Hebrew or Arabic is a mark, tatweel, or a small letter above."""
+    of_others = "\u0700" <= character <= "\u08c9"  # Syriac and what follows, newer Arabic
+    is_mark = unicodedata.category(character) == "Mn" and not of_others
+    return is_mark or character in "\u0640\u06e5\u06e6"
 
 
 def join_words(text, *, by_script):

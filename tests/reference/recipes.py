@@ -12,21 +12,25 @@ from .content import length_of, letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
+#: Of the recipes that reproduce no published method.
+FOLDED = FULL | {"fold": ("traditional", "points", "look-alikes")}
 
 
 def characters(text, bits=128):
     """Fingerprint by 2-shingles of unspaced scripts and words of others."""
-    features = weigh.once(segment.by_script(normalize(text, **FULL), k=2))
+    features = weigh.once(segment.by_script(normalize(text, **FOLDED), k=2))
     return sketch.simhash(features, bits, sketch.xxh3, tie=0)
 
 
 def shingles(text, k=5, drop_punctuation=False, by_script=False):
     """Return the set of shingles, `by_script` of 8/5 `k` characters in a text with spaces.
 
+    With `by_script`, letters are folded.
+
     With `drop_punctuation`, only those with a letter or a digit. A text without a letter
     or a digit has none.
     """
-    normalized = normalize(text, **FULL)
+    normalized = normalize(text, **(FOLDED if by_script else FULL))
     k = length_of(normalized, k) if by_script else k
     units = segment.shingles(normalized, k) if letters(normalized) else []
     return {unit for unit in units if letters(unit) or not drop_punctuation}

@@ -44,7 +44,7 @@ const BETWEEN: usize = 100;
 /// ```
 /// use neardup_align::{Aligner, Items};
 ///
-/// let aligner = Aligner::new("", "")?;
+/// let aligner = Aligner::new();
 /// let question = "Which of these rivers flows through three capitals on its way to the sea?";
 /// let items = Items::new(aligner, vec![question.to_owned()])?;
 /// let text = format!("Question 7\n\n{}\nAnswer: B", question.replace(' ', "\n"));

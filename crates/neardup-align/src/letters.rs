@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use neardup_core::error::{Error, Result};
-use neardup_core::normalize::{Normalizer, Settings, Whitespace, check_length, is_letter_or_digit};
+use neardup_core::error::Result;
+use neardup_core::normalize::{
+    Folding, Normalizer, Settings, Whitespace, check_length, is_letter_or_digit,
+};
 use neardup_core::segment::is_dense;
-use rustc_hash::FxHashMap;
 
 /// The weight of a letter of a script without spaces between words: a Chinese
 /// character carries about as much information as two letters of an alphabet.
@@ -18,7 +19,7 @@ pub(super) const DENSE: u32 = 2;
 /// ```
 /// use neardup_align::{Aligner, Paper};
 ///
-/// let aligner = Aligner::new("國學", "国学")?;
+/// let aligner = Aligner::new();
 /// let paper = Paper::new(aligner.letters("他说：“國家的圖書館，在湖邊。”")?);
 /// let passages = paper.passages(&aligner.letters("国家的圖書館在湖邊")?, 6);
 /// assert_eq!((passages[0].begin, passages[0].end), (4, 14));
@@ -27,35 +28,33 @@ pub(super) const DENSE: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Aligner {
     normalizer: Normalizer,
-    variants: FxHashMap<char, char>,
 }
 
 impl Aligner {
-    /// Creates an aligner that treats each character of `from` as the one at the same position
-    /// in `to`.
-    ///
-    /// # Errors
-    ///
-    /// If they differ in length.
-    pub fn new(from: &str, to: &str) -> Result<Self> {
-        let (all, others) = (from.chars().count(), to.chars().count());
-        if all != others {
-            return Err(Error::parameter(
-                "to",
-                format!("as many characters as 'from' has, {all}"),
-                others,
-            ));
-        }
-        Ok(Aligner {
+    /// Creates an aligner, for which all foldings are on.
+    pub fn new() -> Self {
+        Aligner {
             normalizer: Normalizer::new(Settings {
                 nfkc: true,
                 lowercase: true,
                 whitespace: Whitespace::Keep,
                 strip_markup: false,
                 drop_invisible: true,
+                fold: vec![Folding::Traditional, Folding::Points, Folding::LookAlikes],
             }),
-            variants: from.chars().zip(to.chars()).collect(),
-        })
+        }
+    }
+
+    /// The `text` in the form in which its letters are compared.
+    ///
+    /// # Errors
+    ///
+    /// If the text is longer than the stages accept.
+    pub fn plain(&self, text: &str) -> Result<String> {
+        check_length(text)?;
+        let mut normalized = String::with_capacity(text.len());
+        self.normalizer.normalize_into(text, &mut normalized);
+        Ok(normalized)
     }
 
     /// The letters of `text`.
@@ -74,7 +73,7 @@ impl Aligner {
         let mut depth = 0;
         letters.depths.push(depth);
         for (c, &span) in mapped.text.chars().zip(&mapped.spans) {
-            let Some((c, weight)) = self.letter(c) else {
+            let Some((c, weight)) = letter(c) else {
                 continue;
             };
             depth += weight;
@@ -92,27 +91,27 @@ impl Aligner {
         text: &str,
         mut take: impl FnMut(char, u32),
     ) -> Result<()> {
-        check_length(text)?;
-        let mut normalized = String::with_capacity(text.len());
-        self.normalizer.normalize_into(text, &mut normalized);
-        let letters = normalized.chars().filter_map(|c| self.letter(c));
+        let plain = self.plain(text)?;
+        let letters = plain.chars().filter_map(letter);
         letters.for_each(|(c, weight)| take(c, weight));
         Ok(())
     }
+}
 
-    /// The form in which a normalized character is compared, and its weight; none if it is
-    /// neither letter nor digit.
-    #[inline]
-    fn letter(&self, c: char) -> Option<(char, u32)> {
-        if c.is_ascii() {
-            return c.is_ascii_alphanumeric().then_some((c, 1));
-        }
-        if !is_letter_or_digit(c) {
-            return None;
-        }
-        let c = self.variants.get(&c).copied().unwrap_or(c);
-        Some((c, if is_dense(c) { DENSE } else { 1 }))
+impl Default for Aligner {
+    fn default() -> Self {
+        Aligner::new()
     }
+}
+
+/// A normalized character and its weight; none if it is neither letter nor digit.
+#[inline]
+fn letter(c: char) -> Option<(char, u32)> {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric().then_some((c, 1));
+    }
+    let weight = if is_dense(c) { DENSE } else { 1 };
+    is_letter_or_digit(c).then_some((c, weight))
 }
 
 /// The letters and digits of a text.

@@ -4,9 +4,8 @@ The naive method is a dot plot: a dot wherever the paper and the source have the
 letter, and a diagonal of dots wherever one copies the other. This module finds the
 diagonals without drawing the plot.
 
-1. [`Letters`]: only the letters and digits of each text are compared, in a form that
-   does not distinguish full-width from half-width, upper from lower case, or traditional
-   from simplified. Each letter keeps its position in the original.
+1. [`Letters`]: only the letters and digits of each text are compared, normalized with all
+   foldings. Each letter keeps its position in the original.
 2. *runs*: a shingle that both texts contain is a dot, and consecutive dots on a diagonal
    are a run of equal letters.
 3. *chains*: runs that follow each other in both texts, with a small gap, are one

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use neardup_align as align;
+use neardup_core::normalize::{self, check_length};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -28,10 +29,15 @@ pub struct Aligner {
 #[pymethods]
 impl Aligner {
     #[new]
-    #[pyo3(signature = (*, variants, standards))]
-    fn new(variants: &str, standards: &str) -> PyResult<Self> {
-        let inner = align::Aligner::new(variants, standards).map_err(raise)?;
-        Ok(Aligner { inner })
+    fn new() -> Self {
+        Aligner {
+            inner: align::Aligner::new(),
+        }
+    }
+
+    /// The text in the form in which its letters are compared.
+    fn plain(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        py.detach(|| self.inner.plain(text)).map_err(raise)
     }
 
     fn paper(&self, py: Python<'_>, text: &str) -> PyResult<Paper> {
@@ -282,6 +288,17 @@ pub fn file_sketches(
 /// The findings; they are whole also after a panic elsewhere.
 fn lock(found: &Mutex<Vec<align::Finding>>) -> MutexGuard<'_, Vec<align::Finding>> {
     found.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A text without look-alikes, and the words that had some: begin, end and number of look-alikes.
+type Unmasked = (String, Vec<(usize, usize, usize)>);
+
+/// The text with letters of each word's own script in place of look-alikes.
+#[pyfunction]
+pub fn unmask(py: Python<'_>, text: &str) -> PyResult<Unmasked> {
+    check_length(text).map_err(raise)?;
+    let unmasked = py.detach(|| normalize::unmask(text));
+    Ok((unmasked.text, unmasked.words))
 }
 
 /// The edit similarity: 1 - edits / longer length, ignoring white space.

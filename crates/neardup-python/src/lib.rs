@@ -32,7 +32,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches};
+    use crate::align::{Aligner, Items, Library, Paper, edit_similarity, file_sketches, unmask};
     #[pymodule_export]
     use crate::arrays::{count_distinct, rows_of};
     #[pymodule_export]

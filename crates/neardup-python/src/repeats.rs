@@ -55,7 +55,7 @@ impl Repeats {
         let kind = KINDS.iter().find(|(name, _)| *name == unit);
         let &(_, kind) =
             kind.ok_or_else(|| raise(Error::parameter("unit", "sentence or paragraph", unit)))?;
-        let aligner = Aligner::new("", "").map_err(raise)?;
+        let aligner = Aligner::new();
         let units = Units::new(aligner, kind, least);
         Ok(Repeats {
             state: State::Collecting(repeats::Repeats::new(units, memory, folder)),

@@ -9,7 +9,7 @@ texts. The modules:
 | `batch` | many papers, and papers against each other |
 | `library` | the documents that papers are compared with |
 | `align` | the common passages of two texts |
-| `edits` | the words that only one of two texts has; traditional and simplified characters |
+| `edits` | the words that only one of two texts has |
 | `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
 | `wording` | furniture, names and common wording, which are no copies |
 | `rates` | which characters count, and which are copied |

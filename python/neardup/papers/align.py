@@ -18,7 +18,6 @@ from neardup.papers.edits import (
     folding,
     from_word_to_word,
     replacements,
-    variants,
     whole_words,
     words_of,
 )
@@ -158,8 +157,8 @@ def align(
     Notes
     -----
     Only letters and digits are compared. White space, punctuation, case, and full-width
-    and half-width forms make no difference; nor do letters of other scripts that look alike, and
-    traditional and simplified characters if `opencc` is installed. A passage and its pieces begin
+    and half-width forms make no difference; nor do traditional and simplified characters, Arabic
+    and Hebrew points, and letters of other scripts that look alike. A passage and its pieces begin
     and end at words. Seeds are shingles of five Chinese characters or ten letters;
     they are chained over edits and gaps of at most 40 Chinese characters. Pieces that are
     close in `text` and within 300 Chinese characters in `source` form one passage, in any
@@ -180,9 +179,9 @@ def align(
     whole, whole_source = text, source
     if check_flag(ignore_brackets, "ignore_brackets"):
         text, source = without_brackets(text), without_brackets(source)
-    core, _ = aligner()
-    paper = core.paper(unmasked(text))
-    sources = pa.array([unmasked(source)], pa.large_string())
+    core = aligner()
+    paper = core.paper(text)
+    sources = pa.array([source], pa.large_string())
     (passages,) = core.passages(paper, sources, least=least, workers=1)
     shared = []
     for span, similarity, of_core in passages:
@@ -227,7 +226,7 @@ def _whole_pieces(a: str, b: str, passages: Sequence[SharedPassage]) -> list[Pie
 
 def _edits_of(a: str, b: str, pieces: Sequence[Piece]) -> list[list[tuple[Span, Span]]]:
     """Return the places where each piece and its source differ, as spans of both texts."""
-    fold = folding(with_variants=aligner()[1] is not None)
+    fold = folding()
     return [
         [
             (
@@ -307,14 +306,14 @@ def equated(passages: Sequence[SharedPassage]) -> dict[tuple[str, str], int]:
     """Return the words that passages have in other letters than their source, with their numbers.
 
     They count as equal: traditional and simplified characters, upper and lower case, full and half
-    width, letters that look alike.
+    width, letters with and without points, letters that look alike.
 
     Examples
     --------
     >>> equated(align_pair("The ＦＥＲＲＹ left the pier.", "the ferry left the pier."))
     {('The', 'the'): 1, ('ＦＥＲＲＹ', 'ferry'): 1}
     """
-    fold = folding(with_variants=aligner()[1] is not None)
+    fold = folding()
     words: Counter[tuple[str, str]] = Counter()
     for passage in passages:
         alike, source_alike = unmasked(passage.text), unmasked(passage.source_text)
@@ -350,12 +349,11 @@ def check_least(value: Any) -> int:
 
 
 @lru_cache(maxsize=1)
-def aligner() -> tuple[_core.Aligner, str | None]:
-    """Return the core's aligner, and the name of its table of variants."""
+def aligner() -> _core.Aligner:
+    """Return the core's aligner."""
     from neardup import _core
 
-    traditional, simplified, table = variants()
-    return _core.Aligner(variants=traditional, standards=simplified), table
+    return _core.Aligner()
 
 
 def without_brackets(text: str) -> str:

@@ -278,7 +278,7 @@ class Checking:
         from neardup.papers.structure import asides, footnotes_begin
 
         text, findings = revealed(paper)
-        core, table = aligner()
+        core = aligner()
         prepared = core.paper(self._compared(text))
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
         set_aside = [*by_form, *self._given(core, prepared)]
@@ -366,7 +366,6 @@ class Checking:
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
                 "ignore_brackets": self.ignore_brackets,
-                "variants": table or "none",
                 "excluded_files": len(self.excluded),
             },
             notes=tuple(notes),
@@ -450,7 +449,6 @@ class Checking:
 
     def _compared(self, text: str) -> str:
         """Return a text as it is compared, every character in its place."""
-        text = unmasked(text)
         return without_brackets(text) if self.ignore_brackets else text
 
     def _listing(

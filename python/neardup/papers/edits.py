@@ -14,7 +14,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 __all__ = [
     "HAN",
@@ -23,7 +22,6 @@ __all__ = [
     "folding",
     "from_word_to_word",
     "replacements",
-    "variants",
     "whole_words",
     "words_of",
 ]
@@ -33,8 +31,10 @@ Span = tuple[int, int]
 #: Chinese characters and kana, for a character class of a pattern.
 HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
-#: A word: a Chinese character or kana, or a word of another script with its accents.
-_WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}](?:[^\\W_{HAN}]|[\u0300-\u036f])*")
+#: Accents, and the points of Hebrew and Arabic.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c2\u05c4-\u05c7\u064b-\u065f\u0670"
+#: A word: a Chinese character or kana, or a word of another script with its marks.
+_WORD = re.compile(f"[{HAN}]|[^\\W_{HAN}](?:[^\\W_{HAN}]|[{_MARKS}])*")
 #: Two letters of one word.
 _LETTERS = re.compile(f"[^\\W_{HAN}]{{2}}")
 #: Scripts that have no spaces between words: Thai, Lao, Burmese, Khmer.
@@ -48,58 +48,20 @@ _POINT = 5
 #: Largest number of pairs of words that are compared between two fixed points.
 _PAIRS = 40_000
 
-# Unified ideographs: the first block and its extensions.
-_BLOCKS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF))
 
+def folding() -> Callable[[str], str]:
+    """Return a function that maps equivalent characters to the same one, those of points to none.
 
-@lru_cache(maxsize=1)
-def variants() -> tuple[str, str, str | None]:
-    """Return traditional characters, their simplified forms, and the source of the table.
-
-    Two texts of equal length, and ``opencc VERSION``; two empty ones and None if the package
-    `opencc`, a dependency of ``neardup[papers]``, is not installed. Single characters only, one
-    for one, so that positions in a text do not change. If the form depends on the word (乾 is 干 or
-    乾), OpenCC's choice for the single character is used for both texts, which suffices to compare
-    them. Takes 0.1 seconds, once per process.
-
-    Examples
-    --------
-    >>> traditional, simplified, _ = variants()
-    >>> len(traditional) == len(simplified)
-    True
+    Look-alikes are not among them: what they stand for depends on the text beside them.
     """
-    try:
-        from opencc import OpenCC
-    except ImportError:
-        return "", "", None
-    from importlib.metadata import version
+    from neardup import _core
 
-    convert = OpenCC("t2s").convert
-    pairs = [
-        (character, simplified)
-        for first, last in _BLOCKS
-        for character in map(chr, range(first, last + 1))
-        if (simplified := convert(character)) != character and len(simplified) == 1
-    ]
-    return (
-        "".join(traditional for traditional, _ in pairs),
-        "".join(other for _, other in pairs),
-        f"opencc {version('opencc')}",
-    )
-
-
-def folding(*, with_variants: bool) -> Callable[[str], str]:
-    """Return a function that maps equivalent characters to the same one; see `variants`."""
-    table: dict[str, str] = {}
-    if with_variants:
-        traditional, simplified, _ = variants()
-        table = dict(zip(traditional, simplified, strict=True))
+    plain = _core.Aligner().plain
     known: dict[str, str] = {}
 
     def fold(character: str) -> str:
         if character not in known:
-            plain = unicodedata.normalize("NFKC", character).casefold()
-            known[character] = table.get(plain, plain)
+            known[character] = plain(character).casefold()
         return known[character]
 
     return fold
@@ -115,7 +77,7 @@ def replacements(
 
     Examples
     --------
-    >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding(with_variants=False)))
+    >>> list(replacements("渡轮明天试航。", "渡轮后天免费试航。", folding()))
     [((2, 3), (2, 3)), ((4, 4), (4, 6))]
     """
     places, other_places = words_of(text), words_of(other_text)
@@ -134,7 +96,7 @@ def equal_words(
 
     Examples
     --------
-    >>> list(equal_words("The ferry", "the ferry", folding(with_variants=False)))
+    >>> list(equal_words("The ferry", "the ferry", folding()))
     [((0, 3), (0, 3)), ((4, 9), (4, 9))]
     """
     places, other_places = words_of(text), words_of(other_text)

@@ -43,15 +43,12 @@ def evidence_of(
     lengths: Sequence[int],
     pages: Sequence[int],
     marks: Marks,
-    *,
-    variants: bool,
 ) -> Iterator[Evidence]:
     """Yield the evidence for each passage of a paper, in the order of the paper.
 
-    `lengths` are those of the sources' texts; with `variants`, traditional and simplified
-    characters do not differ.
+    `lengths` are those of the sources' texts.
     """
-    fold = folding(with_variants=variants)
+    fold = folding()
     for number, passage in enumerate(passages):
         if passage.begin >= passage.end:
             continue

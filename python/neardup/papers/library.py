@@ -20,7 +20,6 @@ from neardup.base.progress import Progress, check_progress, share_of
 from neardup.base.validation import check_workers, is_index, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import aligner
-from neardup.papers.edits import variants
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +40,7 @@ _TOGETHER = 64
 _NAMED = 3
 
 #: Changes whenever the shingles of a text change.
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class _Texts(Library):
         titles: Sequence[str | None],
         files: Sequence[str | None],
     ) -> None:
-        core, _ = aligner()
+        core = aligner()
         self._sketches += core.sketches(texts, workers=self.workers)
         self._ids += ids
         self._titles += titles
@@ -280,7 +279,7 @@ class _Stored(Library):
                     library=engine.location,
                 )
             )
-        core, _ = aligner()
+        core = aligner()
         how = made_by()
 
         def sketch(texts: list[str]) -> list[bytes]:
@@ -465,9 +464,5 @@ def open_library(
 
 
 def made_by() -> str:
-    """Return the version of stored shingles, which depends on the table of variants."""
-    import hashlib
-
-    traditional, simplified, _ = variants()
-    digest = hashlib.sha256(f"{traditional}\n{simplified}".encode()).hexdigest()
-    return f"{_FORMAT}-{digest[:12]}"
+    """Return the version of stored shingles."""
+    return str(_FORMAT)

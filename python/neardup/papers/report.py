@@ -382,7 +382,6 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
             [source.length for source in report.sources],
             report.pages,
             marks,
-            variants=report.settings.get("variants", "none") != "none",
         ),
         strip=_strip(report, marks),
         strip_asides=[_tick(aside.begin, aside.end, len(report.text)) for aside in report.asides],

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 5
+FORMAT = 6
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
 MEASURES = {"content": 3, "containment": 2, "aligned": 1}
@@ -97,6 +97,10 @@ def _digest(recipe: Stages, _: _States) -> str:
     table = dataclasses.asdict(recipe)
     for not_of_the_bits in ("name", "description", "decide"):
         del table[not_of_the_bits]
+    table["normalize"] = recipe.normalize.settings()
+    if not recipe.normalize.fold:
+        # As before this setting existed.
+        del table["normalize"]["fold"]
     table["segment"] = recipe.segment.settings()
     table["sketch"] = recipe.sketch.settings()
     if recipe.weigh.min_document_frequency == 1:
@@ -126,7 +130,7 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 5 took the keys of samples from the leading half of a hash.
+    # Format 5 took the keys of samples from the leading half of a hash, format 6 folded letters.
     if recipe.sketch.kind == "sample":
         return FORMAT
     # Format 4 changed the BKDR remainder.

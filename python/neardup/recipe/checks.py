@@ -17,6 +17,7 @@ from neardup.exceptions import ParameterError
 from neardup.recipe.stages import (
     BUNDLED,
     CORPUS,
+    FOLDINGS,
     NONE,
     OF_KIND,
     RUNS,
@@ -71,6 +72,9 @@ def check_recipe(recipe: Stages) -> None:
                 check_flag(value, f"{stage}.{item.name}")
             elif isinstance(item.default, str):
                 check_string(value, f"{stage}.{item.name}")
+    fold = recipe.normalize.fold
+    if not isinstance(fold, tuple) or any(name not in FOLDINGS for name in fold):
+        raise bad("normalize.fold", "a list of {choices}", fold, choices=", ".join(FOLDINGS))
     segment, weigh, sketch, decide = recipe.segment, recipe.weigh, recipe.sketch, recipe.decide
     if segment.units not in _UNITS and ":" not in segment.units:
         listed = ", ".join(_UNITS)

@@ -164,6 +164,7 @@ class Recipe(Stages):
         import tomli_w
 
         table = dataclasses.asdict(self)
+        table["normalize"] = self.normalize.settings()
         table["segment"] = self.segment.settings()
         table["sketch"] = self.sketch.settings()
         table["decide"] = self.decide.settings()

@@ -22,6 +22,9 @@ SEPARATED = "separated"
 #: Units that are runs of characters, of which `k` is the length.
 RUNS = ("shingles", "script-shingles", "by-script")
 
+#: Letters that become others.
+FOLDINGS = ("traditional", "points", "look-alikes")
+
 #: Settings that name a file, unless they are one of these words.
 FILES = (
     ("segment", "user_dictionary", ("",)),
@@ -49,6 +52,12 @@ class Normalize:
         Drop control characters and invisible format characters.
     strip_markup : bool, default=False
         Drop HTML tags, comments, scripts and styles, and decode entities.
+    fold : tuple of {"traditional", "points", "look-alikes"}, default=()
+        Letters that become others: ``traditional`` makes traditional Chinese characters
+        simplified, each by itself; ``points`` drops Arabic and Hebrew points and tatweel, and
+        unites the forms of alef, yeh and kaf, and ta marbuta with heh; ``look-alikes``
+        replaces letters of another script inside a word, such as a Cyrillic ``а`` between
+        Latin letters.
     """
 
     nfkc: bool = True
@@ -56,6 +65,11 @@ class Normalize:
     whitespace: str = "collapse"
     drop_invisible: bool = True
     strip_markup: bool = False
+    fold: tuple[str, ...] = ()
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings, with the foldings in one order."""
+        return asdict(self) | {"fold": tuple(name for name in FOLDINGS if name in self.fold)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,7 @@ pub struct Place {
 /// use neardup_align::Aligner;
 /// use neardup_align::repeats::{Kind, Repeats, Units};
 ///
-/// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
+/// let units = Units::new(Aligner::new(), Kind::Sentence, 4);
 /// let mut repeats = Repeats::new(units, 1 << 20, None);
 /// repeats.push(&[Some("One more. All rights reserved."), None, Some("All rights reserved!")])?;
 /// let mut found = repeats.finish(2)?;
@@ -268,7 +268,7 @@ mod tests {
         let number = |at: usize| format!("Line {}.\nNumber {}.", at % 7, at % 211);
         let texts: Vec<String> = (0..1000).map(number).collect();
         let all = |memory: usize, batch: usize, step: u32| -> Vec<Place> {
-            let units = Units::new(Aligner::new("", "").unwrap(), Kind::Sentence, 1);
+            let units = Units::new(Aligner::new(), Kind::Sentence, 1);
             let mut repeats = Repeats::new(units, memory, None);
             for some in texts.chunks(batch) {
                 let some: Vec<_> = some.iter().map(|text| Some(text.as_str())).collect();

@@ -52,7 +52,7 @@ pub struct Unit {
 /// use neardup_align::Aligner;
 /// use neardup_align::repeats::{Kind, Units};
 ///
-/// let units = Units::new(Aligner::new("", "")?, Kind::Sentence, 4);
+/// let units = Units::new(Aligner::new(), Kind::Sentence, 4);
 /// let found = units.of("转载请注明出处。 THE end! The END.")?;
 /// assert_eq!((found[0].begin, found[0].end), (0, 8));
 /// assert_eq!(found[1].hash, found[2].hash);
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     fn of(kind: Kind, text: &str) -> Vec<String> {
-        let units = Units::new(Aligner::new("", "").unwrap(), kind, 2);
+        let units = Units::new(Aligner::new(), kind, 2);
         let chars: Vec<char> = text.chars().collect();
         let found = units.of(text).unwrap();
         let span = |unit: &Unit| {

@@ -12,6 +12,8 @@ use unicode_normalization::char::{canonical_combining_class, decompose_compatibl
 use unicode_normalization::{IsNormalized, is_nfkc_quick};
 use unicode_script::{Script, UnicodeScript};
 
+use super::letters;
+
 /// It may combine with, or be reordered among, the characters before it.
 pub(super) const COMBINES: u8 = 1;
 /// NFKC changes it, or may.
@@ -24,6 +26,8 @@ pub(super) const WHITE: u8 = 8;
 pub(super) const INVISIBLE: u8 = 16;
 /// White space next to it has no meaning.
 pub(super) const UNSPACED: u8 = 32;
+/// It is folded to another letter, or dropped.
+pub(super) const FOLDED: u8 = 64;
 
 const PLANE: usize = 1 << 16;
 
@@ -108,6 +112,9 @@ fn compute(c: char) -> u8 {
     }
     if is_unspaced(c) {
         class |= UNSPACED;
+    }
+    if letters::may_fold(c) {
+        class |= FOLDED;
     }
     class
 }

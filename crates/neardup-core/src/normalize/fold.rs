@@ -1,13 +1,15 @@
-/*! The steps after NFKC: removing invisible characters, lower case, and white space,
-which is held back until the next character is known. */
+/*! The steps after NFKC: removing invisible characters, folding letters, lower case, and white
+space, which is held back until the next character is known. */
 
 use super::classes::{self, Classes};
+use super::letters::Foldings;
 use super::mapped::Sink;
 use super::{Settings, Whitespace};
 
-/// The last three steps, between NFKC and a sink.
+/// The last four steps, between NFKC and a sink.
 pub(super) struct Fold<'a, S> {
     settings: &'a Settings,
+    foldings: Foldings,
     classes: Classes,
     sink: &'a mut S,
     /// The original span of white space that has not been written or dropped yet.
@@ -19,9 +21,15 @@ pub(super) struct Fold<'a, S> {
 }
 
 impl<'a, S: Sink> Fold<'a, S> {
-    pub(super) fn new(settings: &'a Settings, classes: Classes, sink: &'a mut S) -> Self {
+    pub(super) fn new(
+        settings: &'a Settings,
+        foldings: Foldings,
+        classes: Classes,
+        sink: &'a mut S,
+    ) -> Self {
         Fold {
             settings,
+            foldings,
             classes,
             sink,
             waiting: None,
@@ -52,6 +60,14 @@ impl<'a, S: Sink> Fold<'a, S> {
         let class = self.classes.of(c);
         if class & classes::INVISIBLE != 0 && self.settings.drop_invisible {
             return;
+        }
+        let mut c = c;
+        if class & classes::FOLDED != 0 {
+            match self.foldings.fold(c) {
+                // It is of the same other classes.
+                Some(folded) => c = folded,
+                None => return,
+            }
         }
         if class & classes::WHITE != 0 && self.settings.whitespace != Whitespace::Keep {
             let from = self.waiting.map_or(begin, |(from, _)| from);

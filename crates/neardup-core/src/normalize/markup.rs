@@ -18,7 +18,7 @@ Linear time: whether a closing mark exists at all is determined once.
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
-use super::mapped::Span;
+use super::rewritten::Rewritten;
 
 /// Block elements, which begin and end a line; sorted.
 const BLOCKS: [&str; 53] = [
@@ -77,34 +77,16 @@ const BLOCKS: [&str; 53] = [
     "ul",
 ];
 
-/// A text without markup, and the original positions of its parts.
-pub(super) struct Stripped {
-    text: String,
-    pieces: Vec<Piece>,
-}
-
-/// A part of the stripped text, from `from..to` of the original. If it was decoded or its
-/// length differs, its characters are mapped to the span as a whole.
-struct Piece {
-    at: usize,
-    from: usize,
-    to: usize,
-    verbatim: bool,
-}
-
 /// Whether stripping `text` can change anything.
 pub(super) fn may_have_markup(text: &str) -> bool {
     memchr2(b'<', b'&', text.as_bytes()).is_some()
 }
 
 /// Removes the markup of `text`.
-pub(super) fn strip(text: &str) -> Stripped {
+pub(super) fn strip(text: &str) -> Rewritten {
     let bytes = text.as_bytes();
     let closings = Closings::find(text);
-    let mut stripped = Stripped {
-        text: String::with_capacity(text.len()),
-        pieces: Vec::new(),
-    };
+    let mut stripped = Rewritten::with_capacity(text.len());
     // `copied` is where text not yet written begins, `at` where the search goes on.
     let (mut copied, mut at) = (0, 0);
     while let Some(offset) = memchr2(b'<', b'&', &bytes[at..]) {
@@ -130,68 +112,6 @@ pub(super) fn strip(text: &str) -> Stripped {
     }
     stripped.keep(text, copied, text.len());
     stripped
-}
-
-impl Stripped {
-    /// The text without markup.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Translates byte spans of the stripped text to spans of the original. The spans must
-    /// not decrease.
-    pub(super) fn to_original(&self, spans: &mut [Span]) {
-        let (mut first, mut last) = (0, 0);
-        for span in spans {
-            let (begin, end) = (span.0 as usize, span.1 as usize);
-            first = self.piece_holding(first, begin);
-            last = self.piece_holding(last, end.saturating_sub(1));
-            let (Some(opening), Some(closing)) = (self.pieces.get(first), self.pieces.get(last))
-            else {
-                continue;
-            };
-            let from = match opening.verbatim {
-                true => opening.from + (begin - opening.at),
-                false => opening.from,
-            };
-            let to = match closing.verbatim {
-                true => closing.from + (end - closing.at),
-                false => closing.to,
-            };
-            *span = (from as u32, to as u32);
-        }
-    }
-
-    /// The piece that contains the byte `at`; it is not before the piece `from`.
-    fn piece_holding(&self, mut from: usize, at: usize) -> usize {
-        while self.pieces.get(from + 1).is_some_and(|next| next.at <= at) {
-            from += 1;
-        }
-        from
-    }
-
-    fn keep(&mut self, text: &str, from: usize, to: usize) {
-        if from < to {
-            self.piece(from, to, true);
-            self.text.push_str(&text[from..to]);
-        }
-    }
-
-    fn replace(&mut self, by: &str, from: usize, to: usize) {
-        if !by.is_empty() {
-            self.piece(from, to, false);
-            self.text.push_str(by);
-        }
-    }
-
-    fn piece(&mut self, from: usize, to: usize, verbatim: bool) {
-        self.pieces.push(Piece {
-            at: self.text.len(),
-            from,
-            to,
-            verbatim,
-        });
-    }
 }
 
 /// The last closing marks of a text; a search that starts after them cannot succeed.

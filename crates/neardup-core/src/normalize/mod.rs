@@ -1,18 +1,22 @@
 /*! Stage 1: text to normalized text, and where each character came from.
 
 Two copies of one article differ in ways that do not matter: full-width or
-half-width forms, upper or lower case, line wraps, tags, invisible characters.
-This stage removes such differences, in one fixed order:
+half-width forms, upper or lower case, traditional or simplified characters, line wraps,
+tags, invisible characters. This stage removes such differences, in one fixed order:
 
 1. markup: HTML tags are removed, entities become the characters they name;
-2. NFKC (Unicode Standard Annex #15) over the whole remaining text;
-3. control characters and default-ignorable characters are removed;
-4. each character becomes its lower case, regardless of its neighbours;
-5. white space is kept, collapsed, or collapsed depending on the script.
+2. letters of another script inside a word become those that they look like;
+3. NFKC (Unicode Standard Annex #15) over the whole remaining text;
+4. control characters and default-ignorable characters are removed;
+5. letters are folded one by one: traditional to simplified characters, letters with points
+   to plain ones, radicals to characters;
+6. each character becomes its lower case, regardless of its neighbours;
+7. white space is kept, collapsed, or collapsed depending on the script.
 
 Each step can be switched off; with all of them off the text is unchanged.
 
-This list defines the result. It is computed in one pass: a table lists the
+This list defines the result. The first two steps are rare, and each makes a text of its own
+where there is something to do. The others are computed in one pass: a table lists the
 characters that no step can change, and runs of those are copied whole. Only the
 clusters between two such runs (a base with its combining marks, a full-width
 form) go through the general algorithms. NFKC never looks across a character
@@ -27,8 +31,11 @@ result is exact.
 
 mod classes;
 mod fold;
+mod letters;
+mod look_alikes;
 mod mapped;
 mod markup;
+mod rewritten;
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
@@ -37,8 +44,12 @@ use crate::error::{Error, Result};
 use classes::Classes;
 pub use classes::is_letter_or_digit;
 use fold::Fold;
+pub use letters::Folding;
+use letters::Foldings;
+pub use look_alikes::{Unmasked, unmask};
 pub use mapped::Mapped;
 use mapped::{MappedSink, Sink};
+use rewritten::Rewritten;
 
 /// The longest text, in bytes, that the stages accept: 256 MiB.
 ///
@@ -96,6 +107,8 @@ pub struct Settings {
     /// Remove control characters that are not white space, and the characters
     /// with the Unicode property `Default_Ignorable_Code_Point`.
     pub drop_invisible: bool,
+    /// Letters that become others.
+    pub fold: Vec<Folding>,
 }
 
 /// The normalize stage, ready to run.
@@ -118,6 +131,7 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Normalizer {
     settings: Settings,
+    foldings: Foldings,
     classes: Classes,
     /// Classes of characters that a step may change, so that they cannot be copied as they are.
     touched: u8,
@@ -139,8 +153,13 @@ impl Normalizer {
         if settings.drop_invisible {
             touched |= classes::INVISIBLE;
         }
+        let foldings = Foldings::new(&settings.fold);
+        if foldings.any() {
+            touched |= classes::FOLDED;
+        }
         Normalizer {
             settings,
+            foldings,
             classes: Classes::get(),
             touched,
         }
@@ -150,11 +169,9 @@ impl Normalizer {
     pub fn normalize_into(&self, text: &str, out: &mut String) {
         out.clear();
         out.reserve(text.len());
-        if self.settings.strip_markup && markup::may_have_markup(text) {
-            self.run(markup::strip(text).text(), out);
-        } else {
-            self.run(text, out);
-        }
+        let [stripped, unmasked] = self.rewritten(text);
+        let source = unmasked.as_ref().or(stripped.as_ref());
+        self.run(source.map_or(text, Rewritten::text), out);
     }
 
     /// The normalized `text`, with the original span of each character.
@@ -164,23 +181,36 @@ impl Normalizer {
     /// of the run. Spans never decrease.
     pub fn normalize_mapped(&self, text: &str) -> Mapped {
         let mut sink = MappedSink::with_capacity(text.len());
-        if self.settings.strip_markup && markup::may_have_markup(text) {
-            let stripped = markup::strip(text);
-            self.run(stripped.text(), &mut sink);
-            sink.finish(text, |spans| stripped.to_original(spans))
-        } else {
-            self.run(text, &mut sink);
-            sink.finish(text, |_| {})
-        }
+        let [stripped, unmasked] = self.rewritten(text);
+        let source = unmasked.as_ref().or(stripped.as_ref());
+        self.run(source.map_or(text, Rewritten::text), &mut sink);
+        sink.finish(text, |spans| {
+            for rewritten in [unmasked, stripped].iter().flatten() {
+                rewritten.to_original(spans);
+            }
+        })
     }
 
-    /// Steps 2 to 5, in one pass.
+    /// Steps 1 and 2: the text without markup, and that without look-alikes too, each if it is
+    /// another one than before.
+    fn rewritten(&self, text: &str) -> [Option<Rewritten>; 2] {
+        let has_markup = self.settings.strip_markup && markup::may_have_markup(text);
+        let stripped = has_markup.then(|| markup::strip(text));
+        let source = stripped.as_ref().map_or(text, Rewritten::text);
+        let unmasked = match self.foldings.look_alikes {
+            true => look_alikes::replace(source),
+            false => None,
+        };
+        [stripped, unmasked]
+    }
+
+    /// Steps 3 to 7, in one pass.
     fn run<S: Sink>(&self, text: &str, sink: &mut S) {
         if self.touched == 0 {
             sink.copy(text, 0, text.len());
             return;
         }
-        let mut fold = Fold::new(&self.settings, self.classes, sink);
+        let mut fold = Fold::new(&self.settings, self.foldings, self.classes, sink);
         let mut at = 0;
         while at < text.len() {
             let (last, end) = self.untouched(text, at);
@@ -214,7 +244,7 @@ impl Normalizer {
     fn untouched(&self, text: &str, at: usize) -> (usize, usize) {
         let mut last = 0;
         for (begin, c) in text[at..].char_indices() {
-            if !classes::is_plain_ideograph(c) && self.classes.of(c) & self.touched != 0 {
+            if self.classes.of(c) & self.touched != 0 {
                 return (at + last, at + begin);
             }
             last = begin;

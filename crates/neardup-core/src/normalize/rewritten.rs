@@ -1,0 +1,88 @@
+//! A text of which parts were replaced or removed, and where its parts were.
+
+use super::mapped::Span;
+
+/// A text made of parts of another, its original.
+pub(super) struct Rewritten {
+    text: String,
+    pieces: Vec<Piece>,
+}
+
+/// A part of the text, from `from..to` of the original. If it is not verbatim, its characters are
+/// mapped to the span as a whole.
+struct Piece {
+    at: usize,
+    from: usize,
+    to: usize,
+    verbatim: bool,
+}
+
+impl Rewritten {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Rewritten {
+            text: String::with_capacity(bytes),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Translates byte spans of the text to spans of the original. The spans must not decrease.
+    pub(super) fn to_original(&self, spans: &mut [Span]) {
+        let (mut first, mut last) = (0, 0);
+        for span in spans {
+            let (begin, end) = (span.0 as usize, span.1 as usize);
+            first = self.piece_holding(first, begin);
+            last = self.piece_holding(last, end.saturating_sub(1));
+            let (Some(opening), Some(closing)) = (self.pieces.get(first), self.pieces.get(last))
+            else {
+                continue;
+            };
+            let from = match opening.verbatim {
+                true => opening.from + (begin - opening.at),
+                false => opening.from,
+            };
+            let to = match closing.verbatim {
+                true => closing.from + (end - closing.at),
+                false => closing.to,
+            };
+            *span = (from as u32, to as u32);
+        }
+    }
+
+    /// The piece that contains the byte `at`; it is not before the piece `from`.
+    fn piece_holding(&self, mut from: usize, at: usize) -> usize {
+        while self.pieces.get(from + 1).is_some_and(|next| next.at <= at) {
+            from += 1;
+        }
+        from
+    }
+
+    /// Appends `from..to` of the original `text`.
+    pub(super) fn keep(&mut self, text: &str, from: usize, to: usize) {
+        if from < to {
+            self.piece(from, to, true);
+            self.text.push_str(&text[from..to]);
+        }
+    }
+
+    /// Appends `by` in place of `from..to` of the original.
+    pub(super) fn replace(&mut self, by: &str, from: usize, to: usize) {
+        if !by.is_empty() {
+            self.piece(from, to, false);
+            self.text.push_str(by);
+        }
+    }
+
+    fn piece(&mut self, from: usize, to: usize, verbatim: bool) {
+        self.pieces.push(Piece {
+            at: self.text.len(),
+            from,
+            to,
+            verbatim,
+        });
+    }
+}
