@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FORMAT = 6
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 3, "containment": 2, "aligned": 1}
+MEASURES = {"content": 4, "containment": 3, "aligned": 1}
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
