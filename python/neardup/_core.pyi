@@ -67,6 +67,7 @@ __all__ = [
     "select_samples",
     "subtract_shingles",
     "thin_shingles",
+    "unmask",
 ]
 
 __version__: str

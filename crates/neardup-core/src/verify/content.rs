@@ -113,7 +113,7 @@ pub fn content_sample(text: &str, k: usize) -> Vec<u32> {
 }
 
 impl Profile {
-    /// Looks at a normalized text by its [shingles](content_hashes). O(n log n) for n characters; 4
+    /// Looks at a normalized text by its [shingles](content_sample). O(n log n) for n characters; 4
     /// bytes for each distinct shingle, and 8 while it is made.
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
