@@ -353,19 +353,27 @@ impl Corpus {
             let mut all = documents.iter().zip(texts);
             all.try_for_each(|(document, text)| corpus.store(document, text))
         })?;
-        for block in blocks {
-            let first = self.identity.len() as u32;
-            self.identity.extend(block.identities);
-            self.features.extend(block.features);
-            self.sketches.append(&block.sketches)?;
-            if let Some(counted) = &mut self.counted {
-                counted.add(&self.identity, first, &block.samples)?;
-            }
-            if let Some(frequencies) = &mut self.frequencies {
-                frequencies.merge(block.frequencies);
-            }
-        }
+        let filed = blocks.into_iter().try_for_each(|block| self.file(block));
+        // What a full disk kept from being filed has no text either.
+        self.texts.truncate(self.identity.len());
+        filed?;
         self.spill_sketches(WAITING)
+    }
+
+    /// Adds what was made of the next documents, whose texts are stored. After an error they are all
+    /// there, or none of them.
+    fn file(&mut self, block: Block) -> Result<()> {
+        let first = self.identity.len() as u32;
+        self.sketches.append(&block.sketches)?;
+        self.identity.extend(block.identities);
+        self.features.extend(block.features);
+        if let Some(frequencies) = &mut self.frequencies {
+            frequencies.merge(block.frequencies);
+        }
+        match &mut self.counted {
+            Some(counted) => counted.add(&self.identity, first, &block.samples),
+            None => Ok(()),
+        }
     }
 
     /// Stores the text of a document, and its title and units if they are read again for sketching in a
