@@ -293,7 +293,8 @@ impl Clusterer {
         let mut found: Vec<Decision> = same.into_iter().collect();
         if self.judge.bounds().has_sketch(corpus, document) {
             let mut found_near = self.index.near(corpus.sketches(), &[document])?;
-            let similarities = self.similarities(corpus, &[document], &mut found_near)?;
+            let pairs = self.candidate_pairs(corpus, &[document], &mut found_near);
+            let similarities = self.judge.similarities(corpus, &pairs)?;
             let similar = found_near.places.iter().zip(similarities);
             found.extend(similar.filter_map(|(&place, similarity)| {
                 let kept = self.kept[place as usize];
@@ -437,18 +438,6 @@ impl Clusterer {
             })
         });
         Ok(best.collect())
-    }
-
-    /// Keeps only the candidates in `found` and returns their similarities; `None` for a candidate
-    /// that is not a duplicate.
-    fn similarities(
-        &mut self,
-        corpus: &Corpus,
-        documents: &[u32],
-        found: &mut Places,
-    ) -> Result<Vec<Option<f64>>> {
-        let pairs = self.candidate_pairs(corpus, documents, found);
-        self.judge.similarities(corpus, &pairs)
     }
 
     /// Keeps only the candidates in `found` and returns them as pairs of documents.

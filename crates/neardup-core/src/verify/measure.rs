@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::containment::{Containment, Direction};
-use super::content::Profile;
-use super::edits::UnitBag;
+use super::aligned::Aligned;
+use super::containment::{self, Containment, Direction};
+use super::content::{Profile, score, score_short};
+use super::edits::{self, UnitBag};
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::weighed::Scratch;
@@ -57,8 +58,8 @@ impl fmt::Display for Measure {
 /// The result of the first comparison of two texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Comparison {
-    Similar(f64),
-    /// An upper bound of the similarity, which the alignment decides.
+    /// An upper bound of the similarity, which the alignment decides; by resemblance, which aligns
+    /// nothing, the similarity.
     AtMost(f64),
     /// The similarity of two texts of which one is [short](super::short), unless a letter differs where
     /// they are aligned.
@@ -69,9 +70,7 @@ impl Comparison {
     /// The largest similarity that there may be.
     pub(super) fn most(self) -> f64 {
         match self {
-            Comparison::Similar(most) | Comparison::AtMost(most) | Comparison::OfShort(most) => {
-                most
-            }
+            Comparison::AtMost(most) | Comparison::OfShort(most) => most,
         }
     }
 }
@@ -107,7 +106,7 @@ impl Measure {
     ) -> Option<Comparison> {
         match (a, b) {
             (Features::Shingles(a), Features::Shingles(b)) => {
-                a.resemblance_from(b, threshold).map(Comparison::Similar)
+                a.resemblance_from(b, threshold).map(Comparison::AtMost)
             }
             (Features::Profile(a), Features::Profile(b)) => match self {
                 Measure::Containment { direction, .. } => {
@@ -126,6 +125,23 @@ impl Measure {
                 a.most_from(b, threshold).map(Comparison::AtMost)
             }
             _ => None,
+        }
+    }
+
+    /// Whether texts are aligned.
+    pub(super) fn aligns(self) -> bool {
+        !matches!(self, Measure::Resemblance { .. })
+    }
+
+    /// The similarity of two texts that are aligned, after the first comparison.
+    pub(super) fn aligned(self, comparison: Comparison, aligned: &Aligned) -> f64 {
+        match (comparison, self) {
+            (Comparison::OfShort(share), _) => score_short(share, aligned),
+            (Comparison::AtMost(most), Measure::Aligned) => edits::similarity(most, aligned),
+            (Comparison::AtMost(most), Measure::Containment { .. }) => {
+                containment::similarity(most, aligned)
+            }
+            (Comparison::AtMost(most), _) => score(most, aligned),
         }
     }
 

@@ -26,8 +26,11 @@ once: by their [`Samples`] where these decide, and else by texts from a
 */
 
 mod aligned;
+mod by_samples;
+mod cache;
 mod containment;
 mod content;
+mod contest;
 mod edits;
 pub mod frequency_bytes;
 mod measure;

@@ -8,6 +8,7 @@ shingles of the text, the number of hashes, and each hash, ascending.
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::cache::Make;
 use super::sample::{Sample, text_level};
 use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
@@ -30,8 +31,8 @@ pub fn samples_to_bytes(
 ) -> Result<Vec<u8>> {
     let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
     for (document, number) in (first..).zip(numbers) {
-        let is_in_file = samples.bytes_in_file(document).is_some();
-        let read = is_in_file.then(|| samples.read(document, &mut buffer));
+        let is_in_file = samples.size(document).is_some();
+        let read = is_in_file.then(|| samples.make(document, &mut buffer));
         let read = read.transpose()?;
         if let Some(sample) = samples.get(document, read.as_deref()) {
             write(number, sample, 0, &mut bytes);

@@ -1,12 +1,5 @@
 /*! The samples of the documents of a corpus: made once, to be counted, and read for every pair.
 
-A pair is decided by its samples wherever shingles are weighed, and where both texts are so short
-that their samples are all of their shingles. Where neither holds, the samples estimate the
-similarity: of n sampled shingles of which it is a share, a binomial number is in both texts. A pair
-is ruled out if so few are shared that at most one in a million pairs at the threshold shares no more;
-of pairs beyond it, fewer. Most candidates share a sentence and no more, which a quarter of their
-samples tells: they are ruled out by that, if what is shared weighs little too.
-
 A document has no sample if it is short, or if another has the same text: its text is read.
 
 Samples lie one after the other, 4 bytes a hash, and 16 bytes for each document say where. Those for
@@ -15,34 +8,14 @@ which there is no room in memory go to a file, in the order of the documents.
 
 use std::path::PathBuf;
 
-use super::containment::{self, Containment, Direction};
-use super::measure::Measure;
-use super::resemblance::Overlap;
+use super::cache::Make;
 use super::sample::{Sample, text_level};
-use super::shingle_frequencies::ShingleFrequencies;
-use super::weighed::{Scratch, Weighed, Weighing};
 use crate::error::Result;
 use crate::sketch::of_level;
 use crate::spill::Spill;
 
-/// The share of the pairs at the threshold that an estimate may lose.
-const MISSED: f64 = 1e-6;
-
-/// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
-const LARGEST: usize = 256;
-
-/// A higher threshold is taken for this one, of which the least probability is not too small for a
-/// floating-point number.
-const HIGHEST: f64 = 0.9;
-
 /// Hashes that are written to the file at once.
 const WRITTEN: usize = 1 << 18;
-
-/// At so many levels more, a quarter of the shingles tells whether a pair is far from similar.
-const EARLY: u32 = 2;
-
-/// So many times as similar it must be, to be looked at further.
-const MARGIN: f64 = 3.0;
 
 /// Bytes of a hash.
 const HASH: usize = size_of::<u32>();
@@ -236,35 +209,9 @@ impl Samples {
         &self.hashes[place.begin as usize..][..place.len as usize]
     }
 
-    /// Whether some samples must be [read](Self::read).
+    /// Whether some samples must be read from the file.
     pub fn are_in_file(&self) -> bool {
         self.filed.is_some()
-    }
-
-    /// Bytes of the sample of a document that must be [read](Self::read) from the file.
-    pub fn bytes_in_file(&self, document: u32) -> Option<usize> {
-        let document = document as usize;
-        let is_in_file = self.in_file().contains(&document);
-        let place = self.places.get(document).filter(|_| is_in_file)?;
-        (place.shingles != NONE).then_some(HASH * place.len as usize)
-    }
-
-    /// The hashes of a sample that is in the file.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot be read.
-    pub fn read(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Box<[u32]>> {
-        let Place { begin, len, .. } = self.places[document as usize];
-        let begin = begin * HASH as u64;
-        let bytes = self
-            .file
-            .read(begin, begin + HASH as u64 * u64::from(len), buffer)?;
-        let (hashes, _) = bytes.as_chunks();
-        Ok(hashes
-            .iter()
-            .map(|&hash| u32::from_le_bytes(hash))
-            .collect())
     }
 
     /// The sample of a document that is in memory, or of which `read` are the hashes.
@@ -287,218 +234,31 @@ impl Samples {
     }
 }
 
-/// What the samples of two texts say about their similarity.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum BySamples {
-    /// It is below the threshold.
-    TooLow,
-    /// It is this, but for replaced numbers, which lower it.
-    AtMost(f64),
-    /// All shingles of the texts must be compared.
-    Open,
-}
+/// Reads the samples that are in the file.
+impl Make for Samples {
+    type Made = Box<[u32]>;
 
-/// Which share of the shingles of two texts a measure takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Ratio {
-    /// Those of both texts, of all.
-    Resemblance,
-    /// Those of both texts, of one of them.
-    Containment(Direction),
-}
-
-impl Ratio {
-    /// That of a measure that weighs shingles.
-    pub(super) fn of(measure: Measure) -> Option<Self> {
-        match measure {
-            Measure::Content { .. } => Some(Ratio::Resemblance),
-            Measure::Containment { direction, .. } => Some(Ratio::Containment(direction)),
-            Measure::Resemblance { .. } | Measure::Aligned => None,
-        }
+    fn size(&self, document: u32) -> Option<usize> {
+        let document = document as usize;
+        let is_in_file = self.in_file().contains(&document);
+        let place = self.places.get(document).filter(|_| is_in_file)?;
+        (place.shingles != NONE).then_some(HASH * place.len as usize)
     }
 
-    /// The level at which two texts are weighed, unless that of the table is higher.
-    fn level(self, a: &Sample<'_>, b: &Sample<'_>) -> u32 {
-        match self {
-            Ratio::Resemblance => a.level.max(b.level),
-            Ratio::Containment(_) => containment::level(a.shingles, b.shingles),
-        }
+    fn most(&self, size: usize) -> usize {
+        size
     }
 
-    fn weighed(self, weighed: Weighed) -> f64 {
-        match self {
-            Ratio::Resemblance => weighed.resemblance(),
-            Ratio::Containment(direction) => direction.of(Containment::weighed(weighed)),
-        }
+    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Self::Made> {
+        let Place { begin, len, .. } = self.places[document as usize];
+        let begin = begin * HASH as u64;
+        let end = begin + HASH as u64 * u64::from(len);
+        let (hashes, _) = self.file.read(begin, end, buffer)?.as_chunks();
+        let hashes = hashes.iter().map(|&hash| u32::from_le_bytes(hash));
+        Ok(hashes.collect())
     }
 
-    fn of_sets(self, sets: Overlap) -> f64 {
-        match self {
-            Ratio::Resemblance => sets.resemblance(),
-            Ratio::Containment(direction) => direction.of(Containment::of_overlap(sets)),
-        }
-    }
-
-    /// The shingles of which it is a share.
-    fn all(self, sets: Overlap) -> usize {
-        match self {
-            Ratio::Resemblance => sets.a + sets.b - sets.common,
-            Ratio::Containment(Direction::FirstInSecond) => sets.a,
-            Ratio::Containment(Direction::Either) => sets.a.min(sets.b),
-            Ratio::Containment(Direction::Both) => sets.a.max(sets.b),
-        }
-    }
-
-    /// Whether what two samples have of a level already shows that the texts are far from similar: so
-    /// few shingles are shared as `fewest` says, and they weigh so little beside the others.
-    fn are_far(
-        self,
-        (a, b): (&[u32], &[u32]),
-        level: u32,
-        rare: u32,
-        threshold: f64,
-        fewest: &FewestShared,
-        scratch: &mut Scratch,
-    ) -> bool {
-        let (a, b) = (of_level(level, a), of_level(level, b));
-        let (common, least) = scratch.glance((a, b), level, rare);
-        let sets = Overlap {
-            a: a.len(),
-            b: b.len(),
-            common,
-        };
-        let is_far = |least| MARGIN * self.weighed(least) < threshold;
-        common < fewest.of(self.all(sets)) && least.is_none_or(is_far)
-    }
-
-    /// What the samples of two texts say, neither of which is short, counted in this table. `number` is
-    /// that of the first.
-    ///
-    /// That is what their profiles say, but for the few pairs that `fewest` loses: among those in which
-    /// all shingles count alike, or that [are far](Self::are_far) from similar by a quarter of the
-    /// samples.
-    pub(super) fn by_samples(
-        self,
-        number: u32,
-        (a, b): (&Sample<'_>, &Sample<'_>),
-        table: &ShingleFrequencies,
-        threshold: f64,
-        fewest: &FewestShared,
-        scratch: &mut Scratch,
-    ) -> BySamples {
-        let level = self.level(a, b).max(table.level());
-        if level < a.level.max(b.level) {
-            return BySamples::Open;
-        }
-        scratch.look_up(Some(number), a.hashes, table);
-        let [a, b] = [a, b].map(|sample| sample.of_level(level));
-        let by = |least| self.weighed(least);
-        if self.are_far(
-            (a, b),
-            level + EARLY,
-            table.rare(),
-            threshold,
-            fewest,
-            scratch,
-        ) {
-            return BySamples::TooLow;
-        }
-        let most = match scratch.weigh((a, b), level, table, threshold, by) {
-            Weighing::TooLow => return BySamples::TooLow,
-            Weighing::Done(weighed) => self.weighed(weighed),
-            Weighing::Unweighed(common) => {
-                let sets = Overlap {
-                    a: a.len(),
-                    b: b.len(),
-                    common,
-                };
-                // A sample of level 0 is all that the text has.
-                if level > 0 {
-                    return match common < fewest.of(self.all(sets)) {
-                        true => BySamples::TooLow,
-                        false => BySamples::Open,
-                    };
-                }
-                self.of_sets(sets)
-            }
-        };
-        match most >= threshold {
-            true => BySamples::AtMost(most),
-            false => BySamples::TooLow,
-        }
-    }
-}
-
-/// How many sampled shingles two texts must share, at least, to be as similar as a threshold.
-#[derive(Clone, Debug)]
-pub(super) struct FewestShared {
-    /// By the number of sampled shingles of which they must be a share.
-    of_all: Vec<usize>,
-}
-
-impl FewestShared {
-    pub(super) fn new(threshold: f64) -> Self {
-        let of_all = (0..=LARGEST).map(|all| fewest(all, threshold.min(HIGHEST)));
-        FewestShared {
-            of_all: of_all.collect(),
-        }
-    }
-
-    /// The least number of shared shingles among `all` sampled ones.
-    pub(super) fn of(&self, all: usize) -> usize {
-        match self.of_all.get(all) {
-            Some(&fewest) => fewest,
-            // A larger sample is more precise, so the share of a smaller one holds.
-            None => all * self.of_all[LARGEST] / LARGEST,
-        }
-    }
-}
-
-/// The largest number of which a binomial variable of `count` trials stays below with a probability
-/// of at most [`MISSED`]. The same on every platform: no function but the four operations.
-fn fewest(count: usize, probability: f64) -> usize {
-    let mut exactly = (0..count).fold(1.0, |all, _| all * (1.0 - probability));
-    let (mut below, mut shared) = (0.0, 0);
-    while shared < count {
-        below += exactly;
-        if below > MISSED {
-            break;
-        }
-        let left = (count - shared) as f64 / (shared + 1) as f64;
-        exactly *= left * probability / (1.0 - probability);
-        shared += 1;
-    }
-    shared
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fewest_are_those_of_the_binomial_distribution() {
-        // Quantiles of one in a million, by exact arithmetic.
-        for (count, probability, expected) in [
-            (0, 0.45, 0),
-            (20, 0.45, 0),
-            (24, 0.45, 1),
-            (100, 0.45, 22),
-            (256, 0.45, 78),
-            (256, 0.9, 205),
-            (256, 0.0, 0),
-        ] {
-            assert_eq!(
-                fewest(count, probability),
-                expected,
-                "{count} {probability}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_larger_sample_needs_at_least_the_share_of_a_smaller_one() {
-        let fewest = FewestShared::new(0.45);
-        assert_eq!(fewest.of(2 * LARGEST), 2 * fewest.of(LARGEST));
-        assert!(fewest.of(2 * LARGEST) <= super::fewest(2 * LARGEST, 0.45));
+    fn bytes(made: &Self::Made) -> usize {
+        size_of_val(&**made)
     }
 }

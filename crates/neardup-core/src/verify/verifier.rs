@@ -1,20 +1,19 @@
 //! Verification of many pairs of one store in parallel.
 
-use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
 
 use super::aligned::Aligned;
-use super::content::{score, score_short};
+use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
+use super::cache::{Cache, Made, Make};
+use super::contest::Contest;
 use super::measure::{Comparison, Features, Measure};
-use super::samples::{BySamples, FewestShared, Ratio, Samples};
+use super::samples::Samples;
 use super::shingle_frequencies::ShingleFrequencies;
 use super::units::Units;
 use super::weighed::Scratch;
-use super::{containment, edits};
 use crate::error::Result;
 use crate::texts::TextStore;
 
@@ -41,66 +40,6 @@ pub struct Verifier {
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Box<[u32]>>,
-    /// Bytes of the texts that were read.
-    bytes_compared: u64,
-}
-
-/// The candidates of one document of which one is the best.
-#[derive(Debug)]
-struct Contest {
-    /// The candidates that may be similar, with the most that they can be: the least promising first.
-    open: Vec<(f64, usize)>,
-    best: Option<(usize, f64)>,
-}
-
-impl Contest {
-    /// Candidates numbered from `first`.
-    fn of(first: usize, comparisons: &[Option<Comparison>]) -> Self {
-        let mut contest = Contest {
-            open: Vec::new(),
-            best: None,
-        };
-        for (at, comparison) in (first..).zip(comparisons) {
-            if let Some(comparison) = comparison {
-                contest.open.push((comparison.most(), at));
-            }
-        }
-        let open = &mut contest.open;
-        open.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        contest
-    }
-
-    /// The next candidate to be aligned, if it may be better than the best.
-    fn next(&mut self) -> Option<usize> {
-        let (most, at) = self.open.pop()?;
-        if self.is_beaten(at, most) {
-            self.open.clear();
-            return None;
-        }
-        Some(at)
-    }
-
-    fn is_beaten(&self, at: usize, similarity: f64) -> bool {
-        let is_better =
-            |(best, found): (usize, f64)| found > similarity || found == similarity && best < at;
-        self.best.is_some_and(is_better)
-    }
-
-    fn enter(&mut self, at: usize, similarity: f64) {
-        if !self.is_beaten(at, similarity) {
-            self.best = Some((at, similarity));
-        }
-    }
-}
-
-/// What was made of some texts, up to about a number of bytes.
-#[derive(Debug)]
-struct Cache<T> {
-    made: HashMap<u32, T, FxBuildHasher>,
-    /// The documents of the last load.
-    last: Vec<u32>,
-    bytes: usize,
-    most: usize,
 }
 
 impl Verifier {
@@ -122,7 +61,6 @@ impl Verifier {
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
-            bytes_compared: 0,
         }
     }
 
@@ -137,9 +75,9 @@ impl Verifier {
         }
     }
 
-    /// Bytes of the texts that were read so far.
+    /// Bytes of the texts that were read so far. A text that was read again counts again.
     pub fn bytes_compared(&self) -> u64 {
-        self.bytes_compared
+        self.features.read() + self.units.read()
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
@@ -159,7 +97,12 @@ impl Verifier {
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<f64>>> {
         let comparisons = self.comparisons(texts, samples, pairs)?;
-        self.align(texts, pairs, &comparisons)
+        let open = pairs.iter().zip(&comparisons);
+        let open = open.filter_map(|(&pair, &comparison)| Some((pair, comparison?)));
+        let mut aligned = self.align(texts, &open.collect::<Vec<_>>())?.into_iter();
+        let all = comparisons.iter();
+        let all = all.map(|comparison| comparison.and_then(|_| aligned.next().flatten()));
+        Ok(all.collect())
     }
 
     /// What the samples of each pair say, and where they leave it open, their texts.
@@ -212,24 +155,28 @@ impl Verifier {
             contests.push(Contest::of(begin, &comparisons[begin..end]));
             begin = end;
         }
+        // The first one often wins. Where it does not, twice as many each time keep all threads busy.
+        let mut many = 1;
         loop {
-            let next: Vec<Option<usize>> = contests.iter_mut().map(Contest::next).collect();
-            let now: Vec<usize> = next.iter().copied().flatten().collect();
-            if now.is_empty() {
+            let mut next = Vec::new();
+            for (number, contest) in contests.iter_mut().enumerate() {
+                next.extend(contest.next(many).map(|at| (number, at)));
+            }
+            if next.is_empty() {
                 break;
             }
-            let open: Vec<(u32, u32)> = now.iter().map(|&at| pairs[at]).collect();
-            let most: Vec<_> = now.iter().map(|&at| comparisons[at]).collect();
-            let mut aligned = self.align(texts, &open, &most)?.into_iter();
-            for (contest, at) in contests.iter_mut().zip(next) {
-                if let Some(at) = at
-                    && let Some(Some(similarity)) = aligned.next()
-                {
-                    contest.enter(at, similarity);
+            let open = next
+                .iter()
+                .filter_map(|&(_, at)| Some((pairs[at], comparisons[at]?)));
+            let aligned = self.align(texts, &open.collect::<Vec<_>>())?;
+            for ((number, at), similarity) in next.into_iter().zip(aligned) {
+                if let Some(similarity) = similarity {
+                    contests[number].enter(at, similarity);
                 }
             }
+            many *= 2;
         }
-        Ok(contests.into_iter().map(|contest| contest.best).collect())
+        Ok(contests.iter().map(Contest::best).collect())
     }
 
     /// Whether the texts of each pair must be compared: `false` where the samples rule out that they
@@ -256,22 +203,15 @@ impl Verifier {
         ratio: Ratio,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<BySamples>> {
-        let (fewest, threshold) = (&self.fewest, self.threshold);
-        let fewest = fewest.get_or_init(|| FewestShared::new(threshold));
+        let threshold = self.threshold;
+        let bounds = SampleBounds {
+            ratio,
+            table,
+            threshold,
+            fewest: self.fewest.get_or_init(|| FewestShared::new(threshold)),
+        };
         let mut said = Vec::with_capacity(pairs.len());
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            let ready = match samples.are_in_file() {
-                true => self.samples.load(
-                    rest.iter().map(|&pair| Some(pair)),
-                    |id| samples.bytes_in_file(id),
-                    |id, buffer| samples.read(id, buffer),
-                    |hashes| size_of_val(&**hashes),
-                )?,
-                false => rest.len(),
-            };
-            let (now, later) = rest.split_at(ready);
-            let read = &self.samples.made;
+        let mut say = |pairs: &[(u32, u32)], read: &Made<Box<[u32]>>| {
             let sample = |id| samples.get(id, read.get(&id).map(AsRef::as_ref));
             let of_pairs = |scratch: &mut Scratch, pairs: &[(u32, u32)]| {
                 // Samples lie anywhere in memory. Here, where nothing depends on what is read, the
@@ -281,16 +221,17 @@ impl Verifier {
                 let lines = both.iter().filter_map(|(_, _, b)| *b).map(|b| b.touch());
                 black_box(lines.fold(0, u32::wrapping_add));
                 let said = both.into_iter().map(|(number, a, b)| match (a, b) {
-                    (Some(a), Some(b)) => {
-                        ratio.by_samples(number, (&a, &b), table, threshold, fewest, scratch)
-                    }
+                    (Some(a), Some(b)) => bounds.say(number, (&a, &b), scratch),
                     _ => BySamples::Open,
                 });
                 said.collect::<Vec<_>>()
             };
-            let all = now.par_chunks(TOGETHER);
+            let all = pairs.par_chunks(TOGETHER);
             said.par_extend(all.map_init(Scratch::default, of_pairs).flatten_iter());
-            rest = later;
+        };
+        match samples.are_in_file() {
+            true => self.samples.for_each(samples, pairs, |&pair| pair, say)?,
+            false => say(pairs, &Made::default()),
         }
         Ok(said)
     }
@@ -301,26 +242,22 @@ impl Verifier {
         texts: &TextStore,
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<Comparison>>> {
+        let (measure, threshold) = (self.measure, self.threshold);
+        let frequencies = self.frequencies.as_deref();
         let mut comparisons = Vec::with_capacity(pairs.len());
-        let mut rest = pairs;
-        while !rest.is_empty() {
-            let (measure, frequencies) = (self.measure, self.frequencies.as_deref());
-            let count = self.features.load(
-                rest.iter().map(|&pair| Some(pair)),
-                |id| Some(measure.most_bytes(texts.size(id as usize))),
-                |id, buffer| Ok(measure.features_of(texts.text(id as usize, buffer)?)),
-                Features::bytes,
-            )?;
-            self.bytes_compared += self.features.bytes_of(texts);
-            let (now, later) = rest.split_at(count);
-            let (features, threshold) = (&self.features.made, self.threshold);
-            let all = now.par_iter().with_min_len(16);
-            comparisons.par_extend(all.map_init(Scratch::default, |scratch, (a, b)| {
-                let both = (features.get(a)?, features.get(b)?);
-                measure.compare(both, frequencies, threshold, scratch)
-            }));
-            rest = later;
-        }
+        let by = FeaturesOf(measure, texts);
+        self.features.for_each(
+            &by,
+            pairs,
+            |&pair| pair,
+            |pairs, made| {
+                let all = pairs.par_iter().with_min_len(16);
+                comparisons.par_extend(all.map_init(Scratch::default, |scratch, (a, b)| {
+                    let both = (made.get(a)?, made.get(b)?);
+                    measure.compare(both, frequencies, threshold, scratch)
+                }));
+            },
+        )?;
         Ok(comparisons)
     }
 
@@ -328,118 +265,75 @@ impl Verifier {
     fn align(
         &mut self,
         texts: &TextStore,
-        pairs: &[(u32, u32)],
-        comparisons: &[Option<Comparison>],
+        pairs: &[((u32, u32), Comparison)],
     ) -> Result<Vec<Option<f64>>> {
-        let mut similarities = Vec::with_capacity(pairs.len());
-        let (mut pairs, mut comparisons) = (pairs, comparisons);
-        while !pairs.is_empty() {
-            // Most pairs have been ruled out by now.
-            let open = pairs
+        let (measure, threshold) = (self.measure, self.threshold);
+        let score = |similarity: f64| (similarity >= threshold).then_some(similarity);
+        if !measure.aligns() {
+            return Ok(pairs
                 .iter()
-                .zip(comparisons)
-                .map(|(&pair, comparison)| match comparison {
-                    Some(Comparison::AtMost(_) | Comparison::OfShort(_)) => Some(pair),
-                    Some(Comparison::Similar(_)) | None => None,
-                });
-            let count = self.units.load(
-                open,
-                |id| Some(8 * texts.size(id as usize)),
-                |id, buffer| Ok(Units::of(texts.text(id as usize, buffer)?)),
-                |units| 8 * units.len(),
-            )?;
-            self.bytes_compared += self.units.bytes_of(texts);
-            let ((now, later), (comparisons_now, comparisons_later)) =
-                (pairs.split_at(count), comparisons.split_at(count));
-            let both = now.par_iter().zip(comparisons_now);
-            similarities
-                .par_extend(both.map(|(&pair, &comparison)| self.aligned(pair, comparison?)));
-            (pairs, comparisons) = (later, comparisons_later);
+                .map(|(_, comparison)| score(comparison.most()))
+                .collect());
         }
-        Ok(similarities)
-    }
-
-    /// The similarity of a pair by its alignment, if it reaches the threshold.
-    fn aligned(&self, (a, b): (u32, u32), comparison: Comparison) -> Option<f64> {
-        let aligned = || {
-            Some(Aligned::of(
-                self.units.made.get(&a)?,
-                self.units.made.get(&b)?,
-            ))
-        };
-        let similarity = match comparison {
-            Comparison::Similar(similarity) => similarity,
-            Comparison::OfShort(share) => score_short(share, &aligned()?),
-            Comparison::AtMost(most) => match self.measure {
-                Measure::Aligned => edits::similarity(most, &aligned()?),
-                Measure::Containment { .. } => containment::similarity(most, &aligned()?),
-                Measure::Resemblance { .. } | Measure::Content { .. } => score(most, &aligned()?),
+        let mut similarities = Vec::with_capacity(pairs.len());
+        self.units.for_each(
+            &UnitsOf(texts),
+            pairs,
+            |&(pair, _)| pair,
+            |pairs, made| {
+                similarities.par_extend(pairs.par_iter().map(|((a, b), comparison)| {
+                    let aligned = Aligned::of(made.get(a)?, made.get(b)?);
+                    score(measure.aligned(*comparison, &aligned))
+                }));
             },
-        };
-        (similarity >= self.threshold).then_some(similarity)
+        )?;
+        Ok(similarities)
     }
 }
 
-impl<T: Send> Cache<T> {
-    fn new(most: usize) -> Self {
-        Cache {
-            made: HashMap::default(),
-            last: Vec::new(),
-            bytes: 0,
-            most,
-        }
+/// Makes the features of texts that a measure compares.
+struct FeaturesOf<'a>(Measure, &'a TextStore);
+
+impl Make for FeaturesOf<'_> {
+    type Made = Features;
+
+    fn size(&self, document: u32) -> Option<usize> {
+        Some(self.1.size(document as usize))
     }
 
-    /// Bytes of the texts of the last load.
-    fn bytes_of(&self, texts: &TextStore) -> u64 {
-        let sizes = self.last.iter().map(|&id| texts.size(id as usize) as u64);
-        sizes.sum()
+    fn most(&self, size: usize) -> usize {
+        self.0.most_bytes(size)
     }
 
-    /// Makes what the documents of the first of `pairs` need and the cache does not have, and returns the
-    /// number of pairs that are ready: at least one, and no more than there is room for.
-    /// `estimate` is of the bytes that a document needs, at most; `None` for one that needs nothing.
-    fn load(
-        &mut self,
-        pairs: impl Iterator<Item = Option<(u32, u32)>>,
-        estimate: impl Fn(u32) -> Option<usize>,
-        make: impl Fn(u32, &mut Vec<u8>) -> Result<T> + Sync,
-        bytes: impl Fn(&T) -> usize,
-    ) -> Result<usize> {
-        if self.bytes > self.most {
-            self.made.clear();
-            self.bytes = 0;
-        }
-        let mut missing: HashSet<u32, FxBuildHasher> = HashSet::default();
-        let (mut count, mut wanted) = (0, 0);
-        for pair in pairs {
-            for id in pair.into_iter().flat_map(|(a, b)| [a, b]) {
-                if !self.made.contains_key(&id)
-                    && let Some(bytes) = estimate(id)
-                    && missing.insert(id)
-                {
-                    wanted += bytes;
-                }
-            }
-            count += 1;
-            if wanted > self.most + self.most / 3 {
-                break;
-            }
-        }
-        // Neighbours lie beside each other in a file.
-        let mut missing: Vec<u32> = missing.into_iter().collect();
-        missing.sort_unstable();
-        let made: Vec<(u32, T)> = missing
-            .par_iter()
-            .with_min_len(4)
-            .map_init(Vec::new, |buffer, &id| Ok((id, make(id, buffer)?)))
-            .collect::<Result<_>>()?;
-        self.last = missing;
-        for (id, made) in made {
-            self.bytes += 64 + bytes(&made);
-            self.made.insert(id, made);
-        }
-        Ok(count)
+    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Features> {
+        Ok(self.0.features_of(self.1.text(document as usize, buffer)?))
+    }
+
+    fn bytes(made: &Features) -> usize {
+        made.bytes()
+    }
+}
+
+/// Makes the units of texts.
+struct UnitsOf<'a>(&'a TextStore);
+
+impl Make for UnitsOf<'_> {
+    type Made = Units;
+
+    fn size(&self, document: u32) -> Option<usize> {
+        Some(self.0.size(document as usize))
+    }
+
+    fn most(&self, size: usize) -> usize {
+        8 * size
+    }
+
+    fn make(&self, document: u32, buffer: &mut Vec<u8>) -> Result<Units> {
+        Ok(Units::of(self.0.text(document as usize, buffer)?))
+    }
+
+    fn bytes(made: &Units) -> usize {
+        8 * made.len()
     }
 }
 

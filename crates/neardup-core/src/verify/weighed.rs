@@ -135,6 +135,27 @@ impl Scratch {
         (common, self.at_least(shared, alone, rare, level))
     }
 
+    /// The most that so many shared shingles can weigh beside the least that the others can: of the first
+    /// text each by its own count, of the second all as the most frequent ones.
+    pub(super) fn lightest(
+        &self,
+        (a, b): (&[u32], &[u32]),
+        common: usize,
+        level: u32,
+        rare: u32,
+    ) -> Weighed {
+        let shared = common as u64 * u64::from(RARE_WEIGHT);
+        let of_a = self.counts[..a.len()].iter();
+        let of_a: u64 = of_a.map(|&count| u64::from(weight(count, rare))).sum();
+        Weighed {
+            level,
+            shared,
+            alone_a: of_a.saturating_sub(shared),
+            alone_b: (b.len() - common) as u64 * u64::from(weight(u32::MAX, rare)),
+            ..Weighed::default()
+        }
+    }
+
     /// The weights of both texts if what each has alone, so many shingles, weighs the least that it
     /// can. `None` if no shared one is common, or there are too few to say anything.
     fn at_least(

@@ -1,0 +1,316 @@
+/*! What the samples of two texts say about their similarity.
+
+A pair is decided by its samples wherever shingles are weighed, and where both texts are so short
+that their samples are all of their shingles. Where neither holds, the samples estimate the
+similarity: of n sampled shingles of which it is a share, a binomial number is in both texts. A pair
+is ruled out if so few are shared that at most one in a million pairs at the threshold shares no more;
+of pairs beyond it, fewer.
+
+Most candidates share a sentence and no more. A quarter of the samples shows that: such a pair is
+ruled out if by that quarter too few shingles are shared, and if the shared ones, weighed, are not even
+a third of what the threshold asks for. Both must hold, since few shared shingles can weigh much: those
+of two notes that say the same on the pages of two sites.
+*/
+
+use super::containment::{self, Containment, Direction};
+use super::measure::Measure;
+use super::resemblance::Overlap;
+use super::sample::Sample;
+use super::shingle_frequencies::ShingleFrequencies;
+use super::weighed::{Scratch, Weighed, Weighing};
+use crate::sketch::of_level;
+
+/// The share of the pairs at the threshold that an estimate may lose.
+const MISSED: f64 = 1e-6;
+
+/// Sampled shingles of two texts up to which the table of [`FewestShared`] goes.
+const LARGEST: usize = 256;
+
+/// A higher threshold is taken for this one, of which the least probability is not too small for a
+/// floating-point number.
+const HIGHEST: f64 = 0.9;
+
+/// A quarter of a sample is the part of it that is two levels higher.
+const EARLY: u32 = 2;
+
+/// A quarter of a sample rules a pair out if the similarity by it is below this part of the threshold.
+const MARGIN: f64 = 3.0;
+
+/// What the samples of two texts say about their similarity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum BySamples {
+    /// It is below the threshold.
+    TooLow,
+    /// It is this, but for replaced numbers, which lower it.
+    AtMost(f64),
+    /// All shingles of the texts must be compared.
+    Open,
+}
+
+/// Which share of the shingles of two texts a measure takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ratio {
+    /// Those of both texts, of all.
+    Resemblance,
+    /// Those of both texts, of one of them.
+    Containment(Direction),
+}
+
+impl Ratio {
+    /// That of a measure that weighs shingles.
+    pub(super) fn of(measure: Measure) -> Option<Self> {
+        match measure {
+            Measure::Content { .. } => Some(Ratio::Resemblance),
+            Measure::Containment { direction, .. } => Some(Ratio::Containment(direction)),
+            Measure::Resemblance { .. } | Measure::Aligned => None,
+        }
+    }
+
+    /// The level at which two texts are weighed, unless that of the table is higher.
+    fn level(self, a: &Sample<'_>, b: &Sample<'_>) -> u32 {
+        match self {
+            Ratio::Resemblance => a.level.max(b.level),
+            Ratio::Containment(_) => containment::level(a.shingles, b.shingles),
+        }
+    }
+
+    fn weighed(self, weighed: Weighed) -> f64 {
+        match self {
+            Ratio::Resemblance => weighed.resemblance(),
+            Ratio::Containment(direction) => direction.of(Containment::weighed(weighed)),
+        }
+    }
+
+    fn of_sets(self, sets: Overlap) -> f64 {
+        match self {
+            Ratio::Resemblance => sets.resemblance(),
+            Ratio::Containment(direction) => direction.of(Containment::of_overlap(sets)),
+        }
+    }
+
+    /// The shingles of which it is a share.
+    fn all(self, sets: Overlap) -> usize {
+        match self {
+            Ratio::Resemblance => sets.a + sets.b - sets.common,
+            Ratio::Containment(Direction::FirstInSecond) => sets.a,
+            Ratio::Containment(Direction::Either) => sets.a.min(sets.b),
+            Ratio::Containment(Direction::Both) => sets.a.max(sets.b),
+        }
+    }
+}
+
+/// What decides about pairs of samples.
+#[derive(Clone, Copy)]
+pub(super) struct SampleBounds<'a> {
+    pub(super) ratio: Ratio,
+    /// The counts of the collection.
+    pub(super) table: &'a ShingleFrequencies,
+    /// Inclusive.
+    pub(super) threshold: f64,
+    /// For this threshold.
+    pub(super) fewest: &'a FewestShared,
+}
+
+impl SampleBounds<'_> {
+    /// What the samples of two texts say, neither of which is short. `number` is that of the first.
+    ///
+    /// That is what their profiles say, but for the few pairs that `fewest` loses: among those in which
+    /// all shingles count alike, or that [are far](Self::are_far) from similar by a quarter of the
+    /// samples.
+    pub(super) fn say(
+        self,
+        number: u32,
+        (a, b): (&Sample<'_>, &Sample<'_>),
+        scratch: &mut Scratch,
+    ) -> BySamples {
+        let SampleBounds {
+            ratio,
+            table,
+            threshold,
+            ..
+        } = self;
+        let level = ratio.level(a, b).max(table.level());
+        if level < a.level.max(b.level) {
+            return BySamples::Open;
+        }
+        scratch.look_up(Some(number), a.hashes, table);
+        let both = (a.of_level(level), b.of_level(level));
+        if self.are_far(both, level + EARLY, scratch) {
+            return BySamples::TooLow;
+        }
+        let by = |least| ratio.weighed(least);
+        let most = match scratch.weigh(both, level, table, threshold, by) {
+            Weighing::TooLow => return BySamples::TooLow,
+            Weighing::Done(weighed) => ratio.weighed(weighed),
+            Weighing::Unweighed(common) => {
+                let sets = sets_of(both, common);
+                // A sample of level 0 is all that the text has.
+                if level > 0 {
+                    return match common < self.fewest.of(ratio.all(sets)) {
+                        true => BySamples::TooLow,
+                        false => BySamples::Open,
+                    };
+                }
+                ratio.of_sets(sets)
+            }
+        };
+        match most >= threshold {
+            true => BySamples::AtMost(most),
+            false => BySamples::TooLow,
+        }
+    }
+
+    /// Whether what two samples have of a level shows that the texts are far from similar: too few
+    /// shingles are shared, and they weigh too little beside the others.
+    fn are_far(self, (a, b): (&[u32], &[u32]), level: u32, scratch: &mut Scratch) -> bool {
+        let both = (of_level(level, a), of_level(level, b));
+        let rare = self.table.rare();
+        let (common, least) = scratch.glance(both, level, rare);
+        // The whole samples may share a common shingle where this part of them shares none.
+        let least = least.unwrap_or_else(|| scratch.lightest(both, common, level, rare));
+        let all = self.ratio.all(sets_of(both, common));
+        common < self.fewest.of(all) && MARGIN * self.ratio.weighed(least) < self.threshold
+    }
+}
+
+fn sets_of((a, b): (&[u32], &[u32]), common: usize) -> Overlap {
+    Overlap {
+        a: a.len(),
+        b: b.len(),
+        common,
+    }
+}
+
+/// How many sampled shingles two texts must share, at least, to be as similar as a threshold.
+#[derive(Clone, Debug)]
+pub(super) struct FewestShared {
+    /// By the number of sampled shingles of which they must be a share.
+    of_all: Vec<usize>,
+}
+
+impl FewestShared {
+    pub(super) fn new(threshold: f64) -> Self {
+        let of_all = (0..=LARGEST).map(|all| fewest(all, threshold.min(HIGHEST)));
+        FewestShared {
+            of_all: of_all.collect(),
+        }
+    }
+
+    /// The least number of shared shingles among `all` sampled ones.
+    pub(super) fn of(&self, all: usize) -> usize {
+        match self.of_all.get(all) {
+            Some(&fewest) => fewest,
+            // A larger sample is more precise, so the share of a smaller one holds.
+            None => all * self.of_all[LARGEST] / LARGEST,
+        }
+    }
+}
+
+/// The largest number of which a binomial variable of `count` trials stays below with a probability
+/// of at most [`MISSED`]. The same on every platform: no function but the four operations.
+fn fewest(count: usize, probability: f64) -> usize {
+    let mut exactly = (0..count).fold(1.0, |all, _| all * (1.0 - probability));
+    let (mut below, mut shared) = (0.0, 0);
+    while shared < count {
+        below += exactly;
+        if below > MISSED {
+            break;
+        }
+        let left = (count - shared) as f64 / (shared + 1) as f64;
+        exactly *= left * probability / (1.0 - probability);
+        shared += 1;
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+    #[test]
+    fn the_fewest_are_those_of_the_binomial_distribution() {
+        // Quantiles of one in a million, by exact arithmetic.
+        for (count, probability, expected) in [
+            (0, 0.45, 0),
+            (20, 0.45, 0),
+            (24, 0.45, 1),
+            (100, 0.45, 22),
+            (256, 0.45, 78),
+            (256, 0.9, 205),
+            (256, 0.0, 0),
+        ] {
+            assert_eq!(
+                fewest(count, probability),
+                expected,
+                "{count} {probability}"
+            );
+        }
+    }
+
+    /// Ascending hashes, drawn by a seed.
+    fn drawn(seed: u64, count: usize) -> Vec<u32> {
+        let hash = |at: usize| xxh3_64_with_seed(&at.to_le_bytes(), seed) as u32;
+        (0..count).map(hash).collect()
+    }
+
+    #[test]
+    fn a_quarter_of_the_samples_rules_out_none_that_is_similar() {
+        let fewest = FewestShared::new(0.45);
+        // How many texts carry what is shared and what each has alone, and how many shingles these are.
+        let kinds = [
+            ((1, 100), (1, 30), 1),
+            ((30, 100), (30, 60), 1),
+            // Two notes that say the same, each on a page of its own site.
+            ((1, 60), (900, 120), 1),
+            ((6, 70), (40, 90), 1),
+            // A sentence in common, which is what is ruled out.
+            ((9, 30), (9, 200), 200),
+        ];
+        for ((of_shared, shared), (of_alone, alone), least) in kinds {
+            let mut ruled_out = 0;
+            for seed in 0..500 {
+                let all = drawn(seed, shared + 2 * alone);
+                let counts = all
+                    .iter()
+                    .enumerate()
+                    .map(|(at, &hash)| (hash, if at < shared { of_shared } else { of_alone }));
+                // One shared shingle that many texts carry, so that the others are weighed.
+                let counts = counts.chain([(all[0], 900)]);
+                let table = ShingleFrequencies::from_counts(0, 1000, counts.skip(1));
+                let side = |from: usize| {
+                    let own = all[shared + from..shared + from + alone].iter();
+                    let mut hashes: Vec<u32> = all[..shared].iter().chain(own).copied().collect();
+                    hashes.sort_unstable();
+                    hashes
+                };
+                let (a, b) = (side(0), side(alone));
+                let bounds = SampleBounds {
+                    ratio: Ratio::Resemblance,
+                    table: &table,
+                    threshold: 0.45,
+                    fewest: &fewest,
+                };
+                let mut scratch = Scratch::default();
+                scratch.look_up(None, &a, &table);
+                let by = Weighed::resemblance;
+                let whole = scratch.weigh((&a, &b), 0, &table, 0.0, by);
+                let far = bounds.are_far((&a, &b), EARLY, &mut scratch);
+                if let Weighing::Done(whole) = whole
+                    && whole.resemblance() >= 0.45
+                {
+                    assert!(!far, "{seed}: {}", whole.resemblance());
+                }
+                ruled_out += usize::from(far);
+            }
+            assert!(least == 1 || ruled_out > least, "{ruled_out}");
+        }
+    }
+
+    #[test]
+    fn a_larger_sample_needs_at_least_the_share_of_a_smaller_one() {
+        let fewest = FewestShared::new(0.45);
+        assert_eq!(fewest.of(2 * LARGEST), 2 * fewest.of(LARGEST));
+        assert!(fewest.of(2 * LARGEST) <= super::fewest(2 * LARGEST, 0.45));
+    }
+}
