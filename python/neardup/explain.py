@@ -303,7 +303,7 @@ def _explained(
     raw = core.features(units, title)
     every = raw
     if recipe.weigh.top is not None:
-        # The share of a word is over all features, also those that `top` leaves out.
+        # A word has a share of all features, with those that `top` leaves out.
         every = compiled(recipe.replace(weigh={"top": None})).features(units, title)
     total = sum(occurrences for _, occurrences, *_ in every)
     features = tuple(_feature(item, tags, total, recipe.weigh.scheme) for item in raw)

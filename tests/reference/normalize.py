@@ -2,7 +2,8 @@
 
 Six steps, each of which can be left out, always in this order:
 
-1. Letters of another script inside a word become those that they look like.
+1. A letter of another script inside a word becomes the letter of the word's script
+   that it looks like.
 2. NFKC on the whole text, so that full-width and half-width forms meet.
 3. Drop what nobody sees: control characters that are not white space, and
    default-ignorable characters.

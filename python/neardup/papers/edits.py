@@ -52,7 +52,7 @@ _PAIRS = 40_000
 def folding() -> Callable[[str], str]:
     """Return a function that maps equivalent characters to the same one, those of points to none.
 
-    Look-alikes are not among them: what they stand for depends on the text beside them.
+    Look-alikes are not folded here: which letter replaces one depends on the text beside it.
     """
     from neardup import _core
 

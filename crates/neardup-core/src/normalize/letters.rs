@@ -1,7 +1,7 @@
-/*! Letters that stand for another one wherever they are: traditional for simplified characters,
-letters with points for plain ones, radicals for the character that they look like.
+/*! Letters that are replaced wherever they occur: traditional characters by simplified ones, letters
+with points by plain ones, radicals by the character that they look like.
 
-Every answer is final: folding it again changes nothing.
+Folding a folded letter changes nothing.
 */
 
 use std::sync::OnceLock;

@@ -4,7 +4,7 @@ A word of Latin and Cyrillic or Greek letters becomes a word of one script: the 
 letters that look like no other; if there are none, the script of the nearest such letters beside
 it in the line. A word all of whose letters look Latin becomes Latin only between Latin words. A
 foreign name with a native ending, and a sign of a formula, stay as they are. So does a katakana,
-unless it stands for a Chinese character in a line without other kana.
+unless it is used as a Chinese character in a line without other kana.
 
 A replaced letter is never one that tells the script of a text, before or after, so that nothing
 changes if the result is folded again. Time is linear, and a text without Greek, Cyrillic and kana
@@ -318,7 +318,7 @@ fn is_unseen(c: char) -> bool {
             | 0x2066..=0x206F | 0x3164 | 0xFEFF | 0xFFA0 | 0xE0000..=0xE007F)
 }
 
-/// What stands in the second list at the place of `c` in the first.
+/// The character of the second list at the position that `c` has in the first.
 fn twin([letters, twins]: [&str; 2], c: char) -> Option<char> {
     let place = letters.chars().position(|letter| letter == c)?;
     twins.chars().nth(place)

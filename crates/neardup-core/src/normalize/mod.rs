@@ -5,7 +5,8 @@ half-width forms, upper or lower case, traditional or simplified characters, lin
 tags, invisible characters. This stage removes such differences, in one fixed order:
 
 1. markup: HTML tags are removed, entities become the characters they name;
-2. letters of another script inside a word become those that they look like;
+2. a letter of another script inside a word becomes the letter of the word's script that it looks
+   like;
 3. NFKC (Unicode Standard Annex #15) over the whole remaining text;
 4. control characters and default-ignorable characters are removed;
 5. letters are folded one by one: traditional to simplified characters, letters with points

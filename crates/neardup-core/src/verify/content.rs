@@ -473,7 +473,7 @@ pub(super) mod tests {
         let table = table(&[(&whole, 9)]);
         let all = Profile::of(&whole, 1);
         for (size, is_known) in [(KNOWN, true), (KNOWN - 1, false)] {
-            // At a level at which so many are left.
+            // As few as a higher level leaves.
             let hashes = &all.shingles.hashes()[..size];
             let table = ShingleFrequencies::from_counts(0, 9, table.counts());
             let mut scratch = Scratch::default();

@@ -145,7 +145,7 @@ impl Samples {
         if self.filed.is_some() {
             self.write(self.uncounted)?;
         } else if self.is_full() {
-            // Half of the room stays for those that come.
+            // The other half of the memory is for samples that are not counted yet.
             let most = self.most / (2 * HASH);
             let is_left = |place: &Place| place.begin as usize + place.len as usize <= most;
             let first = self.places.partition_point(is_left);

@@ -61,7 +61,7 @@ def parts(result: PairsEvaluation) -> Iterator[Part]:
         Message("best cut: on all pairs, inclusive: ≥ a similarity, ≤ a distance in bits."),
         Message("own cut: of the first recipe that decides by the measure, and F1 there."),
         Message(
-            "recipes: those that decide by the measure; dedup cannot use a measure without one."
+            "recipes: those that decide by the measure. Only such a measure can be used by dedup."
         ),
     ]
     advised = choice.advised
