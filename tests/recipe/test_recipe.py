@@ -43,16 +43,16 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "92eca582ac64",
-    "strict": "92eca582ac64",
-    "containment": "b6a18e170976",
-    "aligned": "f9c3342e101e",
+    "general": "a6412cf436de",
+    "strict": "a6412cf436de",
+    "containment": "c385407627d9",
+    "aligned": "c80dcb2742ee",
     "characters": "3c0a43b3d4e9",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
     "improved": "8763ee3a6aa8",
-    "shingle": "f73dff5115c2",
-    "shingle-sample": "c7cce6f8f3ba",
+    "shingle": "bd4c7ceb8dea",
+    "shingle-sample": "0f5f7d627eea",
     "minhash": "c8a506e309c5",
     "news": "94d332f57a29",
     "bkdr": "519c95e13cba",

@@ -83,9 +83,10 @@ def memory_of(size: int, folder: Path | None, *, sketches: bool) -> _core.Memory
     """Return the memory of each part of a run with a limit of `size` bytes.
 
     Each part is a share of the limit: a sixteenth each for texts, and for the sketches if they may
-    leave memory; an eighth for the samples by which documents are compared, and half as much for
-    what is derived from their texts; an eighth for the keys of documents while they are joined. The
-    rest is for data that grows with every document.
+    leave memory; an eighth for the samples by which documents are compared, half as much for what
+    is derived from their texts, and a quarter as much for samples that are read from a file; an
+    eighth for the keys of documents while they are joined. The rest is for data that grows with
+    every document.
     """
     from neardup import _core
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 6
+FORMAT = 5
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
 MEASURES = {"content": 4, "containment": 3, "aligned": 1}
@@ -130,7 +130,7 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
-    # Format 5 took the keys of samples from the leading half of a hash, format 6 folded letters.
+    # Format 5 took the keys of samples from the leading half of a hash.
     if recipe.sketch.kind == "sample":
         return FORMAT
     # Format 4 changed the BKDR remainder.
