@@ -50,6 +50,19 @@ def english():
     return list(dict.fromkeys(s for s in sentences if 40 <= len(s) <= 200))
 
 
+@cache
+def own():
+    """Return sentences of which each says something else: most of its 5-letter shingles are new."""
+    known, chosen = set(), []
+    for sentence in chinese():
+        letters = [c for c in sentence if c.isalnum()]
+        shingles = set(zip(*(letters[place:] for place in range(5)), strict=False))
+        if sentence[-1] in "。！？" and 2 * len(shingles & known) < len(shingles):
+            chosen.append(sentence)
+        known |= shingles
+    return chosen
+
+
 class Maker:
     """Draws documents of one collection, each as (family, text)."""
 
@@ -99,8 +112,8 @@ class Maker:
     def template(self):
         """Eight sentences that all texts have, and one that no other text has."""
         common = self.text(8, chinese())
-        for number, own in enumerate(self.draw.sample(chinese(), self.count)):
-            yield number, common + own
+        for number, sentence in enumerate(self.draw.sample(own(), self.count)):
+            yield number, common + sentence
 
     def versions(self):
         """A hundred texts, each in many versions with 4 % of the letters edited."""
@@ -142,8 +155,8 @@ class Maker:
     def posted_sentence(self, times):
         """Return the same, each with a sentence that no other text has."""
         texts = [self.text(8, chinese()) for _ in range(self.count // times)]
-        for number, own in enumerate(self.draw.sample(chinese(), self.count)):
-            yield number, f"{texts[number % len(texts)]}\n{own}"
+        for number, sentence in enumerate(self.draw.sample(own(), self.count)):
+            yield number, f"{texts[number % len(texts)]}\n{sentence}"
 
 
 SHAPES = ("reposts", "english", "recombined", "template", "versions", "short", "long")

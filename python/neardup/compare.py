@@ -72,7 +72,7 @@ class Comparison(ReprMixin):
         identity can be checked.
     duplicate : bool
         Whether the two are duplicates by the recipe. A text of fewer features than
-        its ``min_features`` duplicates only an identical text.
+        its ``min_features`` duplicates only a text of the same letters.
     verdict : str
         The same as a sentence that names the bound, such as ``Duplicates: 8 of 32 bits differ,
         at most 15 allowed.``
@@ -420,9 +420,9 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     decide = recipe.decide
     if judged["few_features"]:
         if judged["identical"]:
-            return Message("the normalized texts are identical")
+            return Message("the letters are the same")
         return Message(
-            "a text of fewer than {least} features duplicates only an identical text",
+            "a text of fewer than {least} features duplicates only one of the same letters",
             least=max(decide.min_features, 1),
         )
     reasons = []
@@ -446,7 +446,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
             )
         )
         if decide.measure == "content":
-            reasons += _reasons_of_content(comparison)
+            reasons += _reasons_of_content(comparison, judged)
         if decide.measure == "containment":
             reasons += _reasons_of_containment(judged["containment"], comparison)
     if not reasons:
@@ -460,9 +460,17 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     )
 
 
-def _reasons_of_content(comparison: Comparison) -> list[Message]:
+def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
     threshold = comparison.threshold or 0.0
+    if judged["own"]:
+        return [
+            Message(
+                "what they share, many documents have too, so what each says of its own decides"
+            )
+        ]
+    if judged["aligned"]["negated"]:
+        return [Message("they differ in a word that turns the meaning, such as not")]
     if comparison.short and comparison.numbers_differ and comparison.aligned >= threshold:
         return [
             Message.counted(

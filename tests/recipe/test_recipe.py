@@ -43,19 +43,19 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "a6412cf436de",
-    "strict": "a6412cf436de",
-    "containment": "c385407627d9",
-    "aligned": "c80dcb2742ee",
-    "characters": "3c0a43b3d4e9",
-    "classic": "8773e5168373",
-    "keywords": "8d9e831a9d41",
-    "improved": "8763ee3a6aa8",
-    "shingle": "bd4c7ceb8dea",
-    "shingle-sample": "0f5f7d627eea",
-    "minhash": "c8a506e309c5",
-    "news": "94d332f57a29",
-    "bkdr": "519c95e13cba",
+    "general": "8596f8e389af",
+    "strict": "8596f8e389af",
+    "containment": "a705c6e959f8",
+    "aligned": "f9c3342e101e",
+    "characters": "a4121ba27383",
+    "classic": "4e76d2401242",
+    "keywords": "5a45981afc41",
+    "improved": "ac6fea0448f6",
+    "shingle": "f73dff5115c2",
+    "shingle-sample": "c7cce6f8f3ba",
+    "minhash": "1d071fc97579",
+    "news": "b1791b5e3085",
+    "bkdr": "acfb056bc46e",
 }
 DECIDE = [
     ("threshold", 0.9),

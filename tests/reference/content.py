@@ -14,7 +14,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isqrt
 
 import xxhash
@@ -28,6 +28,13 @@ RARE = 4
 SAMPLE = 128
 KNOWN = 24
 SHORT = 40
+# Beyond rare ones, shingles of so many texts more are of many; an edit explains twice what it replaces.
+MANY = 16
+EDITS = 2
+# The longest line, in characters and in words, and the least of a sentence that one text has alone.
+LINES = (12, 4)
+SENTENCE = 5
+MARKS = "。！？!?"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
 # gap that replaces a number, and the most pairs of units that are compared.
@@ -133,8 +140,19 @@ def weigh(first, second, table, level):
     alone = [sum(max(weight(carried[h]), usual) for h in only) for only in (a - b, b - a)]
     for side in (0, 1):
         alone[side] -= excused[side] * (1000 - usual)
+    # Text of many that both have says nothing; what else is there may be a line, or content.
+    few = {h for h in a | b if carried[h] <= RARE + MANY}
+    own = median > RARE + MANY and {
+        "says": [
+            len(only & few - majority) > EDITS * len(other & majority)
+            for only, other in ((a - b, b - a), (b - a, a - b))
+        ],
+        "content": sum(weight(carried[h]) for h in a & b & few)
+        / max(1, sum(weight(carried[h]) for h in (a | b) & few - majority)),
+    }
     return {
         "level": level,
+        "own": own or None,
         "containment": shared / (shared + min(alone)),
         "containments": [shared / (shared + only) for only in alone],
         "resemblance": shared / (shared + sum(alone)),
@@ -187,6 +205,9 @@ def word_unit(word):
         if lower in (month, month[:3]):
             return named(chr(number), seed=1, number=True)
     return named(word)
+
+
+NEGATIONS = {named(word) for word in "不 未 没 无 非 勿 not no never without".split()}
 
 
 @lru_cache(maxsize=1000)
@@ -298,11 +319,30 @@ def stretches(a, b):
     ]
 
 
+def has_own_sentence(text, equal):
+    """Tell whether most of a sentence, up to its mark, are units that are not equal ones."""
+    begin, sentence = 0, ""
+    # Signs between letters, and the letters before them.
+    for is_sign, run in groupby(text, lambda c: not is_letter(c)):
+        run = "".join(run)
+        sentence += run
+        ends = is_sign and any(c in MARKS for c in run)
+        if ends or (is_sign and any(c.isspace() for c in run)):
+            end = begin + len(units(sentence))
+            own = len(set(range(begin, end)) - equal)
+            if ends and own >= SENTENCE and 2 * own >= end - begin:
+                return True
+            begin, sentence = end, ""
+    return False
+
+
 def aligned(a, b):
     """Return how the units of two texts stand side by side, and the numbers among them."""
     counted = {"units_a": len(units(a)), "units_b": len(units(b))}
     first, second = sorted((units(a), units(b)), key=lambda row: (len(row), row))
-    equal = distance = edited = agree = differ = replaced = 0
+    equal = distance = edited = agree = differ = replaced = negated = 0
+    spaced = is_spaced(a) and is_spaced(b)
+    longest = [0, 0]
     ends = [(0, 0, 0), *stretches(first, second), (len(first), len(second), 0)]
     outside, gaps_inside, replacements = [(0, 0), (0, 0)], 0, []
     for number, ((x, y, length), (next_x, next_y, _)) in enumerate(pairwise(ends)):
@@ -319,7 +359,9 @@ def aligned(a, b):
         is_short = longer <= SHORT_GAP
         distance += longer
         edited += longer if is_short else 0
+        longest = list(map(max, longest, map(len, gaps)))
         if not all(gaps):
+            negated += sum(unit in NEGATIONS for unit in gaps[0] + gaps[1])
             continue
         of_a, of_b = (Counter(unit for unit in gap if unit & 1) for gap in gaps)
         same = (of_a & of_b).total()
@@ -327,6 +369,16 @@ def aligned(a, b):
         agree += same
         differ += other
         replaced += other if is_short and is_inside else 0
+    texts = (a, b) if first == units(a) else (b, a)
+    passages = [
+        row > LINES[spaced] or has_own_sentence(text, {x + i for x, n in equal for i in range(n)})
+        for row, text, equal in zip(
+            longest,
+            texts,
+            ([(x, n) for x, _, n in ends], [(y, n) for _, y, n in ends]),
+            strict=True,
+        )
+    ]
     all_units = max(counted.values())
     rows = zip((first, second), *outside, strict=True)
     core = [len(row) - before - after for row, before, after in rows]
@@ -338,13 +390,15 @@ def aligned(a, b):
         "agree": agree,
         "differ": differ,
         "replaced": replaced,
+        "negated": negated if negated == distance else 0,
+        "passage": passages if first == units(a) else passages[::-1],
         "core": core if first == units(a) else core[::-1],
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
         "gaps": gaps_inside,
         "replacements": len(replacements),
         "recurring": len(replacements) - len(set(replacements)),
         "letters": min(len(letters(a)), len(letters(b))),
-        "spaced": is_spaced(a) and is_spaced(b),
+        "spaced": spaced,
     }
 
 
@@ -367,12 +421,12 @@ def alignment(aligned):
 
 def taken_by_numbers(aligned):
     """Return what the replaced numbers of an alignment take."""
-    replaced = aligned["replaced"]
+    replaced, letters = aligned["replaced"], aligned["letters"]
     if not replaced:
-        return 0
+        return share(200 * min(aligned["negated"], 3), letters)
     edited = share(aligned["edited"], aligned["equal"] + aligned["edited"])
     beyond = share(replaced, replaced + aligned["agree"]) - edited
-    return min(share(200 * min(replaced, 3), aligned["letters"]), 6 * max(0, beyond))
+    return min(share(200 * min(replaced, 3), letters), 6 * max(0, beyond))
 
 
 def score(resemblance, aligned, numbers):
@@ -415,10 +469,17 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
     level = max(level_of(len(first)), level_of(len(second)))
     weighed = None if short else weigh(first, second, table, level)
     if short:
-        similarity = unpunished = short_similarity(a, b) if not side_by_side["differ"] else 0.0
+        is_other = side_by_side["differ"] or side_by_side["negated"]
+        similarity = unpunished = 0.0 if is_other else short_similarity(a, b)
     else:
         union = len(first | second)
-        resemblance = weighed["resemblance"] if weighed else len(first & second) / union
+        resemblance = len(first & second) / union
+        if weighed:
+            resemblance = weighed["resemblance"]
+            if own := weighed["own"]:
+                sides = zip(own["says"], side_by_side["passage"], strict=True)
+                if any(says and passage for says, passage in sides):
+                    resemblance = min(resemblance, own["content"])
         similarity, unpunished = (score(resemblance, side_by_side, taken) for taken in (numbers, 0))
     return {
         "similarity": similarity,

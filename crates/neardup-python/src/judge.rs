@@ -145,6 +145,8 @@ pub fn evidence<'py>(
     aligned.set_item("agree", found.aligned.agree)?;
     aligned.set_item("differ", found.aligned.differ)?;
     aligned.set_item("replaced", found.aligned.replaced)?;
+    aligned.set_item("negated", found.aligned.negated)?;
+    aligned.set_item("passage", found.aligned.passage)?;
     aligned.set_item("core", found.aligned.core())?;
     aligned.set_item("at_end", found.aligned.is_at_end())?;
     aligned.set_item("gaps", found.aligned.gaps)?;
@@ -160,9 +162,17 @@ pub fn evidence<'py>(
         fields.set_item("resemblance", weighed.resemblance())?;
         fields.set_item("median", weighed.median)?;
         fields.set_item("excused", weighed.excused)?;
+        let own = weighed.own.map(|own| {
+            let fields = PyDict::new(py);
+            fields.set_item("says", own.says)?;
+            fields.set_item("content", own.resemblance())?;
+            PyResult::Ok(fields)
+        });
+        fields.set_item("own", own.transpose()?)?;
         PyResult::Ok(fields)
     });
     fields.set_item("weighed", weighed.transpose()?)?;
+    fields.set_item("own", found.own)?;
     Ok(fields)
 }
 

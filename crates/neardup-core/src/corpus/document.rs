@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 use super::counted::{Counting, Sampled, Sampling};
 use crate::candidates::Sketches;
 use crate::error::Result;
+use crate::normalize::is_letter_or_digit;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::weigh::DocumentFrequencies;
@@ -23,6 +24,12 @@ pub struct Document<'a> {
 
 /// The number of features of a document that could not be read.
 pub const UNREADABLE: u32 = u32::MAX;
+
+/// Fewer letters make too few shingles of five for any measure to compare.
+const FEW_LETTERS: usize = 8;
+
+/// Signs that make another text of the same letters.
+const SAYING: &str = "#$%&*+/<=>@\\^|~";
 
 /// The output of the first four stages for some consecutive documents, one after the other.
 pub(super) struct Block {
@@ -89,9 +96,8 @@ impl Block {
                 };
                 features = number_of(count);
                 identity = match count + rare {
-                    // A separate seed, so that identities of the two kinds never coincide.
-                    0 => xxh3_128_with_seed(text.as_bytes(), 1),
-                    _ => xxh3_128(normalized.as_bytes()),
+                    0 => identity_without_features(text, normalized),
+                    _ => self::identity(normalized),
                 };
                 if let Some(counting) = counting.filter(|_| count + rare > 0) {
                     let made = (normalized.as_str(), identity, count);
@@ -119,6 +125,35 @@ impl Block {
             .zip(&self.ends)
             .map(|(begin, &end)| &self.texts[begin..end])
     }
+}
+
+/// What documents with the same text have in common, by the normalized text.
+///
+/// A hash of it, or of its [few letters](few_letters). Separate seeds, so that identities of two kinds
+/// never coincide.
+pub(super) fn identity(normalized: &str) -> u128 {
+    match few_letters(normalized) {
+        Some(letters) => xxh3_128_with_seed(letters.as_bytes(), 2),
+        None => xxh3_128(normalized.as_bytes()),
+    }
+}
+
+/// The same of a text without features, whose normalized text may be that of another one.
+fn identity_without_features(text: &str, normalized: &str) -> u128 {
+    match few_letters(normalized) {
+        Some(_) => identity(normalized),
+        None => xxh3_128_with_seed(text.as_bytes(), 1),
+    }
+}
+
+/// The letters of a text that has so few that shingles say nothing, in lower case; `None` of others,
+/// and where a sign may say something: beside a digit, in the name of a language.
+fn few_letters(text: &str) -> Option<String> {
+    let says = |c: char| c.is_numeric() || SAYING.contains(c);
+    let of_text = || text.chars().filter(|&c| is_letter_or_digit(c));
+    let is_few = (1..=FEW_LETTERS).contains(&of_text().take(FEW_LETTERS + 1).count());
+    let says_nothing = is_few && !text.chars().any(says);
+    says_nothing.then(|| of_text().flat_map(char::to_lowercase).collect())
 }
 
 /// A number of features, as it is stored.

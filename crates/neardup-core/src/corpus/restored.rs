@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_128;
 
+use super::document::identity;
 use super::{Corpus, UNREADABLE, WAITING};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
@@ -67,7 +67,7 @@ impl Corpus {
         for document in documents {
             // Without features, which rare ones may have been, it is that of the original text.
             let has_features = document.features != UNREADABLE && document.features > 0;
-            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
+            let identity = identity(document.text.unwrap_or(""));
             if has_features && identity != document.identity {
                 return Err(Error::input(
                     "a stored text",

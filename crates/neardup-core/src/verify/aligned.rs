@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::units::{Units, is_number};
+use super::units::{Units, is_negation, is_number};
 use crate::anchors::anchors;
 use crate::buckets::in_both;
 
@@ -44,6 +44,12 @@ const SHORTEST: usize = 3;
 /// The most units, of either text, of a short gap: a place that was [edited](Aligned::edited), and
 /// in which a number is [replaced](Aligned::replaced).
 const SHORT_GAP: usize = 12;
+
+/// A source or a date has at most so many characters; in scripts with spaces, words.
+const LINE: [usize; 2] = [12, 4];
+
+/// The least number of units that a sentence must have of its own to say something.
+const SENTENCE: usize = 5;
 
 /// What the alignment of two texts says, by numbers of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +83,11 @@ pub struct Aligned {
     pub replacements: usize,
     /// Those of `replacements` that repeat an earlier one: the same units in the place of the same.
     pub recurring: usize,
+    /// Words that turn the meaning, where they are all that one text has besides the other.
+    pub negated: usize,
+    /// Whether each text has a passage that the other has not: a gap that is longer than a line, or most of
+    /// a sentence.
+    pub passage: [bool; 2],
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
     /// Whether both texts are of a script with spaces between words.
@@ -101,9 +112,9 @@ impl Aligned {
             is_spaced: a.is_spaced() && b.is_spaced(),
             ..Aligned::default()
         };
-        let (a, b) = (a.as_slice(), b.as_slice());
-        let is_turned = is_turned(a, b);
-        let (a, b) = if is_turned { (b, a) } else { (a, b) };
+        let is_turned = is_turned(a.as_slice(), b.as_slice());
+        let [first, second] = if is_turned { [b, a] } else { [a, b] };
+        let (a, b) = (first.as_slice(), second.as_slice());
         let end = Stretch {
             a: a.len(),
             b: b.len(),
@@ -131,8 +142,17 @@ impl Aligned {
             let numbers = a[stretch.a..x].iter().filter(|&&unit| is_number(unit));
             found.agree += numbers.count();
         }
+        found.passage[0] |= has_own(first, stretches.iter().map(|one| one.a..one.a + one.length));
+        found.passage[1] |= has_own(
+            second,
+            stretches.iter().map(|one| one.b..one.b + one.length),
+        );
         if is_turned {
             (found.outside_a, found.outside_b) = (found.outside_b, found.outside_a);
+            found.passage.reverse();
+        }
+        if found.negated != found.distance {
+            found.negated = 0;
         }
         found
     }
@@ -189,11 +209,17 @@ impl Aligned {
 
     /// Counts the units of a gap, and its numbers.
     fn count_gap(&mut self, a: &[u64], b: &[u64], is_outside: bool) {
+        let line = LINE[usize::from(self.is_spaced)];
+        for (passage, gap) in self.passage.iter_mut().zip([a, b]) {
+            *passage |= gap.len() > line;
+        }
         let longer = a.len().max(b.len());
         let is_short = longer <= SHORT_GAP;
         self.distance += longer;
         self.edited += if is_short { longer } else { 0 };
         if a.is_empty() || b.is_empty() {
+            let words = [a, b].concat();
+            self.negated += words.iter().filter(|&&unit| is_negation(unit)).count();
             return;
         }
         let numbers = |gap: &[u64]| -> Vec<u64> {
@@ -208,6 +234,28 @@ impl Aligned {
         self.differ += differ;
         self.replaced += if is_short && !is_outside { differ } else { 0 };
     }
+}
+
+/// Whether a text has a sentence of which at least half, and [`SENTENCE`] units, are not in the other, by
+/// its stretches.
+fn has_own(units: &Units, equal: impl Iterator<Item = Range<usize>>) -> bool {
+    let mut equal = equal.peekable();
+    units.sentences().any(|sentence| {
+        let mut both = 0;
+        while let Some(stretch) = equal.peek() {
+            let (begin, end) = (stretch.start, stretch.end);
+            // What lies before the sentence counts for none.
+            both += end
+                .min(sentence.end)
+                .saturating_sub(begin.max(sentence.start));
+            if end > sentence.end {
+                break;
+            }
+            equal.next();
+        }
+        let own = sentence.len() - both;
+        own >= SENTENCE && 2 * own >= sentence.len()
+    })
 }
 
 /// Where two normalized texts are the same, in bytes of both, in order: the stretches that a verdict
@@ -402,6 +450,7 @@ mod tests {
             b: back.a,
             outside_a: back.outside_b,
             outside_b: back.outside_a,
+            passage: [back.passage[1], back.passage[0]],
             ..back
         };
         assert_eq!(found, turned);
@@ -626,6 +675,7 @@ mod tests {
             outside_b: [20, 20],
             gaps: 1,
             replacements: 1,
+            passage: [true, true],
             letters: 6042,
             ..Aligned::default()
         };
@@ -642,6 +692,35 @@ mod tests {
             let first = format!("东{}", "渡船停".repeat(times));
             let second = format!("西{}北", "渡船停".repeat(times));
             assert_eq!(of(&first, &second).equal, equal);
+        }
+    }
+
+    #[test]
+    fn a_passage_is_longer_than_a_line_or_most_of_a_sentence() {
+        let body = "潮水退去之后渔船一只只靠岸。码头上的人忙着卸货过秤。";
+        for (own, is_passage) in [
+            ("", false),
+            ("一二三四五六七八九十百千", false),
+            ("编辑王小明责任校对李大成", false),
+            ("编辑王小明责任校对李大成等", true),
+            ("来自记者现场。", true),
+            ("记者现场。", false),
+        ] {
+            let [a, b] = [format!("{body}{own}"), body.to_string()].map(|text| Units::of(&text));
+            let found = Aligned::of(&a, &b);
+            assert_eq!(found.passage, [is_passage, false], "{own}");
+            assert_eq!(Aligned::of(&b, &a).passage, [false, is_passage], "{own}");
+        }
+        // White space ends a line too, so that it is not taken for the beginning of a sentence.
+        let [a, b] = [format!("编辑王小明 {body}"), body.to_string()].map(|text| Units::of(&text));
+        assert_eq!(Aligned::of(&a, &b).passage, [false, false]);
+        let words = "the ferry leaves the island at noon and comes back in the evening";
+        for (own, is_passage) in [
+            (" by the harbour master", false),
+            (" said the harbour master today", true),
+        ] {
+            let [a, b] = [format!("{words}{own}"), words.to_string()].map(|text| Units::of(&text));
+            assert_eq!(Aligned::of(&a, &b).passage, [is_passage, false], "{own}");
         }
     }
 

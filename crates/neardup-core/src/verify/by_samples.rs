@@ -13,6 +13,7 @@ of two notes that say the same on the pages of two sites.
 */
 
 use super::containment::{self, Containment, Direction};
+use super::content::Most;
 use super::measure::Measure;
 use super::resemblance::Overlap;
 use super::sample::Sample;
@@ -42,7 +43,7 @@ pub(super) enum BySamples {
     /// It is below the threshold.
     TooLow,
     /// It is this, but for replaced numbers, which lower it.
-    AtMost(f64),
+    AtMost(Most),
     /// All shingles of the texts must be compared.
     Open,
 }
@@ -78,6 +79,13 @@ impl Ratio {
         match self {
             Ratio::Resemblance => weighed.resemblance(),
             Ratio::Containment(direction) => direction.of(Containment::weighed(weighed)),
+        }
+    }
+
+    fn most(self, weighed: Weighed) -> Most {
+        match self {
+            Ratio::Resemblance => Most::weighed(weighed),
+            Ratio::Containment(_) => Most::of(self.weighed(weighed)),
         }
     }
 
@@ -135,13 +143,14 @@ impl SampleBounds<'_> {
         }
         scratch.look_up(Some(number), a.hashes, table);
         let both = (a.of_level(level), b.of_level(level));
+        scratch.begin();
         if self.are_far(both, level + EARLY, scratch) {
             return BySamples::TooLow;
         }
         let by = |least| ratio.weighed(least);
         let most = match scratch.weigh(both, level, table, threshold, by) {
             Weighing::TooLow => return BySamples::TooLow,
-            Weighing::Done(weighed) => ratio.weighed(weighed),
+            Weighing::Done(weighed) => ratio.most(weighed),
             Weighing::Unweighed(common) => {
                 let sets = sets_of(both, common);
                 // A sample of level 0 is all that the text has.
@@ -151,10 +160,10 @@ impl SampleBounds<'_> {
                         false => BySamples::Open,
                     };
                 }
-                ratio.of_sets(sets)
+                Most::of(ratio.of_sets(sets))
             }
         };
-        match most >= threshold {
+        match most.similarity >= threshold {
             true => BySamples::AtMost(most),
             false => BySamples::TooLow,
         }
@@ -164,10 +173,10 @@ impl SampleBounds<'_> {
     /// shingles are shared, and they weigh too little beside the others.
     fn are_far(self, (a, b): (&[u32], &[u32]), level: u32, scratch: &mut Scratch) -> bool {
         let both = (of_level(level, a), of_level(level, b));
-        let rare = self.table.rare();
-        let (common, least) = scratch.glance(both, level, rare);
+        let common = scratch.meet(both.1);
+        let least = scratch.at_least(both, level);
         // The whole samples may share a common shingle where this part of them shares none.
-        let least = least.unwrap_or_else(|| scratch.lightest(both, common, level, rare));
+        let least = least.unwrap_or_else(|| scratch.lightest(both, level));
         let all = self.ratio.all(sets_of(both, common));
         common < self.fewest.of(all) && MARGIN * self.ratio.weighed(least) < self.threshold
     }
@@ -293,8 +302,10 @@ mod tests {
                 };
                 let mut scratch = Scratch::default();
                 scratch.look_up(None, &a, &table);
+                scratch.begin();
                 let by = Weighed::resemblance;
                 let whole = scratch.weigh((&a, &b), 0, &table, 0.0, by);
+                scratch.begin();
                 let far = bounds.are_far((&a, &b), EARLY, &mut scratch);
                 if let Weighing::Done(whole) = whole
                     && whole.resemblance() >= 0.45

@@ -19,7 +19,7 @@ similarity = min(R, 1 − (2 − R − E + N) · 55 / (200 − 110))
 N = min(200 · min(r, 3) / n, 6 max(0, r / (r + s) − e))
 ```
 
-- R is the weighed resemblance, or that of the sets where nothing was weighed.
+- R is the weighed resemblance, or that of the sets where nothing was weighed; see below.
 - E is the share of the longer text that is aligned. In scripts with spaces between words it is 1 less
   the edits over the longer text's length, and the formula has 116 instead of 110.
 - Of the numbers in the core, r are replaced by another number and s agree.
@@ -31,6 +31,15 @@ A replaced number speaks for 200 letters around it, and more than three say no m
 edited throughout loses numbers with the rest; as many as that explains are not counted. The constants
 are fitted to pairs that people read, of news, notices, laws and web pages; they are few and round so
 that they fit other collections too. All is computed in millionths, rounded down.
+
+**A line is not content, a sentence is.** Where what both share is [text of many](super::weighed) and one
+says something of its own, R is that of what few texts carry. It says something if it has more such
+text than edits explain, and in one place: more than 12 characters, or 4 words, that the other has not,
+or most of a sentence. A source, a date or a name is shorter, so a text that is posted often, each time
+with another line, stays one text.
+
+**Words that turn the meaning.** Where one text is the other with *not* or 不 inserted, these count as
+replaced numbers do, by the length of the text alone.
 
 **Short texts.** Among less than [`SHORT`] letters and digits one changed word is a large part.
 There the letters and digits of one text must be those of the other, or a piece of it that is at
@@ -48,7 +57,7 @@ use super::sample::{sample_text, text_level};
 use super::shingle_frequencies::ShingleFrequencies;
 use super::short::{Letters, SHORT};
 use super::units::Units;
-use super::weighed::{Scratch, Weighed, Weighing};
+use super::weighed::{Own, Scratch, Weighed, Weighing};
 use crate::segment::shingle_len;
 use crate::sketch::{of_level, shingle_hashes};
 
@@ -80,6 +89,46 @@ pub struct Profile {
     letters: Letters,
 }
 
+/// The most that two texts can be alike, whatever their alignment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Most {
+    pub(super) similarity: f64,
+    /// The same by what few texts carry, and which texts may say something of their own.
+    own: Option<(f64, [bool; 2])>,
+}
+
+impl Most {
+    pub(super) fn of(similarity: f64) -> Self {
+        Most {
+            similarity,
+            own: None,
+        }
+    }
+
+    pub(super) fn weighed(weighed: Weighed) -> Self {
+        let similarity = weighed.resemblance();
+        let of = |own: Own| (own.resemblance().min(similarity), own.says);
+        Most {
+            similarity,
+            own: weighed.own.map(of),
+        }
+    }
+
+    /// The resemblance, as the alignment says.
+    fn resemblance(self, aligned: &Aligned) -> f64 {
+        match self.own {
+            Some((own, _)) if self.is_of_own(aligned) => own,
+            _ => self.similarity,
+        }
+    }
+
+    /// Whether a text says something of its own beside text of many.
+    fn is_of_own(self, aligned: &Aligned) -> bool {
+        let says = self.own.map_or([false; 2], |(_, says)| says);
+        (0..2).any(|side| says[side] && aligned.passage[side])
+    }
+}
+
 /// Everything that decides about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
@@ -93,8 +142,10 @@ pub struct Evidence {
     pub short: bool,
     /// The content; of short texts, the share of letters and digits. In \[0, 1\].
     pub similarity: f64,
-    /// What replaced numbers take from it; of short texts 0.
+    /// What replaced numbers and words that turn the meaning take from it; of short texts 0.
     pub penalty: f64,
+    /// Whether what a text says of its own decides, since what both share is text of many.
+    pub own: bool,
     /// The share of the longer text that is aligned, in \[0, 1\].
     pub alignment: f64,
 }
@@ -135,25 +186,25 @@ impl Profile {
     /// less than `threshold`.
     ///
     /// `frequencies` must have been counted with the same `k`; without them no shingle is common.
-    pub fn most_from(
+    pub(super) fn most_from(
         &self,
         other: &Profile,
         frequencies: Option<&ShingleFrequencies>,
         threshold: f64,
         scratch: &mut Scratch,
-    ) -> Option<f64> {
+    ) -> Option<Most> {
         let most = if self.is_short_beside(other) {
-            self.letters.similarity(&other.letters)
+            Most::of(self.letters.similarity(&other.letters))
         } else {
             match self.weigh(other, frequencies, threshold, scratch) {
                 Weighing::TooLow => return None,
-                Weighing::Done(weighed) => weighed.resemblance(),
+                Weighing::Done(weighed) => Most::weighed(weighed),
                 Weighing::Unweighed(_) => {
-                    self.shingles.resemblance_from(&other.shingles, threshold)?
+                    Most::of(self.shingles.resemblance_from(&other.shingles, threshold)?)
                 }
             }
         };
-        (most >= threshold).then_some(most)
+        (most.similarity >= threshold).then_some(most)
     }
 
     /// Whether one of the two is so short that letters and digits decide.
@@ -201,12 +252,14 @@ impl Profile {
         let level = level.max(table.level());
         let hashes = [self, other].map(|text| of_level(level, text.shingles.hashes()));
         scratch.look_up(None, hashes[0], table);
+        scratch.begin();
         scratch.weigh((hashes[0], hashes[1]), level, table, threshold, by)
     }
 }
 
 /// The similarity of two texts with this resemblance and this alignment.
-pub(super) fn score(resemblance: f64, aligned: &Aligned) -> f64 {
+pub(super) fn score(most: Most, aligned: &Aligned) -> f64 {
+    let resemblance = most.resemblance(aligned);
     let alike = (resemblance * ONE as f64) as u64 + alignment(aligned);
     let missing = 2 * ONE - alike + numbers(aligned);
     let needed = NEEDED[usize::from(aligned.is_spaced)];
@@ -216,7 +269,7 @@ pub(super) fn score(resemblance: f64, aligned: &Aligned) -> f64 {
 
 /// The similarity of two texts of which one is short, with this share of letters in common.
 pub(super) fn score_short(share: f64, aligned: &Aligned) -> f64 {
-    match aligned.differ {
+    match aligned.differ + aligned.negated {
         0 => share,
         _ => 0.0,
     }
@@ -241,17 +294,18 @@ fn alignment(aligned: &Aligned) -> u64 {
     }
 }
 
-/// What replaced numbers take.
+/// What replaced numbers take, or words that turn the meaning.
 fn numbers(aligned: &Aligned) -> u64 {
+    let by_length = |count: usize| {
+        REACH * MOST_NUMBERS.min(count as u64) * ONE / (aligned.letters as u64).max(1)
+    };
     let replaced = aligned.replaced;
     if replaced == 0 {
-        return 0;
+        return by_length(aligned.negated);
     }
-    let by_length =
-        REACH * MOST_NUMBERS.min(replaced as u64) * ONE / (aligned.letters as u64).max(1);
     let of_numbers = share(replaced, replaced + aligned.agree);
     let edited = share(aligned.edited, aligned.equal + aligned.edited);
-    by_length.min(FACTOR * of_numbers.saturating_sub(edited))
+    by_length(replaced).min(FACTOR * of_numbers.saturating_sub(edited))
 }
 
 fn share(part: usize, whole: usize) -> u64 {
@@ -274,21 +328,23 @@ impl Evidence {
         let short = a.0.is_short_beside(b.0);
         let most =
             a.0.most_from(b.0, frequencies, 0.0, &mut scratch)
-                .unwrap_or(0.0);
+                .unwrap_or(Most::of(0.0));
         let weighed = match a.0.weigh(b.0, frequencies, 0.0, &mut scratch) {
             Weighing::Done(weighed) if !short => Some(weighed),
             _ => None,
         };
         let aligned = Aligned::of(a.1, b.1);
         let similarity = match short {
-            true => score_short(most, &aligned),
+            true => score_short(most.similarity, &aligned),
             false => score(most, &aligned),
         };
         let without_numbers = Aligned {
             replaced: 0,
+            negated: 0,
             ..aligned
         };
         Evidence {
+            own: !short && most.is_of_own(&aligned),
             overlap: a.0.shingles.overlap(&b.0.shingles),
             weighed,
             aligned,
@@ -332,7 +388,8 @@ pub(super) mod tests {
         let back = Evidence::of((&b, &units[1]), (&a, &units[0]), Some(table));
         assert_eq!(found.similarity, back.similarity);
         let mut scratch = Scratch::default();
-        let most = a.most_from(&b, Some(table), 0.0, &mut scratch).unwrap();
+        let whole = a.most_from(&b, Some(table), 0.0, &mut scratch).unwrap();
+        let most = whole.similarity;
         assert!((0.0..=most).contains(&found.similarity) && most <= 1.0);
         for threshold in [
             0.0,
@@ -346,7 +403,7 @@ pub(super) mod tests {
             let expected = (most >= threshold).then_some(most);
             for (a, b) in [(&a, &b), (&b, &a)] {
                 let found = a.most_from(b, Some(table), threshold, &mut scratch);
-                assert_eq!(found, expected);
+                assert_eq!(found.map(|found| found.similarity), expected);
             }
         }
         found
@@ -397,23 +454,26 @@ pub(super) mod tests {
             assert!((found - expected).abs() < 2e-6, "{found} {expected}");
         };
         // R + E = 1.10 is the default threshold.
-        close(score(0.6, &aligned(800, 50, 0, 0)), 0.45);
-        close(score(0.9, &aligned(800, 20, 0, 0)), 1.0 - 0.3 * 55.0 / 90.0);
+        close(score(Most::of(0.6), &aligned(800, 50, 0, 0)), 0.45);
         close(
-            score(0.9, &aligned(800, 20, 1, 0)),
+            score(Most::of(0.9), &aligned(800, 20, 0, 0)),
+            1.0 - 0.3 * 55.0 / 90.0,
+        );
+        close(
+            score(Most::of(0.9), &aligned(800, 20, 1, 0)),
             1.0 - 0.55 * 55.0 / 90.0,
         );
         // No more than the resemblance, and no less than 0.
-        close(score(0.4, &aligned(800, 0, 0, 0)), 0.4);
-        close(score(0.5, &aligned(20, 0, 3, 0)), 0.0);
-        assert_eq!(score(1.0, &aligned(800, 0, 0, 0)), 1.0);
+        close(score(Most::of(0.4), &aligned(800, 0, 0, 0)), 0.4);
+        close(score(Most::of(0.5), &aligned(20, 0, 3, 0)), 0.0);
+        assert_eq!(score(Most::of(1.0), &aligned(800, 0, 0, 0)), 1.0);
         // In scripts with spaces R + E = 1.16, and what the shorter text has besides counts.
         let spaced = Aligned {
             distance: 44,
             is_spaced: true,
             ..aligned(800, 40, 0, 0)
         };
-        close(score(0.6, &spaced), 0.45);
+        close(score(Most::of(0.6), &spaced), 0.45);
     }
 
     #[test]
@@ -467,6 +527,80 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn beside_text_of_many_a_line_is_nothing_and_a_sentence_is_all() {
+        let (form, many) = (text(0..200), RARE as usize + 17);
+        let line = |at: u32, length: u32| text(1000 + 100 * at..1000 + 100 * at + length);
+        for (times, own, same) in [
+            (many, [12, 12], true),
+            (many, [13, 12], false),
+            (many, [0, 13], false),
+            (many, [0, 12], true),
+            (many, [60, 60], false),
+            // Not of many.
+            (many - 1, [13, 12], true),
+            (9, [13, 13], true),
+        ] {
+            let table = table(&[(&form, times)]);
+            let [a, b] = [0, 1].map(|at| format!("{form}{}", line(at, own[at as usize])));
+            let found = evidence(&a, &b, &table).similarity;
+            assert_eq!(found > 0.45, same, "{times} {own:?}: {found}");
+            // What both say besides counts: the text that many share does not.
+            let same = line(2, 70);
+            let [a, b] = [&a, &b].map(|text| format!("{same}{text}"));
+            let found = evidence(&a, &b, &table).similarity;
+            assert_eq!(
+                found > 0.45,
+                own[0] + own[1] < 60,
+                "{times} {own:?}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_stands_in_place_of_text_of_many_is_an_edit() {
+        let form = text(0..200);
+        let table = table(&[(&form, 100)]);
+        let edited =
+            |from: u32| format!("{}{}{}", text(0..90), text(from..from + 20), text(110..200));
+        assert!(evidence(&form, &edited(1000), &table).similarity > 0.45);
+    }
+
+    #[test]
+    fn a_word_that_turns_the_meaning_makes_another_text_of_equal_words() {
+        let nothing = ShingleFrequencies::default();
+        let body = text(0..80);
+        for (a, b, negated) in [
+            (
+                format!("{body}适用{body}"),
+                format!("{body}不适用{body}"),
+                1,
+            ),
+            (
+                format!("{body}适用{body}"),
+                format!("{body}不适用{body}又"),
+                0,
+            ),
+            (
+                "is guilty of it all".into(),
+                "is not guilty of it all".into(),
+                1,
+            ),
+            ("适用孕妇".into(), "不适用孕妇".into(), 1),
+            (body.clone(), format!("{body}未"), 1),
+            (format!("{body}不{body}"), format!("{body}未{body}"), 0),
+        ] {
+            let found = evidence(&a, &b, &nothing);
+            assert_eq!(found.aligned.negated, negated, "{a} {b}");
+            assert_eq!(
+                found.similarity < 0.45,
+                negated > 0,
+                "{a} {b}: {}",
+                found.similarity
+            );
+        }
+    }
+
+    #[test]
     fn a_sample_of_too_few_shingles_says_nothing() {
         let whole = text(0..50);
         let units = Units::of(&whole);
@@ -478,6 +612,7 @@ pub(super) mod tests {
             let table = ShingleFrequencies::from_counts(0, 9, table.counts());
             let mut scratch = Scratch::default();
             scratch.look_up(None, hashes, &table);
+            scratch.begin();
             let found = scratch.weigh((hashes, hashes), 0, &table, 0.0, |_| 1.0);
             assert_eq!(matches!(found, Weighing::Done(_)), is_known);
         }
@@ -504,7 +639,10 @@ pub(super) mod tests {
             let units = [&a, &b].map(|text| Units::of(text));
             let [x, y] = [&a, &b].map(|text| Profile::of(text, 1));
             let found = Evidence::of((&x, &units[0]), (&y, &units[1]), None);
-            assert_eq!(found.similarity, score(resemblance, &found.aligned));
+            assert_eq!(
+                found.similarity,
+                score(Most::of(resemblance), &found.aligned)
+            );
             assert_eq!(found.weighed, None);
             let nothing_common = evidence(&a, &b, &ShingleFrequencies::default());
             assert_eq!(nothing_common.similarity, found.similarity);

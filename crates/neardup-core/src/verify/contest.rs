@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn only_what_may_win_is_aligned() {
-        let most = [0.5, 0.9, 0.9, 0.6, 0.8].map(|most| Some(Comparison::AtMost(most)));
+        let most = [0.5, 0.9, 0.9, 0.6, 0.8].map(|most| Some(Comparison::at_most(most)));
         let mut contest = Contest::of(10, &most);
         assert_eq!(contest.next(1).collect::<Vec<_>>(), [11]);
         contest.enter(11, 0.7);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::aligned::Aligned;
 use super::containment::{self, Containment, Direction};
-use super::content::{Profile, score, score_short};
+use super::content::{Most, Profile, score, score_short};
 use super::edits::{self, UnitBag};
 use super::resemblance::Shingles;
 use super::shingle_frequencies::ShingleFrequencies;
@@ -60,17 +60,22 @@ impl fmt::Display for Measure {
 pub(super) enum Comparison {
     /// An upper bound of the similarity, which the alignment decides; by resemblance, which aligns
     /// nothing, the similarity.
-    AtMost(f64),
+    AtMost(Most),
     /// The similarity of two texts of which one is [short](super::short), unless a letter differs where
     /// they are aligned.
     OfShort(f64),
 }
 
 impl Comparison {
+    pub(super) fn at_most(similarity: f64) -> Self {
+        Comparison::AtMost(Most::of(similarity))
+    }
+
     /// The largest similarity that there may be.
     pub(super) fn most(self) -> f64 {
         match self {
-            Comparison::AtMost(most) | Comparison::OfShort(most) => most,
+            Comparison::AtMost(most) => most.similarity,
+            Comparison::OfShort(most) => most,
         }
     }
 }
@@ -106,23 +111,23 @@ impl Measure {
     ) -> Option<Comparison> {
         match (a, b) {
             (Features::Shingles(a), Features::Shingles(b)) => {
-                a.resemblance_from(b, threshold).map(Comparison::AtMost)
+                a.resemblance_from(b, threshold).map(Comparison::at_most)
             }
             (Features::Profile(a), Features::Profile(b)) => match self {
                 Measure::Containment { direction, .. } => {
                     Containment::at_least((a, b), frequencies, direction, threshold, scratch)
-                        .map(Comparison::AtMost)
+                        .map(Comparison::at_most)
                 }
                 _ => {
                     let most = a.most_from(b, frequencies, threshold, scratch);
-                    most.map(match a.is_short_beside(b) {
-                        true => Comparison::OfShort,
-                        false => Comparison::AtMost,
+                    most.map(|most| match a.is_short_beside(b) {
+                        true => Comparison::OfShort(most.similarity),
+                        false => Comparison::AtMost(most),
                     })
                 }
             },
             (Features::Units(a), Features::Units(b)) => {
-                a.most_from(b, threshold).map(Comparison::AtMost)
+                a.most_from(b, threshold).map(Comparison::at_most)
             }
             _ => None,
         }
@@ -137,9 +142,11 @@ impl Measure {
     pub(super) fn aligned(self, comparison: Comparison, aligned: &Aligned) -> f64 {
         match (comparison, self) {
             (Comparison::OfShort(share), _) => score_short(share, aligned),
-            (Comparison::AtMost(most), Measure::Aligned) => edits::similarity(most, aligned),
+            (Comparison::AtMost(most), Measure::Aligned) => {
+                edits::similarity(most.similarity, aligned)
+            }
             (Comparison::AtMost(most), Measure::Containment { .. }) => {
-                containment::similarity(most, aligned)
+                containment::similarity(most.similarity, aligned)
             }
             (Comparison::AtMost(most), _) => score(most, aligned),
         }

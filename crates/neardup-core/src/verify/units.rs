@@ -11,6 +11,7 @@ as they are written: `7.0` is not `7`, and a month is no numeral. Case matters i
 */
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -59,9 +60,24 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// What ends a sentence of a script without spaces.
+const SENTENCE_ENDS: [char; 5] = ['。', '！', '？', '!', '?'];
+
+/// Words that turn the meaning of a sentence, each one unit.
+const NEGATIONS: [&str; 10] = [
+    "不", "未", "没", "无", "非", "勿", "not", "no", "never", "without",
+];
+
 /// Whether a unit is a number.
 pub(super) fn is_number(unit: u64) -> bool {
     unit & NUMBER == NUMBER
+}
+
+/// Whether a unit is a word that turns the meaning of a sentence.
+pub(super) fn is_negation(unit: u64) -> bool {
+    static UNITS: LazyLock<Vec<u64>> =
+        LazyLock::new(|| NEGATIONS.iter().map(|known| word(known)).collect());
+    UNITS.contains(&unit)
 }
 
 /// The units of one text, in order.
@@ -69,6 +85,8 @@ pub(super) fn is_number(unit: u64) -> bool {
 pub struct Units {
     /// Hashes whose last bit says whether it is a number.
     row: Box<[u64]>,
+    /// The sentences that end with a mark, each from the last mark or white space on.
+    sentences: Box<[(u32, u32)]>,
     letters: usize,
     is_spaced: bool,
 }
@@ -77,9 +95,26 @@ impl Units {
     /// The units of a normalized text. O(n) for n characters; 8 bytes a unit.
     pub fn of(text: &str) -> Self {
         let mut row = Vec::with_capacity(text.len() / 3);
-        let letters = for_each_unit(text, |unit, _| row.push(unit));
+        let (mut sentences, mut begin, mut read) = (Vec::new(), 0, 0);
+        let mut sign = |signs: &str, at: usize| {
+            if signs.contains(SENTENCE_ENDS) {
+                sentences.push((begin, at as u32));
+            }
+            if signs.contains(SENTENCE_ENDS) || signs.contains(char::is_whitespace) {
+                begin = at as u32;
+            }
+        };
+        let letters = for_each_unit(text, |unit, place| {
+            if read < place.start {
+                sign(&text[read..place.start], row.len());
+            }
+            read = place.end;
+            row.push(unit);
+        });
+        sign(&text[read..], row.len());
         Units {
             row: row.into_boxed_slice(),
+            sentences: sentences.into_boxed_slice(),
             letters,
             is_spaced: is_spaced(text),
         }
@@ -116,11 +151,18 @@ impl Units {
         &self.row
     }
 
+    /// The sentences that end with a mark, in order, as ranges of units.
+    pub(super) fn sentences(&self) -> impl Iterator<Item = Range<usize>> {
+        let all = self.sentences.iter();
+        all.map(|&(begin, end)| begin as usize..end as usize)
+    }
+
     #[cfg(test)]
     pub(super) fn from_row(row: Vec<u64>) -> Self {
         Units {
             letters: row.len(),
             row: row.into_boxed_slice(),
+            sentences: Box::default(),
             is_spaced: false,
         }
     }

@@ -16,6 +16,12 @@ resemblance = s / (s + a + b)
 containment of the first text in the second = s / (s + a)
 ```
 
+**Text of many.** A shingle that more than R + 16 texts carry is one of *many*, the others are of *few*.
+Where n is more than R + 16, what both texts share is text of many, and says nothing, however long it
+is: [`Own`] weighs what few carry, and tells which text has such shingles alone, more than twice as many
+as the other has of the majority form. Whether these are a line or a sentence, which decides, the
+alignment says: see [`content`](super::content).
+
 Only shingles that are in the [samples](super::sample) of both texts and of the table
 are weighed. If these are fewer than [`KNOWN`], or no shared one is common, nothing is weighed: then
 all shingles of both texts count, each alike.
@@ -28,6 +34,13 @@ use super::shingle_frequencies::ShingleFrequencies;
 
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
+
+/// A shingle that more texts carry than so many more than a rare one is one of *many*, else of *few*.
+const MANY: u32 = 16;
+
+/// A text may say something of its own if it has alone more than so many times the shingles of few that
+/// the other has of the majority form: an edit takes as many away as it brings.
+const EDITS: usize = 2;
 
 /// The least number of sampled shingles, of both texts together, that say
 /// anything about what is common.
@@ -49,21 +62,52 @@ pub struct Weighed {
     pub median: u32,
     /// Rare shingles of one text alone that are taken for edits of a text that is posted often.
     pub excused: usize,
+    /// What each says of its own, where what both have is text of many.
+    pub own: Option<Own>,
 }
 
-/// Lists that are made for a pair and used again for the next.
+/// Two texts that share text of many, by what few carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// Weight of the shingles of few that both have.
+    pub shared: u64,
+    /// Weight of those that one text alone has, but for the majority form.
+    pub alone: [u64; 2],
+    /// Whether each text has more of them alone than edits explain.
+    pub says: [bool; 2],
+}
+
+/// What is looked up for a text that several pairs begin with, and lists that are made for each pair.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The first text, where pairs of it follow each other, and how many texts carry each of its
-    /// shingles.
+    /// The first text, where pairs of it follow each other.
     first: Option<u32>,
+    /// Where each of its shingles is: at the first free place from that of the trailing bits on. The
+    /// place in the sample counts from 1, so that 0 is a free place; most are free.
+    places: Vec<(u32, u32)>,
+    /// How many texts carry each of its shingles.
     counts: Vec<u32>,
-    /// How many texts carry each shared shingle.
-    shared: Vec<u32>,
-    /// How many texts carry each shingle of one text alone.
-    alone: [Vec<u32>; 2],
-    /// The places of shared shingles.
-    places: Vec<u32>,
+    /// What so many of its first shingles weigh.
+    up_to: Vec<u64>,
+    /// The largest count of a rare shingle.
+    rare: u32,
+    met: Met,
+}
+
+/// What two samples share, as far as the second one has been read.
+#[derive(Debug, Default)]
+struct Met {
+    /// How much of the second sample has been read.
+    read: usize,
+    /// Which shingles of the first sample the second has.
+    is_shared: Vec<bool>,
+    shared: usize,
+    /// What the shared shingles weigh.
+    weight: u64,
+    /// How many texts carry each shared shingle that is not rare.
+    common: Vec<u32>,
+    /// The shingles of the second text alone.
+    alone: Vec<u32>,
 }
 
 /// What weighing says.
@@ -80,17 +124,65 @@ impl Scratch {
     /// Looks up the shingles of the first text of the next pairs, which `number` tells from other texts.
     /// The table must be that of all pairs.
     pub(super) fn look_up(&mut self, number: Option<u32>, a: &[u32], table: &ShingleFrequencies) {
-        if number.is_none() || self.first != number {
-            self.first = number;
-            self.counts.clear();
-            self.counts.extend(a.iter().map(|&hash| table.count(hash)));
+        if number.is_some() && self.first == number {
+            return;
         }
+        self.first = number;
+        self.rare = table.rare();
+        self.counts.clear();
+        self.counts.extend(a.iter().map(|&hash| table.count(hash)));
+        self.up_to.clear();
+        self.up_to.push(0);
+        let mut all = 0;
+        self.up_to.extend(self.counts.iter().map(|&count| {
+            all += u64::from(weight(count, self.rare));
+            all
+        }));
+        self.places.clear();
+        self.places
+            .resize((4 * a.len()).next_power_of_two(), (0, 0));
+        for (&hash, number) in a.iter().zip(1..) {
+            let place = free_place(&self.places, hash);
+            self.places[place] = (hash, number);
+        }
+    }
+
+    /// Begins with a second text.
+    pub(super) fn begin(&mut self) {
+        let met = &mut self.met;
+        (met.read, met.shared, met.weight) = (0, 0, 0);
+        met.is_shared.clear();
+        met.is_shared.resize(self.counts.len(), false);
+        met.common.clear();
+        met.alone.clear();
+    }
+
+    /// Reads the sample of the second text, from where it has been read to on, and returns how many
+    /// shingles both have.
+    pub(super) fn meet(&mut self, b: &[u32]) -> usize {
+        let met = &mut self.met;
+        for &hash in &b[met.read..] {
+            let (_, number) = self.places[free_place(&self.places, hash)];
+            let Some(place) = (number as usize).checked_sub(1) else {
+                met.alone.push(hash);
+                continue;
+            };
+            met.is_shared[place] = true;
+            met.shared += 1;
+            met.weight += self.up_to[place + 1] - self.up_to[place];
+            if self.counts[place] > self.rare {
+                met.common.push(self.counts[place]);
+            }
+        }
+        met.read = b.len();
+        met.shared
     }
 
     /// Weighs the shingles of two samples of one level, ascending, by a table of at most that level,
     /// unless the shared ones show that the similarity `by` which the texts are compared is below
     /// `threshold`. It must not grow with what either text has alone. Those of the first text must have
-    /// been [looked up](Self::look_up), of this level or a lower one.
+    /// been [looked up](Self::look_up), of this level or a lower one, and the second one
+    /// [begun](Self::begin).
     pub(super) fn weigh(
         &mut self,
         (a, b): (&[u32], &[u32]),
@@ -99,151 +191,120 @@ impl Scratch {
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let rare = table.rare();
-        let (common, least) = self.glance((a, b), level, rare);
-        let Some(least) = least else {
-            return Weighing::Unweighed(common);
+        let shared = self.meet(b);
+        let Some(least) = self.at_least((a, b), level) else {
+            return Weighing::Unweighed(shared);
         };
         if by(least) < threshold {
             return Weighing::TooLow;
         }
-        let (median, usual) = (least.median, u64::from(weight(least.median, rare)));
-        self.find_alone(a, b, table);
-        let [of_a, of_b] = [0, 1].map(|at| Alone::of(&self.alone[at], median, rare));
+        let (median, rare) = (least.median, self.rare);
+        let usual = u64::from(weight(median, rare));
+        let of_a = self.counts[..a.len()].iter().zip(&self.met.is_shared);
+        let of_a = of_a.filter(|&(_, &is_shared)| !is_shared);
+        let of_a = Alone::of(of_a.map(|(&count, _)| count), median, rare);
+        let of_b = self.met.alone.iter().map(|&hash| table.count(hash));
+        let of_b = Alone::of(of_b, median, rare);
         let excused_a = of_a.rare.min(of_b.of_majority);
         let excused_b = of_b.rare.min(of_a.of_majority);
         let saved = u64::from(RARE_WEIGHT) - usual;
+        let of_many = self.met.common.iter().filter(|&&count| count > rare + MANY);
+        let of_many = of_many.map(|&count| u64::from(weight(count, rare)));
+        let own = (median > rare + MANY).then(|| Own {
+            shared: least.shared - of_many.sum::<u64>(),
+            alone: [of_a.own, of_b.own],
+            says: [
+                of_a.few > EDITS * of_b.of_majority,
+                of_b.few > EDITS * of_a.of_majority,
+            ],
+        });
         Weighing::Done(Weighed {
             alone_a: of_a.weight - excused_a as u64 * saved,
             alone_b: of_b.weight - excused_b as u64 * saved,
             excused: excused_a + excused_b,
+            own,
             ..least
         })
     }
 
-    /// The number of shingles that two samples share, and their weights if what each has alone weighs
-    /// the least that it can; `None` if no shared one is common, or there are too few to say anything.
-    pub(super) fn glance(
-        &mut self,
-        (a, b): (&[u32], &[u32]),
-        level: u32,
-        rare: u32,
-    ) -> (usize, Option<Weighed>) {
-        let shared = self.find_shared(a, b, rare);
-        let common = self.shared.len();
-        let alone = [a, b].map(|hashes| hashes.len() - common);
-        (common, self.at_least(shared, alone, rare, level))
+    /// The weights of both texts, as far as the second has been read, if what each has alone weighs the
+    /// least that it can. `None` if no shared one is common, or there are too few to say anything.
+    pub(super) fn at_least(&mut self, (a, b): (&[u32], &[u32]), level: u32) -> Option<Weighed> {
+        let Met { shared, common, .. } = &mut self.met;
+        let alone = [a, b].map(|sample| (sample.len() - *shared) as u64);
+        if common.is_empty() || a.len() + b.len() - *shared < KNOWN {
+            return None;
+        }
+        let middle = (common.len() - 1) / 2;
+        let (_, &mut median, _) = common.select_nth_unstable(middle);
+        // None of those alone weighs less.
+        let usual = u64::from(weight(median, self.rare));
+        Some(Weighed {
+            level,
+            shared: self.met.weight,
+            alone_a: alone[0] * usual,
+            alone_b: alone[1] * usual,
+            median,
+            excused: 0,
+            own: None,
+        })
     }
 
     /// The most that so many shared shingles can weigh beside the least that the others can: of the first
     /// text each by its own count, of the second all as the most frequent ones.
-    pub(super) fn lightest(
-        &self,
-        (a, b): (&[u32], &[u32]),
-        common: usize,
-        level: u32,
-        rare: u32,
-    ) -> Weighed {
-        let shared = common as u64 * u64::from(RARE_WEIGHT);
-        let of_a = self.counts[..a.len()].iter();
-        let of_a: u64 = of_a.map(|&count| u64::from(weight(count, rare))).sum();
+    pub(super) fn lightest(&self, (a, b): (&[u32], &[u32]), level: u32) -> Weighed {
+        let shared = self.met.shared as u64 * u64::from(RARE_WEIGHT);
+        let alone_b = (b.len() - self.met.shared) as u64;
         Weighed {
             level,
             shared,
-            alone_a: of_a.saturating_sub(shared),
-            alone_b: (b.len() - common) as u64 * u64::from(weight(u32::MAX, rare)),
+            alone_a: self.up_to[a.len()].saturating_sub(shared),
+            alone_b: alone_b * u64::from(weight(u32::MAX, self.rare)),
             ..Weighed::default()
         }
     }
+}
 
-    /// The weights of both texts if what each has alone, so many shingles, weighs the least that it
-    /// can. `None` if no shared one is common, or there are too few to say anything.
-    fn at_least(
-        &mut self,
-        shared: u64,
-        alone: [usize; 2],
-        rare: u32,
-        level: u32,
-    ) -> Option<Weighed> {
-        let all = self.shared.len() + alone[0] + alone[1];
-        self.shared.retain(|&count| count > rare);
-        if self.shared.is_empty() || all < KNOWN {
-            return None;
-        }
-        let middle = (self.shared.len() - 1) / 2;
-        let (_, &mut median, _) = self.shared.select_nth_unstable(middle);
-        // None of those alone weighs less.
-        let usual = u64::from(weight(median, rare));
-        Some(Weighed {
-            level,
-            shared,
-            alone_a: alone[0] as u64 * usual,
-            alone_b: alone[1] as u64 * usual,
-            median,
-            excused: 0,
-        })
+/// The place of a hash, or a free one.
+#[inline]
+fn free_place(places: &[(u32, u32)], hash: u32) -> usize {
+    let mask = places.len() - 1;
+    let mut place = hash as usize & mask;
+    while places[place].1 != 0 && places[place].0 != hash {
+        place = (place + 1) & mask;
     }
-
-    /// Lists the shingles that both have, and returns what they weigh.
-    fn find_shared(&mut self, a: &[u32], b: &[u32], rare: u32) -> u64 {
-        self.places.resize(a.len().min(b.len()) + 1, 0);
-        let (mut i, mut j, mut shared) = (0, 0, 0);
-        while i < a.len() && j < b.len() {
-            let (x, y) = (a[i], b[j]);
-            // Written in any case: whether it is shared, no processor could foresee.
-            self.places[shared] = i as u32;
-            shared += usize::from(x == y);
-            i += usize::from(x <= y);
-            j += usize::from(y <= x);
-        }
-        let places = self.places[..shared].iter();
-        self.shared.clear();
-        self.shared
-            .extend(places.map(|&place| self.counts[place as usize]));
-        let weights = self.shared.iter().map(|&count| weight(count, rare));
-        weights.map(u64::from).sum()
-    }
-
-    /// Lists the shingles that one text alone has.
-    fn find_alone(&mut self, a: &[u32], b: &[u32], table: &ShingleFrequencies) {
-        self.alone.iter_mut().for_each(Vec::clear);
-        let [of_a, of_b] = &mut self.alone;
-        let (mut i, mut j) = (0, 0);
-        while i < a.len() && j < b.len() {
-            let (x, y) = (a[i], b[j]);
-            if x < y {
-                of_a.push(self.counts[i]);
-            } else if y < x {
-                of_b.push(table.count(y));
-            }
-            i += usize::from(x <= y);
-            j += usize::from(y <= x);
-        }
-        of_a.extend_from_slice(&self.counts[i..a.len()]);
-        of_b.extend(b[j..].iter().map(|&hash| table.count(hash)));
-    }
+    place
 }
 
 /// The shingles of one text alone.
+#[derive(Default)]
 struct Alone {
     weight: u64,
     /// Rare ones that are not of the majority form.
     rare: usize,
     of_majority: usize,
+    /// Those that few texts carry and that are not of the majority form, and what they weigh.
+    few: usize,
+    own: u64,
 }
 
 impl Alone {
-    fn of(counts: &[u32], median: u32, rare: u32) -> Self {
+    fn of(counts: impl Iterator<Item = u32>, median: u32, rare: u32) -> Self {
         let usual = weight(median, rare);
-        let counts = || counts.iter().copied();
-        let weights = counts().map(|count| u64::from(weight(count, rare).max(usual)));
-        let is_of_majority = |count: u32| count >= median - median / 5;
-        let number = |is: &dyn Fn(u32) -> bool| counts().filter(|&count| is(count)).count();
-        Alone {
-            weight: weights.sum(),
-            rare: number(&|count| count <= rare && !is_of_majority(count)),
-            of_majority: number(&is_of_majority),
+        let majority = median - median / 5;
+        let mut found = Alone::default();
+        for count in counts {
+            let own = weight(count, rare);
+            found.weight += u64::from(own.max(usual));
+            if count >= majority {
+                found.of_majority += 1;
+            } else if count <= rare + MANY {
+                found.few += 1;
+                found.own += u64::from(own);
+                found.rare += usize::from(count <= rare);
+            }
         }
+        found
     }
 }
 
@@ -256,7 +317,7 @@ fn weight(count: u32, rare: u32) -> u16 {
 /// The weights of shingles that so many texts more carry than a rare one; the last is for all beyond.
 ///
 /// 0.15 is the least: what thousands of texts share may be an item that thousands have posted, each
-/// with a line of its own.
+/// with a line of its own. Where it is a sentence, [`Own`] has these shingles weigh nothing.
 static WEIGHTS: [u16; 33] = {
     let mut weights = [RARE_WEIGHT; 33];
     let mut more = 1;
@@ -287,6 +348,13 @@ impl Weighed {
     /// The share of both texts that both have, in [0, 1].
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.alone_a + self.alone_b)
+    }
+}
+
+impl Own {
+    /// The share of what few texts carry that both have, in [0, 1].
+    pub fn resemblance(self) -> f64 {
+        share(self.shared, self.alone[0] + self.alone[1])
     }
 }
 
@@ -329,6 +397,7 @@ mod tests {
         let mut at = |a: &[u32], b: &[u32], threshold| {
             let by = Weighed::resemblance;
             scratch.look_up(None, a, &table);
+            scratch.begin();
             match scratch.weigh((a, b), 3, &table, threshold, by) {
                 Weighing::Done(found) => Some(found),
                 Weighing::Unweighed(_) | Weighing::TooLow => None,
@@ -338,6 +407,11 @@ mod tests {
         let back = at(&b, &a, 0.0).map(|back| Weighed {
             alone_a: back.alone_b,
             alone_b: back.alone_a,
+            own: back.own.map(|own| Own {
+                alone: [own.alone[1], own.alone[0]],
+                says: [own.says[1], own.says[0]],
+                ..own
+            }),
             ..back
         });
         assert_eq!(found, back);
@@ -383,10 +457,31 @@ mod tests {
             alone_b: 10_000,
             median: RARE + 1,
             excused: 2,
+            own: None,
         };
         assert_eq!(found, expected);
         assert_eq!(found.resemblance(), 15.0 / 29.0);
         assert_eq!(found.containment(), 15.0 / 19.0);
+    }
+
+    #[test]
+    fn beside_text_of_many_each_text_is_weighed_by_what_few_carry() {
+        let many = RARE + MANY + 1;
+        let of_few = [(9, 1), (3, RARE + 4), (2, many)];
+        for (form, own) in [(many - 1, None), (many, Some(17)), (5000, Some(17))] {
+            let found = weigh(&[(40, form), (6, 1)], &of_few, &[(8, 1)]).unwrap();
+            assert_eq!(found.own.is_some(), own.is_some());
+            if let Some(own) = found.own {
+                assert_eq!(own.shared, 6000);
+                assert_eq!(own.alone, [9000 + 3 * 333, 8000]);
+                // Two of the first that many carry may stand where the other was edited.
+                assert_eq!(own.says, [true, true]);
+                assert_eq!(own.resemblance(), 6000.0 / (6000 + 9999 + 8000) as f64);
+            }
+        }
+        // Where as many stand in the place of the majority form, all are edits.
+        let edited = weigh(&[(40, 100)], &[(9, 1)], &[(5, 100), (3, 1)]).unwrap();
+        assert_eq!(edited.own.unwrap().says, [false, true]);
     }
 
     #[test]
@@ -458,7 +553,10 @@ mod tests {
         let mut scratch = Scratch::default();
         let texts = (&hashes[..60], &hashes[40..]);
         scratch.look_up(None, texts.0, &table);
-        let mut at = |threshold| scratch.weigh(texts, 0, &table, threshold, Weighed::resemblance);
+        let mut at = |threshold| {
+            scratch.begin();
+            scratch.weigh(texts, 0, &table, threshold, Weighed::resemblance)
+        };
         assert!(matches!(at(0.2), Weighing::Done(_)));
         assert!(matches!(at(0.21), Weighing::TooLow));
     }
