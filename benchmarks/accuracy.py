@@ -454,8 +454,8 @@ def limits(measured):
 - **Heavy scattered edits** (section 2), above all in English: in a short item one number that an
   edit changed is a large part of its numbers. `--recipe minhash` finds more, and reports more
   texts from one template.
-- **A long template** whose documents each add a sentence of their own
-  ([benchmarks](benchmarks.md#shapes-as-they-grow), `template` and `posted`).
+- **A long template** that fewer than twenty documents share, or whose documents each add no more
+  than a line of at most 12 letters or 4 words.
 - **Templates with other names.** Two texts from one template whose names differ and whose
   numbers agree are called duplicates: the dividend notices of two companies, a rule that one city
   adopted from another.

@@ -13,6 +13,7 @@ def shapes(module, monkeypatch, write):
         f"Ship number {n} leaves the {n % 7} th harbour for the far shore." for n in range(400)
     ]
     monkeypatch.setattr(found, "chinese", lambda: chinese)
+    monkeypatch.setattr(found, "own", lambda: chinese)
     monkeypatch.setattr(found, "english", lambda: english)
     return found
 
@@ -53,3 +54,11 @@ def test_posts_with_a_line_are_copies(shapes):
         assert 5 <= len(line) <= 15
         families.setdefault(family, set()).add(whole)
     assert [len(texts) for texts in families.values()] == [1] * 5
+
+
+def test_sentences_of_their_own_are_no_copies_of_each_other(module, monkeypatch):
+    found = module("shapes")
+    sentences = ["今天开往对岸的渡船因为大风停航。", "今天开往对岸的渡船因为大雾停航。", "来源：渡口报", "码头上的人忙着卸货。"]
+    monkeypatch.setattr(found, "chinese", lambda: sentences)
+    found.own.cache_clear()
+    assert found.own() == [sentences[0], sentences[3]]

@@ -359,7 +359,8 @@ def aligned(a, b):
         is_short = longer <= SHORT_GAP
         distance += longer
         edited += longer if is_short else 0
-        longest = list(map(max, longest, map(len, gaps)))
+        both = (Counter(gaps[0]) & Counter(gaps[1])).total()
+        longest = list(map(max, longest, (len(gap) - both for gap in gaps)))
         if not all(gaps):
             negated += sum(unit in NEGATIONS for unit in gaps[0] + gaps[1])
             continue

@@ -253,6 +253,12 @@ impl Judge {
         self.verifier.as_ref().map_or(0, Verifier::bytes_compared)
     }
 
+    /// See [`Verifier::take_own`].
+    pub fn take_own(&mut self, document: u32) -> bool {
+        let verifier = self.verifier.as_mut();
+        verifier.is_some_and(|verifier| verifier.take_own(document))
+    }
+
     /// Whether two documents that share keys are candidates by their sketches.
     ///
     /// Pairs that share keys may exceed the limits of the search, and which of them are found

@@ -36,7 +36,7 @@ type Similar = (u32, f64, Option<u32>, bool);
 /// List entries visited, candidate pairs compared, similar pairs found, bytes of texts read for that,
 /// full lists, documents that
 /// they left out, pairs of these, documents with the most frequent key.
-type Statistics = [u64; 8];
+type Statistics = [u64; 9];
 
 /// The one rule, applied to the documents of a [`Corpus`] in priority order.
 #[pyclass(module = "neardup._core")]
@@ -201,7 +201,8 @@ impl Clusterer {
     fn statistics(&self) -> Statistics {
         let clusterer = &self.inner;
         let verified = (clusterer.verified(), clusterer.bytes_compared());
-        statistics(clusterer.statistics(), clusterer.candidates(), verified)
+        let found = (clusterer.statistics(), clusterer.candidates());
+        statistics(found, verified, clusterer.kept_for_own())
     }
 }
 
@@ -238,7 +239,7 @@ impl PairSearch {
     fn statistics(&self) -> Statistics {
         let search = &self.inner;
         let verified = (search.verified(), search.bytes_compared());
-        statistics(search.statistics(), search.candidates(), verified)
+        statistics((search.statistics(), search.candidates()), verified, 0)
     }
 
     /// The next pairs, in no particular order; None after the last.
@@ -262,9 +263,9 @@ impl PairSearch {
 }
 
 fn statistics(
-    found: SearchStatistics,
-    candidates: u64,
+    (found, candidates): (SearchStatistics, u64),
     (verified, bytes_compared): (u64, u64),
+    kept_for_own: u64,
 ) -> Statistics {
     let SearchStatistics {
         visited,
@@ -278,6 +279,7 @@ fn statistics(
         candidates,
         verified,
         bytes_compared,
+        kept_for_own,
         closed_lists,
         unlisted,
         unlisted_pairs,

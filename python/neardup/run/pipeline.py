@@ -45,6 +45,7 @@ _COUNTS = (
     "candidates",
     "verified",
     "bytes_compared",
+    "kept_for_own",
     "closed_lists",
     "unlisted",
     "unlisted_pairs",

@@ -12,6 +12,9 @@ from neardup.base.messages import Message
 #: Fewer documents are not worth a note.
 _WORTH_TELLING = 10_000
 
+#: A group of at least so many that are dropped is worth a note if it is this share of the input.
+_LEAST_GROUP, _GROUP = 20, 0.1
+
 #: A smaller share of all pairs that full lists left out hides next to nothing.
 _LEFT_OUT = 0.05
 
@@ -87,6 +90,9 @@ class Summary(Costs):
         if they share other keys.
     largest_form : int
         Texts with the most frequent key of a sample: how many share a template.
+    kept_for_own : int
+        Kept documents that share most of their text with a kept one, and with many others, and
+        were kept for what one of the two says of its own; 0 for `pairs` and on a cluster.
     """
 
     task: str
@@ -109,6 +115,7 @@ class Summary(Costs):
     unlisted: int = 0
     unlisted_pairs: int = 0
     largest_form: int = 0
+    kept_for_own: int = 0
 
     def report(
         self,
@@ -161,12 +168,23 @@ def template_notes(summary: Summary) -> list[Message]:
                 count=summary.without_features,
             )
         )
-    if summary.largest_cluster >= _WORTH_TELLING:
+    if summary.kept_for_own:
+        notes.append(
+            Message.counted(
+                "{count:,} record shares most of its text with many others, and was kept for what "
+                "it says of its own.",
+                "{count:,} records share most of their text with many others, and were kept for "
+                "what they say of their own.",
+                count=summary.kept_for_own,
+            )
+        )
+    dropped = summary.largest_cluster - 1
+    if dropped >= _WORTH_TELLING or (dropped >= _LEAST_GROUP and dropped > _GROUP * read):
         notes.append(
             Message(
                 "{count:,} records were dropped for one kept record; check that they "
                 "are duplicates.",
-                count=summary.largest_cluster - 1,
+                count=dropped,
             )
         )
     # What is dropped is not filed; `pairs` files all, and keeps none.

@@ -50,6 +50,7 @@ pub struct Clusterer {
     /// The numbers of the filed documents, in order.
     kept: Vec<u32>,
     identical: FirstByText,
+    kept_for_own: u64,
     /// The number of documents that are looked up at once.
     lookups: usize,
 }
@@ -99,6 +100,7 @@ impl Clusterer {
             index,
             kept: Vec::new(),
             identical: FirstByText::default(),
+            kept_for_own: 0,
             lookups: CHUNK,
         }
     }
@@ -190,6 +192,12 @@ impl Clusterer {
     /// The number of candidate pairs examined so far.
     pub fn candidates(&self) -> u64 {
         self.judge.candidates()
+    }
+
+    /// Documents that were not dropped so far only because of what they, or the kept ones, say of their
+    /// own beside text of many.
+    pub fn kept_for_own(&self) -> u64 {
+        self.kept_for_own
     }
 
     /// The number of candidate pairs verified as similar so far.
@@ -352,6 +360,8 @@ impl Clusterer {
             } else {
                 before
             };
+            let has_own = self.judge.take_own(document);
+            self.kept_for_own += u64::from(has_own && best.is_none());
             if let Some(best) = best {
                 let kept = self.kept[best.place as usize];
                 decisions.push(Some(Decision {

@@ -85,7 +85,7 @@ impl Block {
             } = scratches;
             let (mut identity, mut features) = (0, UNREADABLE);
             if let Some(text) = document.text {
-                recipe.normalize_into(text, normalized);
+                normalize(recipe, text, document.units.is_none(), normalized);
                 let units = document.units.unwrap_or(normalized);
                 let (count, rare) = match counts_words {
                     true => (recipe.count(units, scratch, &mut block.frequencies), 0),
@@ -96,8 +96,11 @@ impl Block {
                 };
                 features = number_of(count);
                 identity = match count + rare {
-                    0 => identity_without_features(text, normalized),
-                    _ => self::identity(normalized),
+                    // Not the normalized text, which may be that of another one.
+                    0 if few_letters(normalized).is_none() => {
+                        xxh3_128_with_seed(text.as_bytes(), 1)
+                    }
+                    _ => xxh3_128(normalized.as_bytes()),
                 };
                 if let Some(counting) = counting.filter(|_| count + rare > 0) {
                     let made = (normalized.as_str(), identity, count);
@@ -127,22 +130,12 @@ impl Block {
     }
 }
 
-/// What documents with the same text have in common, by the normalized text.
-///
-/// A hash of it, or of its [few letters](few_letters). Separate seeds, so that identities of two kinds
-/// never coincide.
-pub(super) fn identity(normalized: &str) -> u128 {
-    match few_letters(normalized) {
-        Some(letters) => xxh3_128_with_seed(letters.as_bytes(), 2),
-        None => xxh3_128(normalized.as_bytes()),
-    }
-}
-
-/// The same of a text without features, whose normalized text may be that of another one.
-fn identity_without_features(text: &str, normalized: &str) -> u128 {
-    match few_letters(normalized) {
-        Some(_) => identity(normalized),
-        None => xxh3_128_with_seed(text.as_bytes(), 1),
+/// Normalizes a text; of one with [few letters](few_letters) that the recipe cuts itself, nothing else
+/// is left.
+pub(super) fn normalize(recipe: &Recipe, text: &str, is_cut: bool, normalized: &mut String) {
+    recipe.normalize_into(text, normalized);
+    if let Some(letters) = few_letters(normalized).filter(|_| is_cut) {
+        *normalized = letters;
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
 
-use super::document::identity;
+use super::document::normalize;
 use super::{Corpus, UNREADABLE, WAITING};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
@@ -41,7 +42,7 @@ impl Corpus {
             .map(|document| {
                 let mut normalized = String::new();
                 if let Some(text) = document.text.filter(|_| keeps_texts) {
-                    recipe.normalize_into(text, &mut normalized);
+                    normalize(recipe, text, true, &mut normalized);
                 }
                 normalized
             })
@@ -67,7 +68,7 @@ impl Corpus {
         for document in documents {
             // Without features, which rare ones may have been, it is that of the original text.
             let has_features = document.features != UNREADABLE && document.features > 0;
-            let identity = identity(document.text.unwrap_or(""));
+            let identity = xxh3_128(document.text.unwrap_or("").as_bytes());
             if has_features && identity != document.identity {
                 return Err(Error::input(
                     "a stored text",

@@ -85,8 +85,8 @@ pub struct Aligned {
     pub recurring: usize,
     /// Words that turn the meaning, where they are all that one text has besides the other.
     pub negated: usize,
-    /// Whether each text has a passage that the other has not: a gap that is longer than a line, or most of
-    /// a sentence.
+    /// Whether each text has a passage that the other has not: more units of a gap than a line has, but for
+    /// those that both sides have, or most of a sentence.
     pub passage: [bool; 2],
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
@@ -209,11 +209,20 @@ impl Aligned {
 
     /// Counts the units of a gap, and its numbers.
     fn count_gap(&mut self, a: &[u64], b: &[u64], is_outside: bool) {
-        let line = LINE[usize::from(self.is_spaced)];
-        for (passage, gap) in self.passage.iter_mut().zip([a, b]) {
-            *passage |= gap.len() > line;
-        }
         let longer = a.len().max(b.len());
+        let line = LINE[usize::from(self.is_spaced)];
+        if longer > line {
+            let [of_a, of_b] = [a, b].map(|gap| {
+                let mut units = gap.to_vec();
+                units.sort_unstable();
+                units
+            });
+            // Between edits that lie close together, some units are the same.
+            let both = in_both(&of_a, &of_b);
+            for (passage, gap) in self.passage.iter_mut().zip([a, b]) {
+                *passage |= gap.len() - both > line;
+            }
+        }
         let is_short = longer <= SHORT_GAP;
         self.distance += longer;
         self.edited += if is_short { longer } else { 0 };

@@ -71,6 +71,14 @@ impl Comparison {
         Comparison::AtMost(Most::of(similarity))
     }
 
+    /// The same where it makes no difference what a text says of its own.
+    pub(super) fn without_own(self) -> Self {
+        match self {
+            Comparison::AtMost(most) => Comparison::at_most(most.similarity),
+            Comparison::OfShort(_) => self,
+        }
+    }
+
     /// The largest similarity that there may be.
     pub(super) fn most(self) -> f64 {
         match self {

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::aligned::Aligned;
 use super::by_samples::{BySamples, FewestShared, Ratio, SampleBounds};
@@ -40,6 +41,8 @@ pub struct Verifier {
     units: Cache<Units>,
     /// Samples that are in a file.
     samples: Cache<Box<[u32]>>,
+    /// Documents with a candidate that is not similar only because of what one says of its own.
+    own: FxHashSet<u32>,
 }
 
 impl Verifier {
@@ -61,6 +64,7 @@ impl Verifier {
             features: Cache::new(CACHE_BYTES / 2),
             units: Cache::new(CACHE_BYTES / 2),
             samples: Cache::new(CACHE_BYTES / 2),
+            own: FxHashSet::default(),
         }
     }
 
@@ -78,6 +82,12 @@ impl Verifier {
     /// Bytes of the texts that were read so far. A text that was read again counts again.
     pub fn bytes_compared(&self) -> u64 {
         self.features.read() + self.units.read()
+    }
+
+    /// Forgets a document that [`best`](Self::best) was asked for, and returns whether a candidate of it
+    /// would be similar but for what one of the two says of its own.
+    pub fn take_own(&mut self, document: u32) -> bool {
+        self.own.remove(&document)
     }
 
     /// The similarity of each pair that is similar, in the order of `pairs`;
@@ -101,7 +111,7 @@ impl Verifier {
         let open = open.filter_map(|(&pair, &comparison)| Some((pair, comparison?)));
         let mut aligned = self.align(texts, &open.collect::<Vec<_>>())?.into_iter();
         let all = comparisons.iter();
-        let all = all.map(|comparison| comparison.and_then(|_| aligned.next().flatten()));
+        let all = all.map(|comparison| comparison.and_then(|_| aligned.next()?.similarity));
         Ok(all.collect())
     }
 
@@ -169,9 +179,12 @@ impl Verifier {
                 .iter()
                 .filter_map(|&(_, at)| Some((pairs[at], comparisons[at]?)));
             let aligned = self.align(texts, &open.collect::<Vec<_>>())?;
-            for ((number, at), similarity) in next.into_iter().zip(aligned) {
-                if let Some(similarity) = similarity {
+            for ((number, at), verdict) in next.into_iter().zip(aligned) {
+                if let Some(similarity) = verdict.similarity {
                     contests[number].enter(at, similarity);
+                }
+                if verdict.own {
+                    self.own.insert(pairs[at].0);
                 }
             }
             many *= 2;
@@ -266,13 +279,16 @@ impl Verifier {
         &mut self,
         texts: &TextStore,
         pairs: &[((u32, u32), Comparison)],
-    ) -> Result<Vec<Option<f64>>> {
+    ) -> Result<Vec<Verdict>> {
         let (measure, threshold) = (self.measure, self.threshold);
         let score = |similarity: f64| (similarity >= threshold).then_some(similarity);
         if !measure.aligns() {
             return Ok(pairs
                 .iter()
-                .map(|(_, comparison)| score(comparison.most()))
+                .map(|(_, comparison)| Verdict {
+                    similarity: score(comparison.most()),
+                    own: false,
+                })
                 .collect());
         }
         let mut similarities = Vec::with_capacity(pairs.len());
@@ -282,13 +298,29 @@ impl Verifier {
             |&(pair, _)| pair,
             |pairs, made| {
                 similarities.par_extend(pairs.par_iter().map(|((a, b), comparison)| {
-                    let aligned = Aligned::of(made.get(a)?, made.get(b)?);
-                    score(measure.aligned(*comparison, &aligned))
+                    let (Some(a), Some(b)) = (made.get(a), made.get(b)) else {
+                        return Verdict::default();
+                    };
+                    let aligned = Aligned::of(a, b);
+                    let similarity = score(measure.aligned(*comparison, &aligned));
+                    let without = || measure.aligned(comparison.without_own(), &aligned);
+                    Verdict {
+                        similarity,
+                        own: similarity.is_none() && score(without()).is_some(),
+                    }
                 }));
             },
         )?;
         Ok(similarities)
     }
+}
+
+/// What the alignment of a pair says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdict {
+    similarity: Option<f64>,
+    /// Whether the pair is not similar only because of what one text says of its own.
+    own: bool,
 }
 
 /// Makes the features of texts that a measure compares.
