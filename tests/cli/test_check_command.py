@@ -64,12 +64,6 @@ class TestOnePaper:
             ({"p.txt": OWN + COPIED}, ("--least", "40"), "passages", "0"),
             ({"p.txt": COPIED}, ("-l", "p.txt"), "copied", "100.00%"),
             (
-                {"p.txt": COPIED.replace("，", "（原书作此，今从之，下同，不另注），")},
-                ("--ignore-brackets",),
-                "copied",
-                "100.00%",
-            ),
-            (
                 {"p.txt": f"{OWN}\n{FOOTER}", "library/site.txt": f"水文站通报。\n{FOOTER}"},
                 (),
                 "wording",

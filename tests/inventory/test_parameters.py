@@ -131,7 +131,6 @@ OTHERS = {
         "name": (7, b"name"),
         "exclude": (None, 7, {"a": 1}, [7], [None]),
         "least": (-1, 4, 10_001, 20.5, "20", None, True),
-        "ignore_brackets": (0, 1, "yes", None),
         "without_sources": (None, 7, "id", b"id", [7], {"a": 1}),
         "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
     },

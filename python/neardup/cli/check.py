@@ -80,14 +80,6 @@ class CheckFilesParameters(TypedDict, total=False):
             default=20,
         ),
     ]
-    ignore_brackets: Annotated[
-        bool,
-        o.Option(
-            "Leave text in brackets out of the comparison, in the papers and in the library: "
-            "for texts with commentary in brackets between the lines.",
-            "Alignment",
-        ),
-    ]
     workers: o.Workers
 
 

@@ -74,7 +74,6 @@ def check_files(
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
-    ignore_brackets: bool = False,
     without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     workers: int = 0,
@@ -91,7 +90,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, ignore_brackets, without_sources, limits, workers, progress
+    exclude, least, without_sources, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -122,7 +121,6 @@ def check_files(
     """
     workers = check_workers(workers)
     check_least(least)
-    check_flag(ignore_brackets, "ignore_brackets")
     limits = check_limits(limits)
     progress = check_progress(progress)
     paths = papers_in(papers)
@@ -151,9 +149,7 @@ def check_files(
             ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
-        checking = Checking(
-            joint, excluded, least, limits, workers, ignore_brackets, without, among=among
-        )
+        checking = Checking(joint, excluded, least, limits, workers, without, among=among)
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:

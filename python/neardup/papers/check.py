@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING
 
 from neardup.base.messages import N_, Message
 from neardup.base.progress import Progress, check_progress
-from neardup.base.validation import bad, check_flag, check_workers
+from neardup.base.validation import bad, check_workers
 from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
-from neardup.papers.align import (
-    LEAST,
-    FourPlaces,
-    aligner,
-    check_least,
-    passage_of,
-    without_brackets,
-)
+from neardup.papers.align import LEAST, FourPlaces, aligner, check_least, passage_of
 from neardup.papers.cover import cover_of
 from neardup.papers.hiding import revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
@@ -66,7 +59,6 @@ def check(
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
-    ignore_brackets: bool = False,
     without_sources: Sequence[str] = (),
     limits: ReportLimits | None = None,
     workers: int = 0,
@@ -91,9 +83,6 @@ def check(
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with its source,
         at least 5; twice as many letters of an alphabet.
-    ignore_brackets : bool, default=False
-        Whether text in brackets is not compared and not counted, in the paper and in the
-        library: for texts with commentary in brackets between the lines.
     without_sources : list of str, default=()
         Sources that are left out, by the ids of their documents in the library: text that only
         they have counts, but is not copied.
@@ -155,7 +144,6 @@ def check(
     """
     workers = check_workers(workers)
     check_least(least)
-    check_flag(ignore_brackets, "ignore_brackets")
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
@@ -165,7 +153,7 @@ def check(
     progress = check_progress(progress)
     with opened(library, workers, progress) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(documents, excluded, least, limits, workers, ignore_brackets, without)
+        checking = Checking(documents, excluded, least, limits, workers, without)
         return checking.report(read, name or own_name, skip)
 
 
@@ -268,7 +256,6 @@ class Checking:
     least: int
     limits: ReportLimits
     workers: int
-    ignore_brackets: bool = False
     without_sources: frozenset[str] = frozenset()
     among: bool = False
 
@@ -279,7 +266,7 @@ class Checking:
 
         text, findings = revealed(paper)
         core = aligner()
-        prepared = core.paper(self._compared(text))
+        prepared = core.paper(text)
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
         set_aside = [*by_form, *self._given(core, prepared)]
         marks = Marks(text, set_aside, prepared.spans())
@@ -365,7 +352,6 @@ class Checking:
                 "least": self.least,
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
-                "ignore_brackets": self.ignore_brackets,
                 "excluded_files": len(self.excluded),
             },
             notes=tuple(notes),
@@ -385,7 +371,7 @@ class Checking:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
-        texts = pa.array(map(self._compared, self.excluded), pa.large_string())
+        texts = pa.array(self.excluded, pa.large_string())
         by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
         return [
             Aside(begin, end, "given")
@@ -414,9 +400,7 @@ class Checking:
         contexts: list[str | None] = []
         for begin in range(0, len(positions), _TOGETHER):
             documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
-            texts = pa.array(
-                [self._compared(document.text) for document in documents], pa.large_string()
-            )
+            texts = pa.array([document.text for document in documents], pa.large_string())
             of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
             for document, of_one in zip(documents, of_all, strict=True):
                 passages = [_passage(text, document, *shared, marks) for shared in of_one]
@@ -446,10 +430,6 @@ class Checking:
                 matches.append(_Match(document, length, kept, spans, marks.add(spans)))
         matches.sort(key=lambda match: (-match.characters, match.document.position))
         return matches, _uncopied(apart, marks), left_out
-
-    def _compared(self, text: str) -> str:
-        """Return a text as it is compared, every character in its place."""
-        return without_brackets(text) if self.ignore_brackets else text
 
     def _listing(
         self, text: str, listed: list[_Match], marks: Marks

@@ -64,8 +64,6 @@ _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
 #: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
-#: Passages of the short form of the page.
-_STRONGEST = 5
 #: Places that the page shows of each finding, and code points on either side of each.
 _PLACES = 50
 _BESIDE = 16
@@ -397,7 +395,6 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         in_text={block.section for block in marks.blocks},
         lazy=_lazy(report),
         counts=_counts(report, language),
-        strongest=_strongest(report, marks),
         paper_language=language_of(report.text),
         numbers=_numbers,
         others=others,
@@ -534,12 +531,6 @@ def _counts(report: Report, language: str) -> str | None:
         ensure_ascii=False,
         separators=(",", ":"),
     )
-
-
-def _strongest(report: Report, marks: Marks) -> set[int]:
-    """Return the largest passages, which the short form of the page shows."""
-    coloured = sorted(marks.coloured, key=lambda number: -report.passages[number].characters)
-    return set(coloured[:_STRONGEST])
 
 
 def _first_of(report: Report, marks: Marks) -> dict[int, int]:
