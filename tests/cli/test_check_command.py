@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import ARTICLES, table
+from tests.papers.texts import unrelated
 
 from neardup.readers import read_file
 
@@ -87,6 +88,16 @@ class TestOnePaper:
     def test_what_options_change(self, run, texts, words, row, value):
         write({"p.txt": OWN, **texts})
         assert table(run("check", "p.txt", *LIBRARY, *words).out)[row] == value
+
+    def test_shared_text_has_a_row_of_its_own_and_can_be_counted(self, run):
+        write({f"library/{n}.txt": unrelated(n, 90) + COPIED for n in range(12)})
+        write({"p.txt": OWN + unrelated(99, 90) + COPIED})
+        rows = table(run("check", "p.txt", *LIBRARY).out)
+        assert rows["copied"] == "0.00%"
+        assert rows["shared"].split()[:2] == ["text", "24.20%"]
+        rows = table(run("check", "p.txt", *LIBRARY, "--count-shared").out)
+        assert rows["copied"] == "24.20%"
+        assert "shared" not in rows
 
     def test_a_report_and_json(self, run):
         run(*ANNA, "-o", "zh.html", "--language", "zh", "--json", "report.json")

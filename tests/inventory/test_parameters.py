@@ -132,6 +132,7 @@ OTHERS = {
         "exclude": (None, 7, {"a": 1}, [7], [None]),
         "least": (-1, 4, 10_001, 20.5, "20", None, True),
         "without_sources": (None, 7, "id", b"id", [7], {"a": 1}),
+        "count_shared": (0, 1, "yes", None),
         "limits": (7, "1000", {}, (1000, 200, 1_000_000)),
     },
     "explain": {"b": _TITLE},

@@ -75,6 +75,7 @@ def check_files(
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
     without_sources: Sequence[str] = (),
+    count_shared: bool = False,
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -90,7 +91,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, without_sources, limits, workers, progress
+    exclude, least, without_sources, count_shared, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -121,6 +122,7 @@ def check_files(
     """
     workers = check_workers(workers)
     check_least(least)
+    check_flag(count_shared, "count_shared")
     limits = check_limits(limits)
     progress = check_progress(progress)
     paths = papers_in(papers)
@@ -149,7 +151,9 @@ def check_files(
             ]
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
-        checking = Checking(joint, excluded, least, limits, workers, without, among=among)
+        checking = Checking(
+            joint, excluded, least, limits, workers, without, among, count_shared=count_shared
+        )
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):
             if read is None:

@@ -440,27 +440,29 @@ def _strip(report: Report, marks: Marks) -> list[_Tick]:
 
 
 class _Kind(NamedTuple):
-    """The parts of one kind that are set aside: page and beginning of each."""
+    """The parts of one kind that are set aside: page, beginning and documents of each."""
 
     name: str
-    places: list[tuple[int, str]]
+    places: list[tuple[int, str, int | None]]
     characters: int
 
 
 def _asides(report: Report) -> list[_Kind]:
     kinds = []
     for name in EXCLUDED:
-        spans = [(aside.begin, aside.end) for aside in report.asides if aside.kind == name]
-        if not spans:
+        asides = [aside for aside in report.asides if aside.kind == name]
+        if not asides:
             continue
+        texts = [report.text[aside.begin : aside.end] for aside in asides]
         places = [
             (
-                sum(page <= begin for page in report.pages),
-                beginning(report.text[begin : min(end, begin + 4 * _ASIDE_HEAD)], _ASIDE_HEAD),
+                sum(page <= aside.begin for page in report.pages),
+                beginning(text[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
+                aside.documents,
             )
-            for begin, end in spans
+            for aside, text in zip(asides, texts, strict=True)
         ]
-        characters = sum(sum(map(str.isalnum, report.text[begin:end])) for begin, end in spans)
+        characters = sum(sum(map(str.isalnum, text)) for text in texts)
         kinds.append(_Kind(name, places, characters))
     return kinds
 
