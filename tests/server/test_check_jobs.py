@@ -195,6 +195,17 @@ class TestOverHttp:
         assert state["problem"]["field"] == "exclude"
         assert "模板.docx" in state["problem"]["detail"]
 
+    def test_text_that_the_library_shares_can_be_counted(self, client):
+        for number in range(12):
+            text = unrelated(number, 200) + FERRY
+            assert client.post("/v1/documents", json={"id": f"s{number}", "text": text}).is_success
+        paper = unrelated(99, 200) + FERRY
+        rates = [
+            wait(client, send(client, paper, count_shared=value))["rates"]["total"]
+            for value in ("", "1")
+        ]
+        assert rates[0] == 0 < rates[1]
+
     def test_least_counts(self, client):
         paper = OWN + FERRY[:14] + OWN
         strict = wait(client, send(client, paper))

@@ -503,8 +503,9 @@ def _print_report(report: "Report") -> None:
     if count > shown:
         passages = Message("{found:,}  {shown:,} in the report", found=count, shown=shown)
     rows.append((Message("passages"), passages))
-    if rates.shared:
-        shared = Message("{share:7.2%}  in many documents, not copied", share=rates.shared)
+    if report.shared:
+        share = report.shared / report.characters
+        shared = Message("{share:7.2%}  in many documents, not copied", share=share)
         rows.append((Message("shared text"), shared))
     wording = sum(
         aside.kind in WORDING and aside.kind != "shared" for aside in report.asides

@@ -369,7 +369,6 @@ class Checking:
                 total=marks.rate(copied),
                 without_quotations=marks.rate(int(outside.sum())),
                 largest_source=max((source.rate for source in sources), default=0.0),
-                shared=marks.rate(int(shared.sum())),
             ),
             similarity=max(
                 (source.similarity for source in sources if source.similarity is not None),
@@ -393,6 +392,7 @@ class Checking:
             cover=cover_of(paper),
             without_sources=tuple(left_out),
             findings=findings,
+            shared=int(shared.sum()),
             runs=marks.runs(
                 [
                     *(match.spans for match in listed),

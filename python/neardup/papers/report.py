@@ -120,6 +120,8 @@ class Report(ReprMixin):
         Ids of the sources that the caller left out, and that the paper has text of.
     findings : tuple of Finding
         What may hide copied text, by kind, and the number of pictures.
+    shared : int
+        Counted characters that many documents of the library share, which are not copied.
     runs : CountedRuns or None
         What the page counts again when its reader sets something aside; not in JSON, and None
         for a page on which nothing can be set aside.
@@ -144,6 +146,7 @@ class Report(ReprMixin):
     thresholds: Thresholds | None = None
     without_sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    shared: int = 0
     runs: CountedRuns | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -267,11 +267,8 @@ class Rates:
     largest_source : float
         Share of text that occurs in the largest single source
         (单篇最大文字复制比).
-    shared : float, default=0.0
-        Share of text that many documents of the library share, which is not copied.
     """
 
     total: float
     without_quotations: float
     largest_source: float
-    shared: float = 0.0
