@@ -24,6 +24,7 @@ from neardup.server.jobs.uploads import Upload
 from neardup.server.metrics import Metrics
 from neardup.server.problems import ProblemError
 from neardup.server.store import Store
+from tests.papers.texts import unrelated
 from tests.readers.making import docx, paragraph
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.papers.edits import Span
-from neardup.papers.rates import bounds_of, marked
+from neardup.papers.rates import bounds_of, depths
 from neardup.papers.results import Aside
 
 __all__ = ["documents_asked", "filled", "shared_text"]
@@ -59,12 +59,9 @@ def shared_text(
     aligned = min(asked, _ALIGNED)
     if not asked or len(documents) < aligned:
         return []
-    depth, own_depth = np.zeros((2, len(weights)), np.int64)
-    for spans, is_copy in documents:
-        having = marked(len(weights), spans)
-        depth += having
-        if not is_copy:
-            own_depth += having
+    unions = [(_union(spans), is_copy) for spans, is_copy in documents]
+    depth = _depths(len(weights), (union for union, _ in unions))
+    own_depth = _depths(len(weights), (union for union, is_copy in unions if not is_copy))
     is_shared = own_depth >= aligned
     if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
         return []
@@ -78,6 +75,23 @@ def shared_text(
         if number >= asked and weights[begin:end].any():
             stretches.append(Aside(begin, end, "shared", number))
     return stretches
+
+
+def _union(spans: Iterable[Span]) -> list[Span]:
+    """Return the same places as spans that do not overlap."""
+    union: list[Span] = []
+    for begin, end in sorted(spans):
+        if union and begin <= union[-1][1]:
+            union[-1] = union[-1][0], max(end, union[-1][1])
+        else:
+            union.append((begin, end))
+    return union
+
+
+def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int64]:
+    """Return for each character in how many documents it is."""
+    bounds = np.array([span for union in unions for span in union], np.int64).reshape(-1, 2)
+    return depths(length, bounds[:, 0], bounds[:, 1])
 
 
 def filled(text: str, spans: Iterable[Span]) -> str:
