@@ -162,7 +162,9 @@ def check(
     progress = check_progress(progress)
     with opened(library, workers, progress) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(documents, excluded, least, limits, workers, without, count_shared=count_shared)
+        checking = Checking(
+            documents, excluded, least, limits, workers, without, count_shared=count_shared
+        )
         return checking.report(read, name or own_name, skip)
 
 

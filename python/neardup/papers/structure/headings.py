@@ -30,7 +30,9 @@ _COLUMNS = 100
 
 _HAN_NUMBER = "[0-9０-９零〇一二两三四五六七八九十百]{1,5}"
 _MARKDOWN = re.compile(r"(#{1,6})[ \t\u3000]+(.*[^#\s])[#\s]*$")
-_CHAPTER = re.compile(rf"第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$")
+_CHAPTER = re.compile(
+    rf"第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$"
+)
 #: Words after 第三章 in a sentence about the chapter.
 _SPEAKS = re.compile("[的中里和与及至到将对从是为则在以所主介首分给讨论述规]")
 _CHAPTER_ENGLISH = re.compile(
@@ -41,7 +43,7 @@ _CHAPTER_ENGLISH = re.compile(
 _NUMBERED = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){0,3})([.．]?[ \u3000\t]*)(\S.*)$")
 #: Any number before a title.
 _NUMBER = re.compile(
-    rf"(?:第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(?:部分|[编篇部章节])[\s:：.、]*"
+    rf"^(?:第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(?:部分|[编篇部章节])[\s:：.、]*"
     r"|[一二三四五六七八九十]{1,3}[、.．]|[（(][一二三四五六七八九十]{1,3}[)）][、.．]?"
     r"|\d{1,2}(?:[.．]\d{1,2}){0,3}(?:[.．、]|(?=[ \u3000\t]))|[IVXL]{1,6}\.\s)[ \u3000\t]*(?=\S)"
 )

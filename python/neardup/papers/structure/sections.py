@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
@@ -34,6 +35,8 @@ Placed = tuple[int, Form]
 _MISSING = 1
 #: A line of this share of the usual width is full: the next line continues it.
 _FULL = 0.8
+#: This many headings without text between them are a table of contents.
+_LISTING = 4
 
 #: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
@@ -206,17 +209,20 @@ def _continues(
 def _with_text(candidates: list[Placed]) -> list[Placed]:
     """Return the headings without lists, and without the entries of a table of contents.
 
-    The lines of a list have consecutive numbers and no text between them. An entry has no text
-    either, and is a heading further below.
+    Neither has text between its lines. The lines of a list have consecutive numbers; entries are
+    several, and each is a heading further below.
     """
-    on_line = dict(candidates)
     last = {kind: number for number, kind in candidates}
     kept = []
-    for number, kind in candidates:
-        above, below = on_line.get(number - 1), on_line.get(number + 1)
-        is_listed = _follows(above, kind) or _follows(kind, below)
-        if not is_listed and (below is None or last[kind] == number):
-            kept.append((number, kind))
+    # Consecutive lines are those whose numbers grow as their places do.
+    for _, group in groupby(enumerate(candidates), lambda pair: pair[1][0] - pair[0]):
+        run = [placed for _, placed in group]
+        kinds = [None, *(kind for _, kind in run), None]
+        for (number, kind), above, below in zip(run, kinds, kinds[2:], strict=False):
+            is_listed = _follows(above, kind) or _follows(kind, below)
+            is_entry = len(run) >= _LISTING and last[kind] > number
+            if not is_listed and not is_entry:
+                kept.append((number, kind))
     return kept
 
 
@@ -230,11 +236,13 @@ def _follows(before: Form | None, kind: Form | None) -> bool:
 def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     """Return the headings whose numbers follow those before; chapters and words have none.
 
-    What continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists.
+    What continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
+    heading of the chapter is above each of its pages, perhaps.
     """
     has_chapters = any(kind.style == "chapter" for _, kind in candidates)
     last: tuple[int, ...] | None = ()
     refused: Form | None = None
+    chapter: Form | None = None
     kept = []
     for number, kind in candidates:
         if kind.numbers:
@@ -244,7 +252,9 @@ def _in_sequence(candidates: list[Placed]) -> list[Placed]:
                 continue
             last, refused = kind.numbers, None
         elif kind.style == "chapter":
-            last = None
+            if kind == chapter:
+                continue
+            last, chapter = None, kind
         kept.append((number, kind))
     return kept
 
