@@ -242,7 +242,7 @@ def _in_sequence(candidates: list[Placed]) -> list[Placed]:
     has_chapters = any(kind.style == "chapter" for _, kind in candidates)
     last: tuple[int, ...] | None = ()
     refused: Form | None = None
-    chapter: Form | None = None
+    chapters: set[Form] = set()
     kept = []
     for number, kind in candidates:
         if kind.numbers:
@@ -252,9 +252,12 @@ def _in_sequence(candidates: list[Placed]) -> list[Placed]:
                 continue
             last, refused = kind.numbers, None
         elif kind.style == "chapter":
-            if kind == chapter:
+            if kind in chapters:
                 continue
-            last, chapter = None, kind
+            if kind.level == 1:
+                chapters.clear()
+            chapters.add(kind)
+            last = None
         kept.append((number, kind))
     return kept
 
