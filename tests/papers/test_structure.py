@@ -127,6 +127,20 @@ def test_a_number_at_the_head_of_a_wrapped_line():
     assert outline(text) == [(1, "1 引言"), (1, "2 方法")]
 
 
+def test_a_heading_above_each_page_is_one_heading():
+    page = "渡口在镇东。\n"
+    text = "".join(
+        f"第{n}章 {title}\n第一节 概述\n{page}第{n}章 {title}\n{page}第一节 概述\n{page}"
+        for n, title in (("一", "绪论"), ("二", "方法"))
+    )
+    assert outline(text) == [
+        (1, "第一章 绪论"),
+        (2, "第一节 概述"),
+        (1, "第二章 方法"),
+        (2, "第一节 概述"),
+    ]
+
+
 def test_marked_headings_go_before_forms():
     text = "一、缘起\n水。\n## 方法\n山。\n"
     marked = [Heading(0, 4, 1), Heading(11, 13, 2)]
