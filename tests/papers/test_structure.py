@@ -82,7 +82,6 @@ def test_a_table_of_contents_without_pages_is_no_outline():
         ("第一章介绍背景，第二章介绍方法。", None),
         ("一、水位；", None),
         ("1. 先测量水位。", None),
-        ("12 March 2019", None),
         ("图1-1 渡口分布", None),
         ("1.1 研究背景..........3", None),
         ("references", None),
