@@ -90,13 +90,14 @@ class TestOnePaper:
         assert table(run("check", "p.txt", *LIBRARY, *words).out)[row] == value
 
     def test_shared_text_has_a_row_of_its_own_and_can_be_counted(self, run):
-        write({f"library/{n}.txt": unrelated(n, 90) + COPIED for n in range(12)})
-        write({"p.txt": OWN + unrelated(99, 90) + COPIED})
+        shared = unrelated(77, 150)
+        write({f"library/{n}.txt": unrelated(n, 200) + shared for n in range(12)})
+        write({"p.txt": unrelated(99, 250) + shared})
         rows = table(run("check", "p.txt", *LIBRARY).out)
         assert rows["copied"] == "0.00%"
-        assert rows["shared"].split()[:2] == ["text", "23.90%"]
+        assert rows["shared"].split()[:2] == ["text", "37.50%"]
         rows = table(run("check", "p.txt", *LIBRARY, "--count-shared").out)
-        assert rows["copied"] == "23.90%"
+        assert rows["copied"] == "37.50%"
         assert "shared" not in rows
 
     def test_a_report_and_json(self, run):
