@@ -43,16 +43,15 @@ LONGEST, LISTED, _BEGINNING = 20_000, 200, 120
 #: Classes of similarity, of equal widths.
 CLASSES = 20
 
-#: A document as it is shown: its `id`, its `text` up to a length, the `length` of the whole text in
-#: characters, and its `title`, `date` and `source`, each None if the record has none.
+#: A document as it is shown: its `id`, its `text` up to a length, the `length` of the whole text
+#: in characters, and its `title`, `date` and `source`, each None if the record has none.
 Document = dict[str, Any]
 
-#: A kept document for which several were removed: `kept` is it, `count` their number, `identical`
-#: that of those with the same text, `least` the lowest similarity among them, `ids` the first eight.
+#: A kept document for which several were removed, as `Review` describes it.
 Group = dict[str, Any]
 
-#: Returns the documents of a collection with these numbers, which ascend, without their ids and with
-#: texts up to a length.
+#: Returns the documents of a collection with these numbers, which ascend, without their ids and
+#: with texts up to a length.
 Texts = Callable[[Sequence[int], int], dict[int, Document]]
 
 
@@ -191,7 +190,7 @@ class Review:
 
 
 def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
-    """Return what a review shows: removals, groups, and the number of near-duplicates in each class.
+    """Return what a review shows: removals, groups, and near-duplicates in each class.
 
     The table has a row for each removed document, in input order: its `number` and `id`, the
     `kept` document and its `kept_id`, and `similarity`, `distance` (-1 without fingerprints) and
@@ -261,7 +260,10 @@ def review_of(
         if row["number"] in documents and row["kept"] in documents
     )
     shown = (
-        {name: documents[group["kept"]] if name == "kept" else value for name, value in group.items()}
+        {
+            name: documents[group["kept"]] if name == "kept" else value
+            for name, value in group.items()
+        }
         for group in groups
         if group["kept"] in documents
     )

@@ -11,21 +11,25 @@ from neardup.papers import check_files
 from neardup.papers.report_files import write_report
 
 DECLARATION = (
-    "本人郑重声明：所呈交的学位论文，是本人在导师指导下独立进行研究工作所取得的成果。除文中已经注明引用的内容外，"
-    "本论文不含任何其他个人或集体已经发表或撰写过的作品成果。对本文的研究作出重要贡献的个人和集体，均已在文中以明确"
-    "方式标明。本人完全意识到本声明的法律结果由本人承担。学校有权保留并向国家有关部门或机构送交论文的复印件和电子版，"
-    "允许论文被查阅和借阅，可以采用影印、缩印或扫描等复制手段保存和汇编本学位论文。"
+    "本人郑重声明：所呈交的学位论文，是本人在导师指导下独立进行研究工作所取得的成果。除文中已经"
+    "注明引用的内容外，本论文不含任何其他个人或集体已经发表或撰写过的作品成果。对本文的研究作出"
+    "重要贡献的个人和集体，均已在文中以明确方式标明。本人完全意识到本声明的法律结果由本人承担。"
+    "学校有权保留并向国家有关部门或机构送交论文的复印件和电子版，允许论文被查阅和借阅，可以采用"
+    "影印、缩印或扫描等复制手段保存和汇编本学位论文。"
 )
 THANKS = (
-    "衷心感谢导师三年来的悉心指导，从选题、资料收集到写作修改，每一步都倾注了老师的心血。感谢临江大学水运学院的各位"
-    "老师在课程学习和开题答辩中给予的帮助，感谢图书馆特藏部和县档案馆提供的资料，感谢同门师兄师姐的关心与支持，"
-    "感谢父母多年来的养育和理解，你们是我前进的动力。最后向百忙之中评阅论文和参加答辩的各位专家致以诚挚的谢意！"
+    "衷心感谢导师三年来的悉心指导，从选题、资料收集到写作修改，每一步都倾注了老师的心血。感谢临"
+    "江大学水运学院的各位老师在课程学习和开题答辩中给予的帮助，感谢图书馆特藏部和县档案馆提供的"
+    "资料，感谢同门师兄师姐的关心与支持，感谢父母多年来的养育和理解，你们是我前进的动力。最后向"
+    "百忙之中评阅论文和参加答辩的各位专家致以诚挚的谢意！"
 )
 ENGLISH = (
-    "I declare that this thesis has been composed solely by myself and that it has not been submitted, in whole or in "
-    "part, in any previous application for a degree. Except where states otherwise by reference or acknowledgment, the "
-    "work presented is entirely my own, and I agree that the library of the university may lend and copy it freely for "
-    "the purposes of study, provided that the author is named and that no charge is made to the reader."
+    "I declare that this thesis has been composed solely by myself and that it has not been "
+    "submitted, in whole or in part, in any previous application for a degree. Except where "
+    "states otherwise by reference or acknowledgment, the work presented is entirely my own, "
+    "and I agree that the library of the university may lend and copy it freely for the "
+    "purposes of study, provided that the author is named and that no charge is made to the "
+    "reader."
 )
 CHAPTER = unrelated(77, 400)
 
@@ -33,7 +37,9 @@ CHAPTER = unrelated(77, 400)
 def words(seed, count):
     """Return English text that nothing else has."""
     rng = random.Random(seed)
-    made = ("".join(rng.choices("abcdefghijklmnoprstuvwy", k=rng.randint(3, 9))) for _ in range(count))
+    made = (
+        "".join(rng.choices("abcdefghijklmnoprstuvwy", k=rng.randint(3, 9))) for _ in range(count)
+    )
     return " ".join(made)
 
 
@@ -65,7 +71,8 @@ def library_of(make, text, having, count):
     for number in range(count):
         middle = text if number < having else unrelated(7000 + number)
         make(
-            f"library/{number:03}.txt", unrelated(number, 300) + middle + unrelated(900 + number, 300)
+            f"library/{number:03}.txt",
+            unrelated(number, 300) + middle + unrelated(900 + number, 300),
         )
     return "library"
 
@@ -183,7 +190,7 @@ def test_a_source_that_is_left_out_is_no_document(make):
     assert shared(check(paper, library, without_sources=["000.txt"])) == []
 
 
-def test_an_index_does_the_same(make, theses, tmp_path):
+def test_an_index_does_the_same(make, tmp_path):
     with Index(tmp_path / "library.db") as index:
         index.add_many({"id": f"{number:02}.txt", "text": thesis(number)} for number in range(12))
         index.add_many([{"id": "other", "text": unrelated(70, 900)}])
@@ -200,5 +207,7 @@ def test_the_report_shows_it(make, theses, tmp_path):
     assert "Shared text</dt>" not in without.to_html(language="en")
     values = report.to_dict()
     assert values["shared"] == report.shared
-    assert [aside["documents"] for aside in values["asides"] if aside["kind"] == "shared"] == [12] * 2
+    assert [aside["documents"] for aside in values["asides"] if aside["kind"] == "shared"] == [
+        12
+    ] * 2
     write_report(report, tmp_path / "report.docx", None, language="zh", force=False)

@@ -58,7 +58,12 @@ def assert_right(review, result, texts_of_input, other=None):
     known = {(row["id"], row["kept_id"], row["similarity"], row["kind"]) for row in rows}
     for place, removal in enumerate(review.removals):
         length = LONGEST if place < ALIGNED else LISTED
-        assert (removal.removed["id"], removal.kept["id"], removal.similarity, removal.kind) in known
+        assert (
+            removal.removed["id"],
+            removal.kept["id"],
+            removal.similarity,
+            removal.kind,
+        ) in known
         text = texts_of_input[removal.removed["id"]]
         assert removal.removed["length"] == len(text)
         assert text.startswith(removal.removed["text"])

@@ -507,9 +507,7 @@ def _print_report(report: "Report") -> None:
         share = report.shared / report.characters
         shared = Message("{share:7.2%}  in many documents, not copied", share=share)
         rows.append((Message("shared text"), shared))
-    wording = sum(
-        aside.kind in WORDING and aside.kind != "shared" for aside in report.asides
-    )
+    wording = sum(aside.kind in WORDING and aside.kind != "shared" for aside in report.asides)
     if wording:
         stretches = Message.counted(
             "{count:,} stretch, not counted as copied",

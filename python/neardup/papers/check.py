@@ -359,9 +359,7 @@ class Checking:
             )
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
-        shared = marks.of(
-            (aside.begin, aside.end) for aside in set_aside if aside.kind == "shared"
-        )
+        shared = marks.of((aside.begin, aside.end) for aside in set_aside if aside.kind == "shared")
         return Report(
             paper=name,
             text=paper.text,

@@ -105,8 +105,7 @@ def many(documents: int) -> int:
 
 
 def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the weights of the characters of a paper: 2 of a Chinese one, 0 of what is not counted.
-    """
+    """Return the weight of each character of a paper: 2 if Chinese, 0 if it is not counted."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
     is_dense |= codes >= 0x20000

@@ -81,9 +81,9 @@ def check_paper(
 ) -> Report:
     """Return the report of a paper on an open library, without the location of any file.
 
-    The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With `others`, the paper is compared with
-    these too, but for the one of its `number`. `done`
-    gets the finished share of the candidates; what it raises ends the check.
+    The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With
+    `others`, the paper is compared with these too, but for the one of its `number`. `done` gets
+    the finished share of the candidates; what it raises ends the check.
     """
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
