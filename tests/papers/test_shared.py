@@ -145,9 +145,9 @@ def test_how_many_documents_it_takes(make, having, count, is_shared):
     assert [documents for _, documents in shared(report)] == [having] * is_shared
 
 
-@pytest.mark.parametrize(("having", "is_shared"), [(51, False), (52, True)])
+@pytest.mark.parametrize(("having", "is_shared"), [(69, False), (70, True)])
 def test_a_library_whose_shingles_are_counted(make, having, is_shared):
-    library = library_of(make, DECLARATION, having, 258)
+    library = library_of(make, DECLARATION, having, 350)
     report = check(paper_with(make, DECLARATION), library)
     assert (len(report.sources) == 0) == is_shared
     assert [documents for _, documents in shared(report)] == [having] * is_shared

@@ -23,7 +23,7 @@ _ONE_IN, _MANY, _FEWEST = 5, 10, 3
 
 #: Documents that are found by alignment. That more have the text is counted by shingles, since
 #: a library gives no more than 64 candidates for each shingle.
-_ALIGNED = 48
+_ALIGNED, _CANDIDATES = 48, 64
 
 #: A letter that no text has in long runs: of Linear A.
 _FILL = "\U00010600"
@@ -65,13 +65,14 @@ def shared_text(
     is_shared = own_depth >= aligned
     if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
         return []
-    counts = np.array(shingle_counts() if asked > aligned else [], np.int64).reshape(-1, 2)
+    is_counted = len(documents) >= _CANDIDATES
+    counts = np.array(shingle_counts() if is_counted else [], np.int64).reshape(-1, 2)
     stretches = []
     for begin, end in bounds_of(is_shared):
         number = int(depth[begin:end].max())
-        if asked > aligned:
-            within = counts[(counts[:, 0] >= begin) & (counts[:, 0] < end), 1].tolist()
-            number = min(int(statistics.median(within)), library) if within else 0
+        within = counts[(counts[:, 0] >= begin) & (counts[:, 0] < end), 1].tolist()
+        if within:
+            number = min(max(int(statistics.median(within)), number), library)
         if number >= asked and weights[begin:end].any():
             stretches.append(Aside(begin, end, "shared", number))
     return stretches
