@@ -347,13 +347,13 @@ def _reviewer(
     from neardup.run.sketch_file import SavedSketches
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
-    decisions = (
-        dropped,
-        decided.kept_for[dropped],
-        decided.similarity[dropped],
-        decided.distance[dropped],
-        decided.identical[dropped],
-    )
+    columns = {
+        "number": dropped,
+        "kept": decided.kept_for[dropped],
+        "similarity": decided.similarity[dropped],
+        "distance": decided.distance[dropped],
+        "identical": decided.identical[dropped],
+    }
     others: Texts = partial(described, against)
     if isinstance(against, SavedSketches):
         # A file of sketches has normalized texts only.
@@ -361,13 +361,15 @@ def _reviewer(
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        from neardup.review import Dropped, Review, pick
+        import pyarrow as pa
+
+        from neardup.review import pick, review_of
 
         plan, removed = result.plan, result.removed
-        names = (removed.column("id"), removed.column("kept_id"))
-        picks = pick(Dropped(*decisions, *names), first)
-        evidence = picks.with_texts(partial(described, source), others)
-        return Review(evidence, result.summary, plan.measure, plan.threshold, plan.max_distance)
+        names = {name: removed.column(name) for name in ("id", "kept_id")}
+        picked = pick(pa.table(columns | names))
+        rule = (plan.measure, plan.threshold, plan.max_distance)
+        return review_of(picked, first, partial(described, source), others, result.summary, rule)
 
     return made
 

@@ -1,8 +1,8 @@
 """What a run of `dedup` removed, to look at: the doubtful removals first, and the largest groups.
 
-A review names the documents that it shows by their numbers (`pick`), reads their texts
-(`Picks.with_texts`), and is one self-contained HTML page: printable, searchable, without a server.
-Its check boxes choose ids for `dedup --restore`.
+`pick` chooses what a review shows, by the numbers of documents; `review_of` reads their texts and
+makes the `Review`: one self-contained HTML page, printable, searchable, without a server. Its check
+boxes choose ids for `dedup --restore`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from neardup.run.restored import line_of
 from neardup.writers.rows import kinds
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.run.summary import Summary
 
-__all__ = ["Evidence", "Group", "Removal", "Review", "Shown"]
+__all__ = ["Removal", "Review"]
 
 #: Removals that are shown, for a page that a browser opens; those with their whole texts.
 REMOVALS, ALIGNED = 50_000, 100
@@ -42,33 +43,16 @@ LONGEST, LISTED, _BEGINNING = 20_000, 200, 120
 #: Classes of similarity, of equal widths.
 CLASSES = 20
 
-#: Returns the fields of `Shown` but the id for documents by their numbers in a collection, which
-#: ascend, with texts up to a length.
-Texts = Callable[[Sequence[int], int], dict[int, dict[str, Any]]]
+#: A document as it is shown: its `id`, its `text` up to a length, the `length` of the whole text
+#: in characters, and its `title`, `date` and `source`, each None if the record has none.
+Document = dict[str, Any]
 
+#: A kept document for which several were removed, as `Review` describes it.
+Group = dict[str, Any]
 
-@dataclass(frozen=True)
-class Shown:
-    """A document of a review.
-
-    Parameters
-    ----------
-    id : str
-    text : str
-        Its first 20,000 characters; for removals after the first 100, its first 200.
-    length : int
-        Characters of the whole text.
-    title, date, source : str or None
-        As the record has them: its title; its field date, time, published or at; its field
-        source, site or publisher.
-    """
-
-    id: str
-    text: str
-    length: int
-    title: str | None = None
-    date: str | None = None
-    source: str | None = None
+#: Returns the documents of a collection with these numbers, which ascend, without their ids and
+#: with texts up to a length.
+Texts = Callable[[Sequence[int], int], dict[int, Document]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +61,11 @@ class Removal:
 
     Parameters
     ----------
-    removed, kept : Shown
+    removed, kept : dict
+        Both documents: `id`; `text`, the first 20,000 characters, or 200 after the first 100
+        removals; `length`, the characters of the whole text; and `title`, `date` and `source` as
+        the record has them, or None. The date is its field date, time, published or at, the source
+        its field source, site or publisher.
     similarity : float
         In [0, 1], by the measure of the run.
     distance : int or None
@@ -88,8 +76,8 @@ class Removal:
         Whether the normalized texts are the same, the similarity is 1, or it is lower.
     """
 
-    removed: Shown
-    kept: Shown
+    removed: Document
+    kept: Document
     similarity: float
     distance: int | None
     is_against: bool
@@ -98,171 +86,7 @@ class Removal:
     @property
     def line(self) -> str:
         """The removed document as a line of the file for `dedup --restore`."""
-        return line_of(self.removed.id)
-
-
-@dataclass(frozen=True)
-class Group:
-    """A kept document and what was removed for it.
-
-    Parameters
-    ----------
-    kept : Shown
-    count : int
-        Removed documents.
-    identical : int
-        Those of the same text.
-    least : float
-        The lowest similarity among them.
-    ids : tuple of str
-        The first eight of them.
-    """
-
-    kept: Shown
-    count: int
-    identical: int
-    least: float
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a review shows.
-
-    Parameters
-    ----------
-    removals : tuple of Removal
-        Near-duplicates, the least similar first, and then repeats of the same text; at most 50,000.
-    groups : tuple of Group
-        The 20 kept documents for which most were removed, at least two for each.
-    classes : tuple of (float, float, int)
-        Classes of similarity, from and to, with the number of near-duplicates in each, from the
-        lowest class that has one to 1.
-    """
-
-    removals: tuple[Removal, ...]
-    groups: tuple[Group, ...]
-    classes: tuple[tuple[float, float, int], ...]
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """Columns of what was dropped, in input order; documents by their numbers."""
-
-    numbers: NDArray[np.intp]
-    kept_for: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-    distance: NDArray[np.int32]
-    identical: NDArray[np.bool_]
-    #: Arrow columns of ids.
-    ids: Any
-    kept_ids: Any
-
-
-@dataclass(frozen=True)
-class Picks:
-    """Documents to show, by their numbers; their texts are not read yet.
-
-    A removal is the removed and the kept document, similarity, distance (-1 without
-    fingerprints) and kind; a group the kept document, the numbers of removed and of identical
-    ones, the lowest similarity, and some removed documents. `ids` are those of all of them;
-    `first` is the first number of the input.
-    """
-
-    removals: list[tuple[int, int, float, int, str]]
-    groups: list[tuple[int, int, int, float, list[int]]]
-    classes: tuple[tuple[float, float, int], ...]
-    ids: dict[int, str]
-    first: int
-
-    def with_texts(self, own_texts: Texts, other_texts: Texts) -> Evidence:
-        """Return the evidence, with texts of the input and of the other collection."""
-        listed = {number for pair in self.removals for number in pair[:2]}
-        listed |= {group[0] for group in self.groups}
-        whole = {number for pair in self.removals[:ALIGNED] for number in pair[:2]}
-        shown: dict[int, Shown] = {}
-        for numbers, length in ((listed - whole, LISTED), (whole, LONGEST)):
-            wanted = sorted(numbers)
-            own = [number - self.first for number in wanted if number >= self.first]
-            found = other_texts([number for number in wanted if number < self.first], length)
-            found |= {self.first + n: fields for n, fields in own_texts(own, length).items()}
-            shown |= {number: Shown(self.ids[number], **found[number]) for number in found}
-        return Evidence(
-            tuple(
-                Removal(
-                    shown[removed],
-                    shown[kept],
-                    similarity,
-                    None if distance < 0 else distance,
-                    kept < self.first,
-                    kind,
-                )
-                for removed, kept, similarity, distance, kind in self.removals
-                if removed in shown and kept in shown
-            ),
-            tuple(
-                Group(
-                    shown[kept], count, same, least, tuple(self.ids[member] for member in members)
-                )
-                for kept, count, same, least, members in self.groups
-                if kept in shown
-            ),
-            self.classes,
-        )
-
-
-def pick(dropped: Dropped, first: int) -> Picks:
-    """Return what to show; `first` is the first number of the input."""
-    similarity = dropped.similarity
-    order = np.lexsort((dropped.numbers, similarity, dropped.identical))[:REMOVALS]
-    removals = list(
-        zip(
-            dropped.numbers[order].tolist(),
-            dropped.kept_for[order].tolist(),
-            similarity[order].tolist(),
-            dropped.distance[order].tolist(),
-            map(str, kinds(dropped.identical[order], similarity[order]).to_pylist()),
-            strict=True,
-        )
-    )
-    groups, rows = _groups(dropped)
-    ids: dict[int, str] = {}
-    for row in {*order.tolist(), *rows}:
-        ids[int(dropped.numbers[row])] = dropped.ids[row].as_py()
-        ids[int(dropped.kept_for[row])] = dropped.kept_ids[row].as_py()
-    near = similarity[~dropped.identical]
-    # A value on a boundary is in the class above it, and 1 in the last one.
-    classes = np.minimum(np.floor(near * CLASSES + 1e-9), CLASSES - 1)
-    counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
-    return Picks(removals, groups, classes_of(counts), ids, first)
-
-
-def _groups(
-    dropped: Dropped,
-) -> tuple[list[tuple[int, int, int, float, list[int]]], list[int]]:
-    """Return the largest groups, and the rows of their removed documents that are named."""
-    kept, counts = np.unique(dropped.kept_for, return_counts=True)
-    groups, named = [], []
-    for largest in np.lexsort((kept, -counts))[:GROUPS].tolist():
-        if counts[largest] < 2:
-            break
-        rows = np.flatnonzero(dropped.kept_for == kept[largest])
-        same = int(dropped.identical[rows].sum())
-        members = dropped.numbers[rows[:IDS]].tolist()
-        least = float(dropped.similarity[rows].min())
-        groups.append((int(kept[largest]), int(counts[largest]), same, least, members))
-        named += rows[:IDS].tolist()
-    return groups, named
-
-
-def classes_of(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
-    """Return `Evidence.classes` from the number of near-duplicates in each class."""
-    filled = np.flatnonzero(counts)
-    begin = int(filled[0]) if len(filled) else CLASSES
-    return tuple(
-        (place / CLASSES, (place + 1) / CLASSES, int(counts[place]))
-        for place in range(begin, CLASSES)
-    )
+        return line_of(self.removed["id"])
 
 
 @dataclass(frozen=True)
@@ -271,7 +95,15 @@ class Review:
 
     Parameters
     ----------
-    evidence : Evidence
+    removals : tuple of Removal
+        Near-duplicates, the least similar first, and then repeats of the same text; at most 50,000.
+    groups : tuple of dict
+        The 20 kept documents for which most were removed, at least two for each: `kept` is the
+        document, `count` the number of removed ones, `identical` of those with the same text,
+        `least` the lowest similarity among them, and `ids` the first eight.
+    classes : tuple of (float, float, int)
+        Classes of similarity, from and to, with the number of near-duplicates in each, from the
+        lowest class that has one to 1.
     summary : Summary
     measure : str
         The similarity measure.
@@ -281,7 +113,9 @@ class Review:
         For fingerprints: the largest distance of a duplicate, inclusive.
     """
 
-    evidence: Evidence
+    removals: tuple[Removal, ...]
+    groups: tuple[Group, ...]
+    classes: tuple[tuple[float, float, int], ...]
     summary: Summary
     measure: str
     threshold: float | None
@@ -308,10 +142,9 @@ class Review:
             If there is no such language.
         """
         words = load_words(language or language_of_environment(), "review")
-        removals = self.evidence.removals
         pairs = [
-            (removal, align_sides(removal.removed.text, removal.kept.text))
-            for removal in removals[:ALIGNED]
+            (removal, align_sides(removal.removed["text"], removal.kept["text"]))
+            for removal in self.removals[:ALIGNED]
         ]
         return render(
             "review.html",
@@ -319,12 +152,11 @@ class Review:
             files=("report.css", "sides.css", "review.css", "review.js"),
             review=self,
             summary=self.summary,
-            evidence=self.evidence,
             pairs=pairs,
-            others=removals[ALIGNED:],
-            listed=lambda document: beginning(document.text[:LISTED], LISTED),
+            others=self.removals[ALIGNED:],
+            listed=lambda document: beginning(document["text"][:LISTED], LISTED),
             all=self.summary.near_duplicates + self.summary.exact_duplicates,
-            most=max((count for *_, count in self.evidence.classes), default=1),
+            most=max((count for *_, count in self.classes), default=1),
             beginning=lambda text: beginning(text[: 2 * _BEGINNING], _BEGINNING),
             has_pieces=any(sides.pieces for _, sides in pairs),
         )
@@ -355,3 +187,94 @@ class Review:
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
             'style="width:100%;height:40rem;border:1px solid #d4d0c7"></iframe>'
         )
+
+
+def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
+    """Return what a review shows: removals, groups, and near-duplicates in each class.
+
+    The table has a row for each removed document, in input order: its `number` and `id`, the
+    `kept` document and its `kept_id`, and `similarity`, `distance` (-1 without fingerprints) and
+    `identical`. The result has rows of the table, and groups with numbers of documents.
+    """
+    columns = ("number", "kept", "similarity", "identical")
+    number, kept, similarity, identical = (removed[name].to_numpy() for name in columns)
+    removed = removed.append_column("kind", kinds(identical, similarity))
+    order = np.lexsort((number, similarity, identical))[:REMOVALS]
+    groups = []
+    keepers, counts = np.unique(kept, return_counts=True)
+    for largest in np.lexsort((keepers, -counts))[:GROUPS].tolist():
+        if counts[largest] < 2:
+            break
+        rows = np.flatnonzero(kept == keepers[largest])
+        groups.append(
+            {
+                "kept": int(keepers[largest]),
+                "kept_id": removed["kept_id"][rows[0]].as_py(),
+                "count": int(counts[largest]),
+                "identical": int(identical[rows].sum()),
+                "least": float(similarity[rows].min()),
+                "ids": tuple(removed["id"].take(rows[:IDS]).to_pylist()),
+            }
+        )
+    near = similarity[~identical]
+    # A value on a boundary is in the class above it, and 1 in the last one.
+    classes = np.minimum(np.floor(near * CLASSES + 1e-9), CLASSES - 1)
+    counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
+    return removed.take(order).to_pylist(), groups, counts
+
+
+def review_of(
+    picked: tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]],
+    first: int,
+    own_texts: Texts,
+    other_texts: Texts,
+    summary: Summary,
+    rule: tuple[str, float | None, int | None],
+) -> Review:
+    """Return the review of what `pick` chose, with texts of the input and the other collection.
+
+    `first` is the first number of the input; the rule is the measure and its two bounds.
+    """
+    rows, groups, counts = picked
+    ids = {row["number"]: row["id"] for row in rows} | {row["kept"]: row["kept_id"] for row in rows}
+    ids |= {group["kept"]: group["kept_id"] for group in groups}
+    whole = {row[side] for row in rows[:ALIGNED] for side in ("number", "kept")}
+    documents: dict[int, Document] = {}
+    for numbers, length in ((ids.keys() - whole, LISTED), (whole, LONGEST)):
+        wanted = sorted(numbers)
+        own = [number - first for number in wanted if number >= first]
+        found = other_texts([number for number in wanted if number < first], length)
+        found |= {first + number: text for number, text in own_texts(own, length).items()}
+        facts = dict.fromkeys(("title", "date", "source"))
+        documents |= {n: {"id": ids[n], **facts, **document} for n, document in found.items()}
+    removals = (
+        Removal(
+            documents[row["number"]],
+            documents[row["kept"]],
+            row["similarity"],
+            None if row["distance"] is None or row["distance"] < 0 else row["distance"],
+            row["kept"] < first,
+            row["kind"],
+        )
+        for row in rows
+        if row["number"] in documents and row["kept"] in documents
+    )
+    shown = (
+        {
+            name: documents[group["kept"]] if name == "kept" else value
+            for name, value in group.items()
+        }
+        for group in groups
+        if group["kept"] in documents
+    )
+    return Review(tuple(removals), tuple(shown), _classes(counts), summary, *rule)
+
+
+def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:
+    """Return `Review.classes` from the number of near-duplicates in each class."""
+    filled = np.flatnonzero(counts)
+    begin = int(filled[0]) if len(filled) else CLASSES
+    return tuple(
+        (place / CLASSES, (place + 1) / CLASSES, int(counts[place]))
+        for place in range(begin, CLASSES)
+    )

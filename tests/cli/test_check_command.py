@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import ARTICLES, table
+from tests.papers.texts import unrelated
 
 from neardup.readers import read_file
 
@@ -64,12 +65,6 @@ class TestOnePaper:
             ({"p.txt": OWN + COPIED}, ("--least", "40"), "passages", "0"),
             ({"p.txt": COPIED}, ("-l", "p.txt"), "copied", "100.00%"),
             (
-                {"p.txt": COPIED.replace("，", "（原书作此，今从之，下同，不另注），")},
-                ("--ignore-brackets",),
-                "copied",
-                "100.00%",
-            ),
-            (
                 {"p.txt": f"{OWN}\n{FOOTER}", "library/site.txt": f"水文站通报。\n{FOOTER}"},
                 (),
                 "wording",
@@ -93,6 +88,17 @@ class TestOnePaper:
     def test_what_options_change(self, run, texts, words, row, value):
         write({"p.txt": OWN, **texts})
         assert table(run("check", "p.txt", *LIBRARY, *words).out)[row] == value
+
+    def test_shared_text_has_a_row_of_its_own_and_can_be_counted(self, run):
+        shared = unrelated(77, 150)
+        write({f"library/{n}.txt": unrelated(n, 200) + shared for n in range(12)})
+        write({"p.txt": unrelated(99, 250) + shared})
+        rows = table(run("check", "p.txt", *LIBRARY).out)
+        assert rows["copied"] == "0.00%"
+        assert rows["shared"].split()[:2] == ["text", "37.50%"]
+        rows = table(run("check", "p.txt", *LIBRARY, "--count-shared").out)
+        assert rows["copied"] == "37.50%"
+        assert "shared" not in rows
 
     def test_a_report_and_json(self, run):
         run(*ANNA, "-o", "zh.html", "--language", "zh", "--json", "report.json")

@@ -10,7 +10,7 @@ from tests.papers.texts import around, unrelated
 
 from neardup import InputError, ParameterError, check, compare
 from neardup.papers import Piece, align
-from neardup.papers.align import equated, without_brackets
+from neardup.papers.align import equated
 from neardup.papers.edits import folding, replacements, words_of
 from neardup.papers.hiding import unmasked
 
@@ -244,47 +244,3 @@ def test_phrases_far_apart_are_no_passage():
     # As a text that was put together from them, they are.
     (passage,) = align(unrelated(50) + "".join(parts), unrelated(51) + "".join(reversed(parts)))
     assert len(passage.pieces) == 3
-
-
-PLAIN = "北湖之水，清而且深，渔舟晚归，灯火如星，两岸人家，夜半闻歌，不知今夕是何年也。"
-NOTED = (
-    "北湖之水（郡志作南湖，误），清而且深，渔舟晚归〔归，一作还，非是，今从旧本〕，灯火如星，"
-    "两岸人家【注：谓东西二村，村各百户】，夜半闻歌(歌者，渔歌也，今亡其辞)，不知今夕是何年也。"
-)
-
-
-def test_text_in_brackets_is_left_out(make):
-    (passage,) = align(PLAIN, NOTED, ignore_brackets=True)
-    assert (passage.source_begin, passage.source_end) == (0, len(NOTED) - 1)
-    assert passage.similarity == 1.0
-    source = make("source.txt", around(PLAIN, 1, 2))
-    paper = make("paper.txt", around(NOTED, 3, 4))
-    report = check(paper, source, ignore_brackets=True)
-    (passage,) = report.passages
-    assert report.text[passage.begin : passage.end] == NOTED[:-1]
-    assert report.copied == sum(map(str.isalnum, PLAIN))
-    assert report.settings["ignore_brackets"] is True
-    assert check(paper, source).rates.total < report.rates.total
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("甲（乙）丙", "甲   丙"),
-        ("甲(乙（丙)丁）戊", "甲       戊"),
-        ("甲（乙)丙", "甲   丙"),
-        ("甲（乙", "甲（乙"),
-        ("甲）乙（", "甲）乙（"),
-        ("甲（乙]丙", "甲（乙]丙"),
-        ("甲〔乙【丙】丁〕戊", "甲       戊"),
-        ("甲（" + "乙" * 2000 + "）", "甲（" + "乙" * 2000 + "）"),
-        ("", ""),
-    ],
-)
-def test_what_is_left_without_brackets(text, expected):
-    assert without_brackets(text) == expected
-
-
-def test_open_brackets_take_linear_time():
-    text = "（" * 200_000 + "]" * 200_000
-    assert without_brackets(text) == text

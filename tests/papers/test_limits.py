@@ -32,6 +32,9 @@ def paper(make):
         shared = COMMON[: 12 - source]
         text = beside(shared, 100 * source + 50)
         make(f"library/{source}.txt", text)
+    # So that six of all documents are too few to share them.
+    for other in range(30):
+        make(f"library/other{other:02}.txt", unrelated(2000 + other))
     return make("paper.txt", beside(COMMON, 1000))
 
 

@@ -479,7 +479,6 @@ def test_a_changed_report_is_saved_and_its_original_is_provable(visit, tmp_path)
     wanted = figures(page)
     page.locator("#t3").click()
     page.locator("tr[data-source='1'] .number").first.click()
-    page.locator("button[data-view=short]").click()
     with page.expect_download() as download:
         page.locator("#bar button").click()
     assert download.value.suggested_filename == "report-0-changed.html"
@@ -499,7 +498,7 @@ def test_a_changed_report_is_saved_and_its_original_is_provable(visit, tmp_path)
         assert again.locator("#changed tbody tr").count() == 3
         assert again.locator("#changed input[data-key=s2]").input_value() == reason
         assert again.locator("#changed tbody").inner_text().count('林老师 "<b>') == 3
-        assert again.locator("#panel, #only, #text").filter(visible=True).count() == 0
+        assert again.locator("#panel, #only").filter(visible=True).count() == 0
         assert again.locator("img").count() == 0
         assert again.evaluate("window.broken") is None
     for key in ("s2", "c3", "p1"):
@@ -558,31 +557,10 @@ def test_the_keyboard_sets_aside_and_the_page_is_accessible(visit):
     assert page.locator("#changed input[data-key=s2]").input_value() == "mine"
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
-        for form in ("short", "full"):
-            page.keyboard.press("Escape")
-            page.locator(f"button[data-view={form}]").click()
-            assert accessibility_faults(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert unreadable(page) == []
+        page.keyboard.press("Escape")
+        assert accessibility_faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert unreadable(page) == []
     page.locator("#changed button[data-aside=s2]").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.dataset.aside") == "s2"
-
-
-def test_the_short_form_shows_and_prints_the_largest_passages(visit, tmp_path):
-    report = reports.long(8_000, 30, 12)
-    page = visit(report.to_html(language="en"))
-    page.locator("button[data-view=short]").click()
-    assert page.locator("#text").is_hidden()
-    assert page.locator("#evidence article").filter(visible=True).count() == 5
-    printed = {}
-    for form in ("short", "full"):
-        page.locator(f"button[data-view={form}]").click()
-        page.pdf(path=tmp_path / "report.pdf")
-        with pdfium.PdfDocument(tmp_path / "report.pdf") as document:
-            printed[form] = len(document)
-    assert printed["short"] < printed["full"] / 2
-    # A link into the text shows all of it.
-    page.locator("button[data-view=short]").click()
-    page.locator("#evidence article a").filter(visible=True).first.click()
-    assert page.locator("#text").is_visible()

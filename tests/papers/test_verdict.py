@@ -1,4 +1,4 @@
-"""The verdict on a paper: by exact rates, and shown so that it is plausible."""
+"""The verdict on a paper: by exact rates, which are shown with one decimal."""
 
 import pytest
 
@@ -10,17 +10,17 @@ from neardup.papers.verdict import Thresholds
     ("low", "high", "rate", "result", "shown"),
     [
         (0.15, 0.3, 0.0, "pass", "0% copied: below 15%, passes"),
-        (0.15, 0.3, 0.0001, "pass", "0.01% copied: below 15%, passes"),
-        (0.15, 0.3, 0.149996, "pass", "14.9996% copied: below 15%, passes"),
+        (0.15, 0.3, 0.0001, "pass", "<0.1% copied: below 15%, passes"),
+        (0.15, 0.3, 0.149996, "pass", "15.0% copied: below 15%, passes"),
         (0.15, 0.3, 15 / 100, "review", "15.0% copied: neither below 15% nor above 30%"),
         (0.15, 0.3, 0.3, "review", "30.0% copied: neither"),
-        (0.15, 0.3, 0.30001, "reject", "30.001% copied: above 30%, rejected"),
+        (0.15, 0.3, 0.30001, "reject", "30.0% copied: above 30%, rejected"),
         (0.15, 0.3, 1.0, "reject", "100% copied"),
         (0.124, None, 124 / 1000, "reject", "12.4% copied: not below 12.4%, rejected"),
         (0.125, None, 124 / 1000, "pass", "12.4% copied: below 12.5%, passes"),
         (None, 0.3, 0.3, "pass", "30.0% copied: not above 30%, passes"),
         (None, 0, 0.0, "pass", "0% copied: not above 0%, passes"),
-        (None, 0, 1e-6, "reject", "0.0001% copied: above 0%, rejected"),
+        (None, 0, 1e-6, "reject", "<0.1% copied: above 0%, rejected"),
     ],
 )
 def test_verdicts(low, high, rate, result, shown):

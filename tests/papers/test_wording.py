@@ -29,7 +29,7 @@ def wording(report):
     return {
         (aside.kind, report.text[aside.begin : aside.end])
         for aside in report.asides
-        if aside.kind in ("common", "furniture")
+        if aside.kind in ("common", "furniture", "shared")
     }
 
 
@@ -39,27 +39,27 @@ def ids(report):
 
 class TestWhatManyDocumentsHave:
     def test_it_is_set_apart_and_not_counted(self, make):
-        library = library_of(make, PHRASE, 8)
+        library = library_of(make, PHRASE, 8, others=40)
         report = check(make("paper.txt", around(PHRASE)), library)
         assert (report.sources, report.copied, report.rates.total) == ((), 0, 0.0)
         assert wording(report) == {("common", PHRASE[:-1])}
 
     @pytest.mark.parametrize("copies", [1, 3, 7])
     def test_a_source_that_some_papers_copied_is_a_source(self, make, copies):
-        library = library_of(make, PHRASE, copies)
+        library = library_of(make, PHRASE, copies, others=40)
         report = check(make("paper.txt", around(PHRASE)), library)
         assert (len(report.sources), wording(report)) == (copies, set())
 
     def test_of_a_larger_library_more_have_it(self, make):
         paper = make("paper.txt", around(PHRASE))
         assert len(check(paper, library_of(make, PHRASE, 8, others=90)).sources) == 8
-        assert check(paper, library_of(make, PHRASE, 10)).sources == ()
+        assert check(paper, library_of(make, PHRASE, 10, others=90)).sources == ()
 
     @pytest.mark.parametrize(
         ("document", "shared", "beside"),
         [
-            # A paragraph is text and no wording, however many documents have it.
-            (lambda n: around(PARAGRAPH, n, 500 + n), PARAGRAPH, 80),
+            # A paragraph is text and no wording, unless a fifth of the library has it.
+            (lambda n: around(PARAGRAPH, n, 500 + n, 200), PARAGRAPH, 200),
             # Posts of one text are one document,
             (
                 lambda n: around(around(PHRASE, 700, 701, 80), n, n, 60),
@@ -76,6 +76,8 @@ class TestWhatManyDocumentsHave:
     def test_what_twenty_have_and_is_copied_nevertheless(self, make, document, shared, beside):
         for number in range(20):
             make(f"library/{number:02}.txt", document(number))
+        for number in range(90):
+            make(f"library/other{number:02}.txt", unrelated(3000 + number))
         report = check(make("paper.txt", around(shared, length=beside)), "library")
         assert (len(report.sources), wording(report)) == (20, set())
 

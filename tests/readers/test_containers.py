@@ -29,7 +29,7 @@ def test_lazy_frames(expected):
 def test_what_comes_back_as_a_table(made, expected):
     result = neardup.dedup(made(TABLE))
     assert result.kept.equals(expected.kept)
-    assert result.review().evidence.removals
+    assert result.review().removals
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from neardup.server.jobs.uploads import Upload
 from neardup.server.metrics import Metrics
 from neardup.server.problems import ProblemError
 from neardup.server.store import Store
+from tests.papers.texts import unrelated
 from tests.readers.making import docx, paragraph
 from tests.server.clocks import ManualClock
 from tests.server.conftest import FERRY
@@ -194,6 +195,17 @@ class TestOverHttp:
         state = wait(api, api.post("/v1/check", files=parts))
         assert state["problem"]["field"] == "exclude"
         assert "模板.docx" in state["problem"]["detail"]
+
+    def test_text_that_the_library_shares_can_be_counted(self, client):
+        for number in range(12):
+            text = unrelated(number, 200) + FERRY
+            assert client.post("/v1/documents", json={"id": f"s{number}", "text": text}).is_success
+        paper = unrelated(99, 200) + FERRY
+        rates = [
+            wait(client, send(client, paper, count_shared=value))["rates"]["total"]
+            for value in ("", "1")
+        ]
+        assert rates[0] == 0 < rates[1]
 
     def test_least_counts(self, client):
         paper = OWN + FERRY[:14] + OWN

@@ -45,40 +45,45 @@ def collection(seed=3):
     return families(seed, 150, length=80)
 
 
-def assert_right(evidence, result, texts_of_input, other=None):
+def assert_right(review, result, texts_of_input, other=None):
     """All that a review shows, computed again from the table of removed documents."""
     rows = result.removed.to_pylist()
     near = [row for row in rows if row["similarity"] < 1]
-    assert len(evidence.removals) == len(rows)
+    assert len(review.removals) == len(rows)
     assert len(near) > 5
     keeper = {"input": texts_of_input, "against": other}
     lowest = sorted((row["kind"] == "identical", row["similarity"]) for row in rows)
-    shown = [(removal.kind == "identical", removal.similarity) for removal in evidence.removals]
+    shown = [(removal.kind == "identical", removal.similarity) for removal in review.removals]
     assert shown == lowest
     known = {(row["id"], row["kept_id"], row["similarity"], row["kind"]) for row in rows}
-    for place, removal in enumerate(evidence.removals):
+    for place, removal in enumerate(review.removals):
         length = LONGEST if place < ALIGNED else LISTED
-        assert (removal.removed.id, removal.kept.id, removal.similarity, removal.kind) in known
-        text = texts_of_input[removal.removed.id]
-        assert removal.removed.length == len(text)
-        assert text.startswith(removal.removed.text)
-        assert len(removal.removed.text) >= min(length, len(text))
+        assert (
+            removal.removed["id"],
+            removal.kept["id"],
+            removal.similarity,
+            removal.kind,
+        ) in known
+        text = texts_of_input[removal.removed["id"]]
+        assert removal.removed["length"] == len(text)
+        assert text.startswith(removal.removed["text"])
+        assert len(removal.removed["text"]) >= min(length, len(text))
         side = "against" if removal.is_against else "input"
-        assert keeper[side][removal.kept.id].startswith(removal.kept.text)
+        assert keeper[side][removal.kept["id"]].startswith(removal.kept["text"])
     counts = {}
     for row in rows:
         key = row["kept_id"], row.get("kept_from", "input")
         counts[key] = counts.get(key, 0) + 1
     sizes = sorted((count for count in counts.values() if count > 1), reverse=True)
-    assert [group.count for group in evidence.groups] == sizes[:20]
-    for group in evidence.groups:
-        chosen = [row for row in rows if row["kept_id"] == group.kept.id]
-        assert group.count in {len(chosen), counts.get((group.kept.id, "input"))}
-        assert set(group.ids) <= {row["id"] for row in chosen}
-        assert group.least >= min(row["similarity"] for row in chosen)
+    assert [group["count"] for group in review.groups] == sizes[:20]
+    for group in review.groups:
+        chosen = [row for row in rows if row["kept_id"] == group["kept"]["id"]]
+        assert group["count"] in {len(chosen), counts.get((group["kept"]["id"], "input"))}
+        assert set(group["ids"]) <= {row["id"] for row in chosen}
+        assert group["least"] >= min(row["similarity"] for row in chosen)
     near_duplicates = result.summary.near_duplicates
-    assert sum(count for *_, count in evidence.classes) == near_duplicates
-    for begin, end, count in evidence.classes:
+    assert sum(count for *_, count in review.classes) == near_duplicates
+    for begin, end, count in review.classes:
         least = sum(begin + 0.001 <= row["similarity"] < end - 0.001 for row in near)
         assert count >= least
 
@@ -86,18 +91,18 @@ def assert_right(evidence, result, texts_of_input, other=None):
 def test_the_least_similar_and_the_largest_groups_are_shown():
     texts = collection()
     result = dedup(texts)
-    assert_right(result.review().evidence, result, texts_by_id(texts))
+    assert_right(result.review(), result, texts_by_id(texts))
 
 
 @pytest.mark.parametrize("recipe", ["shingle", "news"])
 def test_recipes_that_verify_and_that_do_not(recipe):
     texts = collection(4)
     result = dedup(texts, recipe=recipe)
-    evidence = result.review().evidence
-    assert evidence.removals
-    for removal in evidence.removals:
-        assert texts[int(removal.removed.id)].startswith(removal.removed.text)
-        has_features = removal.removed.text.strip() != ""
+    review = result.review()
+    assert review.removals
+    for removal in review.removals:
+        assert texts[int(removal.removed["id"])].startswith(removal.removed["text"])
+        has_features = removal.removed["text"].strip() != ""
         assert (removal.distance is not None) == (recipe == "news" and has_features)
 
 
@@ -107,15 +112,15 @@ def test_texts_of_both_sides():
     table = pa.table({"body": other, "id": [f"b{index}" for index in range(len(other))]})
     result = dedup(texts_of_input, against=table)
     known = dict(zip(table["id"].to_pylist(), other, strict=True))
-    evidence = result.review().evidence
-    assert {removal.is_against for removal in evidence.removals} == {True, False}
-    assert_right(evidence, result, texts_by_id(texts_of_input), known)
+    review = result.review()
+    assert {removal.is_against for removal in review.removals} == {True, False}
+    assert_right(review, result, texts_by_id(texts_of_input), known)
 
 
 def test_long_texts_are_cut():
     long = "".join(random.Random(1).choices(FERRY, k=LONGEST + 500))
-    (item,) = dedup([long, long[:-100]], threshold=0.5).review().evidence.removals
-    assert (len(item.kept.text), item.kept.length) == (LONGEST, len(long))
+    (item,) = dedup([long, long[:-100]], threshold=0.5).review().removals
+    assert (len(item.kept["text"]), item.kept["length"]) == (LONGEST, len(long))
     page = dedup([long, long[:-100]], threshold=0.5).review().to_html(language="en")
     assert f"the first {LONGEST:,} of {len(long):,} characters" in page
 
@@ -123,7 +128,7 @@ def test_long_texts_are_cut():
 def test_nothing_removed():
     result = dedup(["渡船九点开。", "Rain is expected."])
     review = result.review()
-    assert review.evidence.removals == review.evidence.groups == review.evidence.classes == ()
+    assert review.removals == review.groups == review.classes == ()
     assert "Nothing was removed." in review.to_html(language="en")
     assert result.doubtful() == []
 
@@ -150,8 +155,8 @@ FACTS = {
 
 
 def facts_of(review):
-    documents = [d for removal in review.evidence.removals for d in (removal.removed, removal.kept)]
-    return {document.id: (document.title, document.date, document.source) for document in documents}
+    documents = [d for removal in review.removals for d in (removal.removed, removal.kept)]
+    return {d["id"]: (d["title"], d["date"], d["source"]) for d in documents}
 
 
 def test_titles_dates_and_sources_are_shown(tmp_path):
@@ -220,11 +225,11 @@ def folder(tmp_path, monkeypatch):
 def test_files(folder):
     result = dedup_files(["in.jsonl"], "out.jsonl", review="review.html")
     known = {f"d{index}": text for index, text in enumerate(folder)}
-    assert_right(result.review().evidence, result, known)
+    assert_right(result.review(), result, known)
     page = Path("review.html").read_text("utf-8")
     assert page == result.review().to_html()
-    for removal in result.review().evidence.removals:
-        assert removal.removed.id in page
+    for removal in result.review().removals:
+        assert removal.removed["id"] in page
     with pytest.raises(ParameterError, match="'review' parameter of dedup_files"):
         dedup_files(["in.jsonl"], "out-2.jsonl").review()
 
@@ -235,8 +240,8 @@ def test_against_saved_sketches(folder):
     neardup.sketch_files(["in.jsonl"], "in.sketches")
     result = dedup_files(["in.jsonl"], "out.jsonl", against=["in.sketches"], review="r.html")
     assert result.summary.exact_duplicates > 100
-    for group in result.review().evidence.groups:
-        assert group.kept.text == normalize(known[group.kept.id])
+    for group in result.review().groups:
+        assert group["kept"]["text"] == normalize(known[group["kept"]["id"]])
 
 
 @pytest.mark.usefixtures("folder")

@@ -125,6 +125,23 @@ impl<'a> Library<'a> {
         found
     }
 
+    /// The shingles of a paper that the library has: where each begins first in the original, in
+    /// code points, and in how many documents it is, with those that are no longer in the library.
+    pub fn counts(&self, paper: &Paper) -> Vec<(u32, u32)> {
+        let spans = paper.letters().spans();
+        let mut counts: Vec<(u32, u32)> = paper
+            .first_places()
+            .filter_map(|(hash, place)| {
+                let shingle = u64::from(short(hash));
+                let of_run = |run: &Run| run.begin_of(shingle + 1) - run.begin_of(shingle);
+                let count = self.runs.iter().map(of_run).sum::<usize>();
+                (count > 0).then(|| (spans[place as usize].0, count as u32))
+            })
+            .collect();
+        counts.sort_unstable();
+        counts
+    }
+
     /// The first documents of a shingle.
     fn documents_of<'s>(&'s self, shingle: u32) -> impl Iterator<Item = u32> + use<'s, 'a> {
         let shingle = u64::from(shingle);

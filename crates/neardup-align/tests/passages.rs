@@ -331,6 +331,13 @@ fn a_passage_that_many_have_brings_the_first_of_them() {
     let documents: Vec<u32> = found.iter().map(|one| one.0).collect();
     assert_eq!(documents, (0..MOST_OF_A_SHINGLE as u32).collect::<Vec<_>>());
     assert_eq!(library.sources(&paper, 20, 5).len(), 5);
+    let counts = library.counts(&paper);
+    assert!(counts.is_sorted() && counts.len() > 10);
+    assert!(
+        counts
+            .iter()
+            .all(|one| one.1 == 3 * MOST_OF_A_SHINGLE as u32)
+    );
 }
 
 #[test]

@@ -146,6 +146,11 @@ impl Library {
         })
     }
 
+    /// Places of the paper, in code points, with the number of documents that have the shingle there.
+    fn counts(&self, py: Python<'_>, paper: &Paper) -> PyResult<Vec<(u32, u32)>> {
+        self.with(py, |library| py.detach(|| Ok(library.counts(&paper.inner))))
+    }
+
     /// A part of all runs as one run, from a shingle on, and the shingle after it; none at the end.
     #[pyo3(signature = (begin, *, most, workers))]
     fn merged<'py>(

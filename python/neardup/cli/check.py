@@ -71,6 +71,14 @@ class CheckFilesParameters(TypedDict, total=False):
             metavar="ID",
         ),
     ]
+    count_shared: Annotated[
+        bool,
+        o.Option(
+            "Count as copied what many documents of the library share, such as a declaration: a "
+            "fifth of them, at least three, or all of fewer than ten. By default it is set aside.",
+            "Library",
+        ),
+    ]
     least: Annotated[
         int,
         o.Option(
@@ -78,14 +86,6 @@ class CheckFilesParameters(TypedDict, total=False):
             "source; twice as many letters of an alphabet.",
             "Alignment",
             default=20,
-        ),
-    ]
-    ignore_brackets: Annotated[
-        bool,
-        o.Option(
-            "Leave text in brackets out of the comparison, in the papers and in the library: "
-            "for texts with commentary in brackets between the lines.",
-            "Alignment",
         ),
     ]
     workers: o.Workers
@@ -503,7 +503,11 @@ def _print_report(report: "Report") -> None:
     if count > shown:
         passages = Message("{found:,}  {shown:,} in the report", found=count, shown=shown)
     rows.append((Message("passages"), passages))
-    wording = sum(aside.kind in WORDING for aside in report.asides)
+    if report.shared:
+        share = report.shared / report.characters
+        shared = Message("{share:7.2%}  in many documents, not copied", share=share)
+        rows.append((Message("shared text"), shared))
+    wording = sum(aside.kind in WORDING and aside.kind != "shared" for aside in report.asides)
     if wording:
         stretches = Message.counted(
             "{count:,} stretch, not counted as copied",

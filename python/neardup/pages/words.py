@@ -10,7 +10,7 @@ from typing import Any
 from neardup.base.messages import LANGUAGES
 from neardup.base.validation import check_choice
 
-__all__ = ["LANGUAGES", "Words", "load_words"]
+__all__ = ["LANGUAGES", "Words", "load_words", "percent"]
 
 # Beyond these bounds, a share would be rounded to 0 % or 100 %.
 _LEAST_SHOWN, _MOST_SHOWN = 0.001, 0.999
@@ -41,19 +41,23 @@ class Words:
         )
 
     def percent(self, share: float) -> str:
-        """Return a share in [0, 1] as a percentage, never rounded to 0 % or 100 %.
+        """Return a share in [0, 1] as a percentage; see `percent`."""
+        return percent(share)
 
-        Examples
-        --------
-        >>> words = load_words("en", "report")
-        >>> [words.percent(share) for share in (0, 0.0004, 0.3333, 0.9999, 1)]
-        ['0%', '<0.1%', '33.3%', '>99.9%', '100%']
-        """
-        if share in (0, 1):
-            return f"{share:.0%}"
-        if share < _LEAST_SHOWN:
-            return "<0.1%"
-        return ">99.9%" if share > _MOST_SHOWN else f"{share:.1%}"
+
+def percent(share: float) -> str:
+    """Return a share in [0, 1] as a percentage, never rounded to 0 % or 100 %.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0, 0.0004, 0.3333, 0.9999, 1)]
+    ['0%', '<0.1%', '33.3%', '>99.9%', '100%']
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < _LEAST_SHOWN:
+        return "<0.1%"
+    return ">99.9%" if share > _MOST_SHOWN else f"{share:.1%}"
 
 
 def load_words(language: str, page: str) -> Words:

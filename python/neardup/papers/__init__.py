@@ -12,6 +12,7 @@ texts. The modules:
 | `edits` | the words that only one of two texts has |
 | `hiding` | look-alike letters, invisible characters and hidden text, undone and reported |
 | `wording` | furniture, names and common wording, which are no copies |
+| `shared` | text of any length that many documents of a library share |
 | `rates` | which characters count, and which are copied |
 | `limits` | how many passages a report shows |
 | `structure` | sections, quotations, references, contents |

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from neardup.base.validation import check_flag, check_whole
+from neardup.base.validation import check_whole
 from neardup.pages.sides import Sides, whole_sides
 from neardup.papers.edits import (
     Span,
@@ -42,7 +41,6 @@ __all__ = [
     "equated",
     "moved_pieces",
     "passage_of",
-    "without_brackets",
 ]
 
 #: Smallest number of Chinese characters that a passage has in common with its source.
@@ -53,16 +51,6 @@ SHORTEST, LONGEST = 5, 10_000
 
 #: In texts at most this long, in code points, even a few shared words are passages of two texts.
 _SHORT = 200
-
-#: Longest text in brackets, in code points, with the brackets.
-_LONGEST_BRACKETS = 2000
-
-#: How many open brackets a closing one is compared with.
-_DEEPEST = 8
-
-_CLOSING = {"(": ")", "（": "）", "[": "]", "［": "］", "〔": "〕", "【": "】", "〖": "〗"}
-_MARKS = re.compile("[" + re.escape("".join(_CLOSING) + "".join(_CLOSING.values())) + "]")
-_OTHER_SIDE = str.maketrans("（）［］", "()[]")
 
 #: Begin and end in a text, then in its source.
 FourPlaces = tuple[int, int, int, int]
@@ -124,9 +112,7 @@ class Difference:
     source_text: str
 
 
-def align(
-    text: str, source: str, *, least: int = LEAST, ignore_brackets: bool = False
-) -> list[SharedPassage]:
+def align(text: str, source: str, *, least: int = LEAST) -> list[SharedPassage]:
     """Return the passages of a text that occur in another.
 
     Parameters
@@ -139,8 +125,6 @@ def align(
         repeats it. One of three conditions must also hold: one piece has `least`
         characters, the pieces share four times `least`, or the pieces make up half of
         both sides.
-    ignore_brackets : bool, default=False
-        Whether text in brackets is left out on both sides.
 
     Returns
     -------
@@ -152,7 +136,7 @@ def align(
     InputError
         If a text is not a str, has a lone surrogate, or is longer than 256 MiB.
     ParameterError
-        If `least` is out of bounds, or `ignore_brackets` is no bool.
+        If `least` is out of bounds.
 
     Notes
     -----
@@ -176,9 +160,6 @@ def align(
 
     check_least(least)
     text, source = checked_text(text, "text"), checked_text(source, "source")
-    whole, whole_source = text, source
-    if check_flag(ignore_brackets, "ignore_brackets"):
-        text, source = without_brackets(text), without_brackets(source)
     core = aligner()
     paper = core.paper(text)
     sources = pa.array([source], pa.large_string())
@@ -186,7 +167,7 @@ def align(
     shared = []
     for span, similarity, of_core in passages:
         span, pieces = passage_of(text, source, span, of_core)
-        texts = whole[span[0] : span[1]], whole_source[span[2] : span[3]]
+        texts = text[span[0] : span[1]], source[span[2] : span[3]]
         shared.append(SharedPassage(*span, similarity, pieces, *texts))
     return shared
 
@@ -354,49 +335,3 @@ def aligner() -> _core.Aligner:
     from neardup import _core
 
     return _core.Aligner()
-
-
-def without_brackets(text: str) -> str:
-    """Return a text with spaces in place of its brackets and of what is in them.
-
-    Offsets stay what they are. Full-width and half-width brackets close each other. A bracket
-    without the other side is left as it is, and so is text of more than 2,000 code points in
-    brackets. Linear.
-
-    Examples
-    --------
-    >>> without_brackets("學而（孔子弟子所記）時習之(皇疏")
-    '學而         時習之(皇疏'
-    """
-    parts: list[str] = []
-    done = 0
-    opened: list[tuple[str, int]] = []
-    spans: list[tuple[int, int]] = []
-    for match in _MARKS.finditer(text):
-        mark, position = match[0], match.start()
-        if mark in _CLOSING:
-            opened.append((_CLOSING[mark].translate(_OTHER_SIDE), position))
-            continue
-        mark = mark.translate(_OTHER_SIDE)
-        # A bracket that nothing closes stays open for a while, and hides no outer one.
-        for depth in range(len(opened) - 1, max(len(opened) - 1 - _DEEPEST, -1), -1):
-            if opened[depth][0] == mark:
-                begin = opened[depth][1]
-                del opened[depth:]
-                if position + 1 - begin <= _LONGEST_BRACKETS:
-                    spans.append((begin, position + 1))
-                break
-    for begin, end in _outermost(spans):
-        parts += [text[done:begin], " " * (end - begin)]
-        done = end
-    return "".join([*parts, text[done:]])
-
-
-def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans that are in no other one; inner ones come first."""
-    outer: list[tuple[int, int]] = []
-    for begin, end in spans:
-        while outer and outer[-1][0] >= begin:
-            outer.pop()
-        outer.append((begin, end))
-    return outer

@@ -74,8 +74,8 @@ def check_files(
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
     least: int = LEAST,
-    ignore_brackets: bool = False,
     without_sources: Sequence[str] = (),
+    count_shared: bool = False,
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -91,7 +91,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, ignore_brackets, without_sources, limits, workers, progress
+    exclude, least, without_sources, count_shared, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -122,7 +122,7 @@ def check_files(
     """
     workers = check_workers(workers)
     check_least(least)
-    check_flag(ignore_brackets, "ignore_brackets")
+    check_flag(count_shared, "count_shared")
     limits = check_limits(limits)
     progress = check_progress(progress)
     paths = papers_in(papers)
@@ -152,7 +152,7 @@ def check_files(
             libraries.append(stack.enter_context(library_of(texts, workers)))
         joint = joined(libraries)
         checking = Checking(
-            joint, excluded, least, limits, workers, ignore_brackets, without, among=among
+            joint, excluded, least, limits, workers, without, among, count_shared=count_shared
         )
         progress.stage("papers", len(paths))
         for path, read, problem in _advancing(readings, progress):

@@ -15,14 +15,7 @@ from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import bad, check_flag, check_workers
 from neardup.exceptions import InputError
 from neardup.pages.excerpts import around
-from neardup.papers.align import (
-    LEAST,
-    FourPlaces,
-    aligner,
-    check_least,
-    passage_of,
-    without_brackets,
-)
+from neardup.papers.align import LEAST, FourPlaces, aligner, check_least, passage_of
 from neardup.papers.cover import cover_of
 from neardup.papers.hiding import revealed, unmasked
 from neardup.papers.limits import ReportLimits, shown_passages
@@ -30,6 +23,9 @@ from neardup.papers.report import Report
 from neardup.papers.results import WORDING, Aside, Passage, Rates, Section, Source
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from neardup import _core
     from neardup.index import Index
     from neardup.papers.library import Library, LibraryDocument
@@ -66,8 +62,8 @@ def check(
     name: str | None = None,
     exclude: str | Path | FileText | Sequence[str | Path | FileText] = (),
     least: int = LEAST,
-    ignore_brackets: bool = False,
     without_sources: Sequence[str] = (),
+    count_shared: bool = False,
     limits: ReportLimits | None = None,
     workers: int = 0,
     progress: Progress | None = None,
@@ -91,12 +87,13 @@ def check(
     least : int, default=20
         Smallest number of Chinese characters that a passage has in common with its source,
         at least 5; twice as many letters of an alphabet.
-    ignore_brackets : bool, default=False
-        Whether text in brackets is not compared and not counted, in the paper and in the
-        library: for texts with commentary in brackets between the lines.
     without_sources : list of str, default=()
         Sources that are left out, by the ids of their documents in the library: text that only
         they have counts, but is not copied.
+    count_shared : bool, default=False
+        Whether text counts as copied that many documents of the library share: a fifth of
+        them, at least three, or all of fewer than ten. By default it is set aside, and has a rate
+        of its own.
     limits : ReportLimits or None, default=None
         Limits on the passages that the report shows; None for the default limits. Rates and
         counts include every passage, and a note tells how many are not shown.
@@ -155,7 +152,7 @@ def check(
     """
     workers = check_workers(workers)
     check_least(least)
-    check_flag(ignore_brackets, "ignore_brackets")
+    check_flag(count_shared, "count_shared")
     limits = check_limits(limits)
     if name is not None and not isinstance(name, str):
         raise bad("name", "text or None", name)
@@ -165,7 +162,9 @@ def check(
     progress = check_progress(progress)
     with opened(library, workers, progress) as documents:
         skip = documents.own_of(paper) if isinstance(paper, (str, os.PathLike)) else set()
-        checking = Checking(documents, excluded, least, limits, workers, ignore_brackets, without)
+        checking = Checking(
+            documents, excluded, least, limits, workers, without, count_shared=count_shared
+        )
         return checking.report(read, name or own_name, skip)
 
 
@@ -246,11 +245,31 @@ def opened(
 
 
 @dataclass(frozen=True)
-class _Match:
-    """A document with passages in common with the paper, their spans and counted characters.
+class _Aligned:
+    """A document with its passages, and the text beside each in it.
 
     Its text, of `length` code points, is not stored: there may be a thousand documents.
     """
+
+    document: LibraryDocument
+    length: int
+    passages: list[Passage]
+    contexts: list[str | None]
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Yield the spans of the paper that it has."""
+        return ((piece.begin, piece.end) for one in self.passages for piece in one.pieces)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the paper has half of its text, or more."""
+        pieces = (piece for passage in self.passages for piece in passage.pieces)
+        return 2 * sum(piece.source_end - piece.source_begin for piece in pieces) >= self.length
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A source: its passages, their spans, and its counted characters."""
 
     document: LibraryDocument
     length: int
@@ -268,9 +287,9 @@ class Checking:
     least: int
     limits: ReportLimits
     workers: int
-    ignore_brackets: bool = False
     without_sources: frozenset[str] = frozenset()
     among: bool = False
+    count_shared: bool = False
 
     def report(self, paper: FileText, name: str, skip: Iterable[int] = ()) -> Report:
         """Compare one paper with the library, except the documents at the `skip` positions."""
@@ -279,7 +298,7 @@ class Checking:
 
         text, findings = revealed(paper)
         core = aligner()
-        prepared = core.paper(self._compared(text))
+        prepared = core.paper(text)
         by_form = asides(text, quoted=paper.quoted, footnotes=footnotes_begin(paper.headings))
         set_aside = [*by_form, *self._given(core, prepared)]
         marks = Marks(text, set_aside, prepared.spans())
@@ -340,6 +359,7 @@ class Checking:
             )
         outside = marks.copied & ~marks.set_aside
         copied = int(marks.copied.sum())
+        shared = marks.of((aside.begin, aside.end) for aside in set_aside if aside.kind == "shared")
         return Report(
             paper=name,
             text=paper.text,
@@ -365,13 +385,14 @@ class Checking:
                 "least": self.least,
                 "candidates": CANDIDATES,
                 **asdict(self.limits),
-                "ignore_brackets": self.ignore_brackets,
+                "count_shared": self.count_shared,
                 "excluded_files": len(self.excluded),
             },
             notes=tuple(notes),
             cover=cover_of(paper),
             without_sources=tuple(left_out),
             findings=findings,
+            shared=int(shared.sum()),
             runs=marks.runs(
                 [
                     *(match.spans for match in listed),
@@ -385,7 +406,7 @@ class Checking:
         """Return the parts of the paper that occur in the excluded texts."""
         import pyarrow as pa
 
-        texts = pa.array(map(self._compared, self.excluded), pa.large_string())
+        texts = pa.array(self.excluded, pa.large_string())
         by_text = core.passages(paper, texts, least=self.least, workers=self.workers)
         return [
             Aside(begin, end, "given")
@@ -401,55 +422,99 @@ class Checking:
 
         Return the sources, the largest first, wording, and the ids of sources that are left out.
         """
-        import pyarrow as pa
-
-        from neardup.papers.wording import Wording
+        from neardup.papers.shared import filled
+        from neardup.papers.wording import LONGEST, Wording, weights_of
 
         most = CANDIDATES + len(self.without_sources)
         candidates = self.library.candidates(paper, least=self.least, limit=most + len(skip))
         positions = [position for position, _ in candidates if position not in skip][:most]
-        left_out: list[str] = []
-        aligned: list[tuple[LibraryDocument, int, list[Passage]]] = []
-        all_passages: list[Passage] = []
-        contexts: list[str | None] = []
-        for begin in range(0, len(positions), _TOGETHER):
-            documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
-            texts = pa.array(
-                [self._compared(document.text) for document in documents], pa.large_string()
+        aligned = self._aligned(core, paper, text, marks, positions)
+        without = self.without_sources
+        left_out = [one.document.id for one in aligned if one.document.id in without]
+        aligned = [one for one in aligned if one.document.id not in without]
+        weights = weights_of(text, marks.counts)
+        shared = self._shared(paper, aligned, weights, skip, len(left_out))
+        spans = [(stretch.begin, stretch.end) for stretch in shared]
+        # A phrase within a copy is copied; more is cut out of it.
+        long = [span for span in spans if weights[slice(*span)].sum() > LONGEST]
+        if long:
+            positions = [one.document.position for one in aligned]
+            rest = core.paper(filled(text, long))
+            aligned = self._aligned(core, rest, text, marks, positions)
+        matches, apart = [], [Aside(*span, "shared") for span in long]
+        if aligned:
+            wording = Wording(
+                text,
+                weights,
+                self.least,
+                [passage for one in aligned for passage in one.passages],
+                [context for one in aligned for context in one.contexts],
+                spans,
             )
-            of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
-            for document, of_one in zip(documents, of_all, strict=True):
-                passages = [_passage(text, document, *shared, marks) for shared in of_one]
-                passages = [passage for passage in passages if passage.characters]
-                if passages and document.id in self.without_sources:
-                    left_out.append(document.id)
-                elif passages:
-                    all_passages += passages
-                    contexts += [_context(document.text, passage) for passage in passages]
-                    aligned.append((replace(document, text=""), len(document.text), passages))
-        if not aligned:
-            return [], [], left_out
-        wording = Wording(text, marks.counts, self.least, all_passages, contexts)
-        documents_left = self.library.readable - len(skip) - len(left_out)
-        kinds = iter(wording.kinds(core, documents_left))
-        matches, apart = [], []
-        for document, length, passages in aligned:
+            documents_left = self.library.readable - len(skip) - len(left_out)
+            kinds = iter(wording.kinds(core, documents_left))
+        for one in aligned:
             kept = []
-            for passage in passages:
+            for passage in one.passages:
                 kind = next(kinds)
                 if kind is None:
                     kept.append(passage)
                 else:
                     apart += [Aside(piece.begin, piece.end, kind) for piece in passage.pieces]
             if kept:
-                spans = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
-                matches.append(_Match(document, length, kept, spans, marks.add(spans)))
+                pieces = [(piece.begin, piece.end) for passage in kept for piece in passage.pieces]
+                characters = marks.add(pieces)
+                matches.append(_Match(one.document, one.length, kept, pieces, characters))
         matches.sort(key=lambda match: (-match.characters, match.document.position))
-        return matches, _uncopied(apart, marks), left_out
+        return matches, _uncopied(apart, shared, marks), left_out
 
-    def _compared(self, text: str) -> str:
-        """Return a text as it is compared, every character in its place."""
-        return without_brackets(text) if self.ignore_brackets else text
+    def _aligned(
+        self,
+        core: _core.Aligner,
+        paper: _core.Paper,
+        text: str,
+        marks: Marks,
+        positions: Sequence[int],
+    ) -> list[_Aligned]:
+        """Return the documents at these positions that have passages of the paper."""
+        import pyarrow as pa
+
+        aligned = []
+        for begin in range(0, len(positions), _TOGETHER):
+            documents = list(self.library.documents(positions[begin : begin + _TOGETHER]))
+            texts = pa.array([document.text for document in documents], pa.large_string())
+            of_all = core.passages(paper, texts, least=self.least, workers=self.workers)
+            for document, of_one in zip(documents, of_all, strict=True):
+                passages = [_passage(text, document, *shared, marks) for shared in of_one]
+                passages = [passage for passage in passages if passage.characters]
+                if passages:
+                    contexts = [_context(document.text, passage) for passage in passages]
+                    length = len(document.text)
+                    aligned.append(_Aligned(replace(document, text=""), length, passages, contexts))
+        return aligned
+
+    def _shared(
+        self,
+        paper: _core.Paper,
+        aligned: Sequence[_Aligned],
+        weights: NDArray[np.int64],
+        skip: set[int],
+        left_out: int,
+    ) -> list[Aside]:
+        """Return what many documents of the library share; papers are not the library."""
+        from neardup.papers.shared import shared_text
+
+        if self.count_shared:
+            return []
+        library = self.library
+        end = len(library) - library.papers
+        skipped = sum(position < end for position in skip)
+        return shared_text(
+            [(one.spans(), one.is_copy) for one in aligned if one.document.position < end],
+            weights,
+            library.readable - library.papers - skipped - left_out,
+            lambda: library.shingle_counts(paper),
+        )
 
     def _listing(
         self, text: str, listed: list[_Match], marks: Marks
@@ -504,22 +569,23 @@ def _context(text: str, passage: Passage) -> str | None:
     return f"{text[max(begin - CONTEXT, 0) : begin]}\n{text[end : end + CONTEXT]}"
 
 
-def _uncopied(apart: list[Aside], marks: Marks) -> list[Aside]:
+def _uncopied(apart: list[Aside], shared: list[Aside], marks: Marks) -> list[Aside]:
     """Return the stretches of wording that no passage covers, each kind without overlaps."""
-    import numpy as np
-
-    from neardup.papers.rates import marked
+    from neardup.papers.rates import bounds_of, marked
 
     uncopied = []
     for kind in WORDING:
         spans = ((aside.begin, aside.end) for aside in apart if aside.kind == kind)
-        mask = marked(len(marks.counts), spans) & ~marks.copied
-        bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
-        uncopied += [
-            Aside(begin, end, kind)
-            for begin, end in zip(bounds[::2], bounds[1::2], strict=True)
-            if marks.counts[begin:end].any()
-        ]
+        for begin, end in bounds_of(marked(len(marks.counts), spans) & ~marks.copied):
+            if not marks.counts[begin:end].any():
+                continue
+            having = (
+                stretch.documents or 0
+                for stretch in shared
+                if stretch.begin < end and begin < stretch.end
+            )
+            documents = max(having, default=None) if kind == "shared" else None
+            uncopied.append(Aside(begin, end, kind, documents))
     return uncopied
 
 

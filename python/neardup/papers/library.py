@@ -78,6 +78,8 @@ class Library(ABC):
         Number of documents that could not be read.
     blank : bool
         Whether it is known that no document has letters or digits.
+    papers : int
+        Number of its last documents that are papers, which are compared with each other.
     """
 
     def __init__(self, name: str, workers: int) -> None:
@@ -85,6 +87,7 @@ class Library(ABC):
         self.notes: list[str] = []
         self.problems = 0
         self.blank = False
+        self.papers = 0
         self.workers = workers
         self._core: _core.Library | None = None
         self._documents = 0
@@ -103,6 +106,10 @@ class Library(ABC):
         Each is with its number of shared shingles, the largest number first.
         """
         return [] if self._core is None else self._core.sources(paper, least=least, limit=limit)
+
+    def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
+        """Return places of a paper, each with how many documents have the shingle there."""
+        return [] if self._core is None else self._core.counts(paper)
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
         """Yield documents, in the order of `positions`."""
@@ -323,6 +330,7 @@ class _Several(Library):
         self.notes = [note for library in libraries for note in library.notes]
         self.problems = sum(library.problems for library in libraries)
         self.blank = all(library.blank for library in libraries)
+        self.papers = libraries[-1].papers
 
     def __len__(self) -> int:
         return self._begins[-1]
@@ -335,6 +343,15 @@ class _Several(Library):
         ]
         candidates.sort(key=lambda candidate: (-candidate[1], candidate[0]))
         return candidates[:limit]
+
+    def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
+        """Return those of all libraries but the papers, which are no library."""
+        return [
+            count
+            for library in self._libraries
+            if not library.papers
+            for count in library.shingle_counts(paper)
+        ]
 
     def _fetched(self, positions: Sequence[int]) -> list[LibraryDocument]:
         fetched: dict[int, LibraryDocument] = {}
@@ -372,6 +389,7 @@ def library_of(papers: Sequence[tuple[str, str, str | None, str]], workers: int)
     ids, names, files, texts = zip(*papers, strict=True) if papers else ((), (), (), ())
     library._add(pa.array(texts, pa.large_string()), ids, names, files)
     library._file()
+    library.papers = len(papers)
     return library
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.papers.results import Aside, CountedRuns
 
-__all__ = ["Marks", "depths", "marked"]
+__all__ = ["Marks", "bounds_of", "depths", "marked"]
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.integer[Any]] | list[int]
@@ -29,6 +29,12 @@ def marked(length: int, spans: Iterable[tuple[int, int]]) -> Mask:
     """Return for each of `length` characters whether it is in one of the spans."""
     bounds = np.array(list(spans), np.int64).reshape(-1, 2)
     return depths(length, bounds[:, 0], bounds[:, 1]) > 0
+
+
+def bounds_of(mask: Mask) -> list[tuple[int, int]]:
+    """Return the spans of the characters that a mask marks, in order."""
+    bounds = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0)).tolist()
+    return list(zip(bounds[::2], bounds[1::2], strict=True))
 
 
 class Marks:

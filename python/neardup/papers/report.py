@@ -64,8 +64,6 @@ _CODE_POINTS_AT_ONCE = 200_000
 _PASSAGES_AT_ONCE = 100
 #: Code points shown of each part that is set aside.
 _ASIDE_HEAD = 48
-#: Passages of the short form of the page.
-_STRONGEST = 5
 #: Places that the page shows of each finding, and code points on either side of each.
 _PLACES = 50
 _BESIDE = 16
@@ -122,6 +120,8 @@ class Report(ReprMixin):
         Ids of the sources that the caller left out, and that the paper has text of.
     findings : tuple of Finding
         What may hide copied text, by kind, and the number of pictures.
+    shared : int
+        Counted characters that many documents of the library share, which are not copied.
     runs : CountedRuns or None
         What the page counts again when its reader sets something aside; not in JSON, and None
         for a page on which nothing can be set aside.
@@ -146,6 +146,7 @@ class Report(ReprMixin):
     thresholds: Thresholds | None = None
     without_sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    shared: int = 0
     runs: CountedRuns | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -397,7 +398,6 @@ def _html(report: Report, language: str, date: datetime.date | None) -> str:
         in_text={block.section for block in marks.blocks},
         lazy=_lazy(report),
         counts=_counts(report, language),
-        strongest=_strongest(report, marks),
         paper_language=language_of(report.text),
         numbers=_numbers,
         others=others,
@@ -443,27 +443,29 @@ def _strip(report: Report, marks: Marks) -> list[_Tick]:
 
 
 class _Kind(NamedTuple):
-    """The parts of one kind that are set aside: page and beginning of each."""
+    """The parts of one kind that are set aside: page, beginning and documents of each."""
 
     name: str
-    places: list[tuple[int, str]]
+    places: list[tuple[int, str, int | None]]
     characters: int
 
 
 def _asides(report: Report) -> list[_Kind]:
     kinds = []
     for name in EXCLUDED:
-        spans = [(aside.begin, aside.end) for aside in report.asides if aside.kind == name]
-        if not spans:
+        asides = [aside for aside in report.asides if aside.kind == name]
+        if not asides:
             continue
+        texts = [report.text[aside.begin : aside.end] for aside in asides]
         places = [
             (
-                sum(page <= begin for page in report.pages),
-                beginning(report.text[begin : min(end, begin + 4 * _ASIDE_HEAD)], _ASIDE_HEAD),
+                sum(page <= aside.begin for page in report.pages),
+                beginning(text[: 4 * _ASIDE_HEAD], _ASIDE_HEAD),
+                aside.documents,
             )
-            for begin, end in spans
+            for aside, text in zip(asides, texts, strict=True)
         ]
-        characters = sum(sum(map(str.isalnum, report.text[begin:end])) for begin, end in spans)
+        characters = sum(sum(map(str.isalnum, text)) for text in texts)
         kinds.append(_Kind(name, places, characters))
     return kinds
 
@@ -534,12 +536,6 @@ def _counts(report: Report, language: str) -> str | None:
         ensure_ascii=False,
         separators=(",", ":"),
     )
-
-
-def _strongest(report: Report, marks: Marks) -> set[int]:
-    """Return the largest passages, which the short form of the page shows."""
-    coloured = sorted(marks.coloured, key=lambda number: -report.passages[number].characters)
-    return set(coloured[:_STRONGEST])
 
 
 def _first_of(report: Report, marks: Marks) -> dict[int, int]:

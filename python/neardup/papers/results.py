@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 #: Kinds of wording: text that sources share, and that is not copied.
-WORDING = ("furniture", "common")
+WORDING = ("furniture", "common", "shared")
 
 #: Kinds of text that is set aside. ``given`` is excluded text, which is not counted, and
 #: wording is no copied text; the other kinds count in the total rate, but not in the rate
@@ -174,16 +174,19 @@ class Aside:
     ----------
     begin, end : int
         Half-open span of the paper's text, in code points.
-    kind : {'quotation', 'references', 'contents', 'given', 'furniture', 'common'}
+    kind : {'quotation', 'references', 'contents', 'given', 'furniture', 'common', 'shared'}
         Text in quotation marks, the list of references, the table of contents, text that
         occurs in an excluded file, or text that sources share and that is no copy: site
-        furniture, and common wording. Where common wording is part of a passage, it is
-        copied text and not set aside.
+        furniture, common wording, and what many documents of the library share. Where common
+        wording is part of a passage, it is copied text and not set aside.
+    documents : int or None, default=None
+        How many documents of the library have shared text; None for other kinds.
     """
 
     begin: int
     end: int
     kind: str
+    documents: int | None = None
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from typing import Literal
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import ParameterError
+from neardup.pages.words import percent
 
 __all__ = ["Thresholds", "Verdict", "percentage"]
-
-#: Most decimal places of a percentage.
-_DECIMALS = 12
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class Thresholds:
     def verdict(self, rate: float) -> Verdict | None:
         """Return the verdict on a rate; None without thresholds."""
         low, high = self.pass_below, self.reject_above
-        values = {"rate": self._shown(rate)}
+        values = {"rate": percent(rate)}
         if low is not None and rate < low:
             sentence = Message(
                 "{rate} copied: below {threshold}, passes", threshold=_percent(low), **values
@@ -117,16 +115,6 @@ class Thresholds:
             return Verdict("reject", sentence)
         return None
 
-    def _shown(self, rate: float) -> str:
-        """Return a rate with as many decimal places as tell it from the thresholds."""
-        bounds = [0, 1, *filter(None, (self.pass_below, self.reject_above))]
-        decimals = 1
-        while decimals < _DECIMALS and any(
-            _side(round(rate, decimals + 2), bound) != _side(rate, bound) for bound in bounds
-        ):
-            decimals += 1
-        return f"{rate:.0%}" if rate in (0, 1) else f"{rate:.{decimals}%}"
-
 
 def percentage(name: str, given: str | None) -> float | None:
     """Return a percentage as a rate; raise ParameterError, which names the parameter.
@@ -139,11 +127,11 @@ def percentage(name: str, given: str | None) -> float | None:
     if given is None:
         return None
     try:
-        percent = Decimal(given.strip().removesuffix("%").rstrip())
+        number = Decimal(given.strip().removesuffix("%").rstrip())
     except InvalidOperation:
-        percent = Decimal(-1)
+        number = Decimal(-1)
     # A smaller number is most likely meant as a rate.
-    if not percent.is_finite() or not (percent == 0 or 1 <= percent <= 100):
+    if not number.is_finite() or not (number == 0 or 1 <= number <= 100):
         raise ParameterError(
             Message(
                 "{parameter:named} must be 0, or a percentage from 1 to 100, such as 15 for 15 %. "
@@ -152,12 +140,7 @@ def percentage(name: str, given: str | None) -> float | None:
                 value=given,
             )
         )
-    return float(percent / 100)
-
-
-def _side(rate: float, bound: float) -> int:
-    """Return -1, 0 or 1 for a rate below, at or above a bound."""
-    return (rate > bound) - (rate < bound)
+    return float(number / 100)
 
 
 def _percent(threshold: float) -> str:

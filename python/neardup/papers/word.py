@@ -44,6 +44,7 @@ def to_docx(report: Report, language: str, date: datetime.date | None) -> bytes:
         "rate_total": words.percent(rates.total),
         "rate_without": words.percent(rates.without_quotations),
         "rate_largest": words.percent(rates.largest_source),
+        "rate_shared": words.percent(report.shared / report.characters) if report.shared else None,
         "characters": f"{report.characters:,}",
         "copied": f"{report.copied:,}",
         "hiding": "\n".join(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neardup import _core
     from neardup.papers.results import Passage, Piece
 
-__all__ = ["CONTEXT", "LONGEST", "Wording", "many"]
+__all__ = ["CONTEXT", "LONGEST", "Wording", "many", "weights_of"]
 
 #: Common wording has at most this weight: 100 Chinese characters. More is text.
 LONGEST = 200
@@ -104,30 +104,38 @@ def many(documents: int) -> int:
     return min(max(-(-documents // _ONE_IN), _FEWEST), _MOST)
 
 
+def weights_of(text: str, counts: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the weight of each character of a paper: 2 if Chinese, 0 if it is not counted."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
+    is_dense |= codes >= 0x20000
+    weights: NDArray[np.int64] = np.where(is_dense, 2, 1) * counts
+    return weights
+
+
 class Wording:
     """The parts of a paper that may be shared without a copy.
 
-    `counts` are its counted characters, `least` the smallest number of Chinese characters of a
-    passage, `passages` all passages, and `contexts` the texts beside them in their sources; None
-    beside a passage that is half of its source or more.
+    `weights` are those of its characters, `least` the smallest number of Chinese characters of a
+    passage, `passages` all passages, at least one, and `contexts` the texts beside them in their
+    sources; None beside a passage that is half of its source or more. `shared` are the spans that
+    many documents share.
     """
 
     def __init__(
         self,
         text: str,
-        counts: NDArray[np.bool_],
+        weights: NDArray[np.int64],
         least: int,
         passages: Sequence[Passage],
         contexts: Sequence[str | None],
+        shared: Sequence[Span] = (),
     ) -> None:
         self._text = text
         self._least = least
         self._passages = passages
         self._contexts = contexts
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        is_dense = (codes >= 0x2E80) & (codes < 0xA000) | (codes >= 0xF900) & (codes < 0xFB00)
-        is_dense |= codes >= 0x20000
-        self._weights = np.where(is_dense, 2, 1) * counts
+        self._weights = weights
         self._begins = np.array([passage.begin for passage in passages])
         self._ends = np.array([passage.end for passage in passages])
         #: How many passages each character is in.
@@ -138,9 +146,10 @@ class Wording:
         if 2 * sum(map(str.isupper, text)) < sum(map(str.islower, text)):
             names += [match.span() for match in _CAPITALIZED.finditer(text)]
         self._names = marked(len(text), names)
+        self._shared = marked(len(text), shared)
 
     def kinds(self, core: _core.Aligner, documents: int) -> list[str | None]:
-        """Return for each passage 'furniture' or 'common' if it is no copied text, else None."""
+        """Return for each passage its kind of wording; None if it is copied text."""
         whole = _weigh(self._weights)
         totals = [whole(passage.pieces) for passage in self._passages]
         is_common = self._common(totals, core, documents)
@@ -151,13 +160,16 @@ class Wording:
             if is_wording
             for piece in passage.pieces
         )
-        apart = self._furniture | self._names | marked(len(self._text), common)
+        apart = self._furniture | self._names | self._shared | marked(len(self._text), common)
         of_text = _weigh(self._weights * ~apart)
         of_furniture = _weigh(self._weights * self._furniture)
+        of_shared = _weigh(self._weights * self._shared)
         kinds: list[str | None] = []
         for (passage, is_wording), total in zip(both, totals, strict=True):
             if of_text(passage.pieces) < 2 * _OWN * self._least:
-                kinds.append("furniture" if 2 * of_furniture(passage.pieces) >= total else "common")
+                is_shared = 2 * of_shared(passage.pieces) >= total
+                kind = "shared" if is_shared else "common"
+                kinds.append("furniture" if 2 * of_furniture(passage.pieces) >= total else kind)
             else:
                 kinds.append("common" if is_wording or self._is_name(passage, total) else None)
         return kinds

@@ -394,14 +394,13 @@ class Job:
         )
 
     def _review(self, batches: DataFrame, removed: DataFrame, summary: SparkSummary) -> Review:
-        from neardup.review import Review
-        from neardup.spark.review import evidence_of
+        from neardup.spark.review import review_of_job
 
         rule = self.settings.rule
         check_reviewable(self.settings)
+        bounds = (rule.measure, rule.threshold, rule.max_distance)
         with self._configured(self._parts):
-            evidence = evidence_of(batches, removed, self.settings.first)
-        return Review(evidence, summary, rule.measure, rule.threshold, rule.max_distance)
+            return review_of_job(batches, removed, self.settings.first, summary, bounds)
 
     def _summary(
         self, seen: Sequence[BatchInfo], decisions: DataFrame, search: Search

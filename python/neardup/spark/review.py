@@ -10,36 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.review import (
-    CLASSES,
-    GROUPS,
-    IDS,
-    REMOVALS,
-    Evidence,
-    Picks,
-    classes_of,
-)
+from neardup.review import CLASSES, GROUPS, IDS, REMOVALS, Review, review_of
 from neardup.spark.ordering import MAX_BATCH, PLACE_BITS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
+    from neardup.run.summary import Summary
 
-def evidence_of(batches: DataFrame, removed: DataFrame, first: int) -> Evidence:
-    """Return what a review of a finished job shows; `first` is the first batch of the input."""
-    picks = _picks(removed, first << PLACE_BITS)
+
+def review_of_job(
+    batches: DataFrame,
+    removed: DataFrame,
+    first: int,
+    summary: Summary,
+    rule: tuple[str, float | None, int | None],
+) -> Review:
+    """Return the review of a finished job; `first` is the first batch of the input."""
+    begin = first << PLACE_BITS
 
     def texts(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
         return _texts(batches, numbers, length)
 
     def texts_of_input(numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:
-        found = texts([picks.first + number for number in numbers], length)
-        return {number - picks.first: fields for number, fields in found.items()}
+        found = texts([begin + number for number in numbers], length)
+        return {number - begin: fields for number, fields in found.items()}
 
-    return picks.with_texts(texts_of_input, texts)
+    return review_of(_picked(removed), begin, texts_of_input, texts, summary, rule)
 
 
-def _picks(removed: DataFrame, first: int) -> Picks:
+def _picked(
+    removed: DataFrame,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], NDArray[np.int64]]:
+    """Return what `neardup.review.pick` does of a table."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -51,31 +55,31 @@ def _picks(removed: DataFrame, first: int) -> Picks:
     for place, count in by_class.collect():
         counts[place] = count
     least = removed.orderBy("identical", "similarity", "number").limit(REMOVALS).collect()
-    removals = [
-        (
-            row.number,
-            row.kept,
-            row.similarity,
-            -1 if row.distance is None else row.distance,
-            row.kind,
-        )
-        for row in least
-    ]
     of_each = removed.groupBy("kept").agg(
         F.count("number"), F.sum(F.col("identical").cast("long")), F.min("similarity")
     )
     order = [F.desc("count(number)"), F.asc("kept")]
     largest = of_each.filter("`count(number)` > 1").orderBy(*order).limit(GROUPS).collect()
-    members: dict[int, list[int]] = {row.kept: [] for row in largest}
+    members: dict[int, list[str]] = {row.kept: [] for row in largest}
     within = Window.partitionBy("kept").orderBy("number")
     rows = removed.filter(F.col("kept").isin(list(members)))
     rows = rows.withColumn("place", F.row_number().over(within)).filter(F.col("place") <= IDS)
-    named = [*least, *rows.orderBy("number").drop("place").collect()]
-    ids = {row.number: row.id for row in named} | {row.kept: row.kept_id for row in named}
-    for row in named[len(least) :]:
-        members[row.kept].append(row.number)
-    groups = [(*row, members[row.kept]) for row in largest]
-    return Picks(removals, groups, classes_of(counts), ids, first)
+    kept_ids = {}
+    for row in rows.orderBy("number").collect():
+        members[row.kept].append(row.id)
+        kept_ids[row.kept] = row.kept_id
+    groups = [
+        {
+            "kept": kept,
+            "kept_id": kept_ids[kept],
+            "count": count,
+            "identical": identical,
+            "least": similarity,
+            "ids": tuple(members[kept]),
+        }
+        for kept, count, identical, similarity in largest
+    ]
+    return [row.asDict() for row in least], groups, counts
 
 
 def _texts(batches: DataFrame, numbers: Sequence[int], length: int) -> dict[int, dict[str, Any]]:

@@ -91,14 +91,6 @@
     }
   };
 
-  // Short and full form: the short one leaves out the text and most of the evidence.
-  const view = (form) => {
-    body.classList.toggle("concise", form === "short");
-    for (const button of document.querySelectorAll("button[data-view]")) {
-      button.setAttribute("aria-pressed", button.dataset.view === form);
-    }
-  };
-
   // What the reader sets aside: a source "s1", a passage "p1" or a section "c1".
   const changed = document.getElementById("changed");
   const counts = changed && JSON.parse(changed.dataset.counts);
@@ -155,28 +147,23 @@
   const original = changed && count(new Set());
 
   // Numbers as Python writes them: half of a last digit goes to the even one.
-  const fixed = (number, decimals) => {
+  const fixed = (number) => {
     const exact = number.toFixed(100);
-    const end = exact.indexOf(".") + 1 + decimals;
+    const end = exact.indexOf(".") + 2;
     const half = /^50*$/.test(exact.slice(end)) && "02468".includes(exact[end - 1]);
-    return half ? exact.slice(0, end) : number.toFixed(decimals);
+    return half ? exact.slice(0, end) : number.toFixed(1);
   };
   const whole = (number) => number.toLocaleString("en-US");
   const percent = (rate) => {
     if (rate === 0 || rate === 1) return 100 * rate + "%";
     if (rate < 0.001) return "<0.1%";
-    return rate > 0.999 ? ">99.9%" : fixed(100 * rate, 1) + "%";
+    return rate > 0.999 ? ">99.9%" : fixed(100 * rate) + "%";
   };
   const verdict = (rate) => {
     const [low, high] = counts.bounds;
     const between = low === null ? "pass" : high === null ? "reject" : "review";
     const result = low !== null && rate < low ? "pass" : high !== null && rate > high ? "reject" : between;
-    const apart = (decimals) => [0, 1, low, high].every(
-      (bound) => !bound && bound !== 0 || Math.sign(fixed(rate, decimals + 2) - bound) === Math.sign(rate - bound));
-    let decimals = 1;
-    while (decimals < 12 && !apart(decimals)) decimals++;
-    const shown = rate === 0 || rate === 1 ? 100 * rate + "%" : fixed(100 * rate, decimals) + "%";
-    return [result, (counts.verdicts[result] || "").replace("{rate}", shown)];
+    return [result, (counts.verdicts[result] || "").replace("{rate}", percent(rate))];
   };
   const change = (part, now, was) => {
     part.querySelector(".now").textContent = now;
@@ -340,7 +327,6 @@
     if (target.name === "by") list();
   });
   body.classList.add("live");
-  view(body.classList.contains("concise") ? "short" : "full");
   if (kept.length) update();
 
   document.addEventListener("click", (event) => {
@@ -348,10 +334,6 @@
     const target = event.target;
     const chosen = target.closest("button[data-aside]");
     if (chosen) return toggle(chosen.dataset.aside);
-    const form = target.closest("button[data-view]");
-    if (form) return view(form.dataset.view);
-    const jump = target.closest("a[href^='#']");
-    if (jump && document.querySelector(jump.getAttribute("href") + ":is(.full, .full *)")) view("full");
     const action = target.closest("button[data-do]");
     if (action) {
       if (action.dataset.do === "save") save();

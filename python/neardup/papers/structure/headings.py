@@ -13,6 +13,7 @@ __all__ = [
     "ends_sentence",
     "form",
     "is_entry",
+    "is_numbered",
     "lines",
     "wide",
     "wrapped_width",
@@ -27,24 +28,25 @@ _TELLING = 40
 #: Largest width of a heading in columns, inclusive; a Chinese character takes two.
 _COLUMNS = 100
 
-_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
 _HAN_NUMBER = "[0-9０-９零〇一二两三四五六七八九十百]{1,5}"
 _MARKDOWN = re.compile(r"(#{1,6})[ \t\u3000]+(.*[^#\s])[#\s]*$")
 _CHAPTER = re.compile(
-    rf"第[ \u3000]?({_HAN_NUMBER})[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$"
+    rf"第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(部分|[编篇部章节])(?=([\s:：.、]*))(.*)$"
 )
 #: Words after 第三章 in a sentence about the chapter.
 _SPEAKS = re.compile("[的中里和与及至到将对从是为则在以所主介首分给讨论述规]")
-_HAN = re.compile(r"([一二三四五六七八九十]{1,3})[、.．][ \u3000\t]*(\S.*)$")
-_HAN_BRACKETS = re.compile(r"[（(]([一二三四五六七八九十]{1,3})[)）][、.．]?[ \u3000\t]*(\S.*)$")
-_DECIMAL = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){0,3})([.．、]?[ \u3000\t]*)(\S.*)$")
 _CHAPTER_ENGLISH = re.compile(
-    rf"(chapter|part)\s+(\d{{1,3}}|[ivxlc]{{1,7}}|{'|'.join(_SPELLED)})\b[\s.:：—–-]*(.*)$", re.I
+    r"(?:Chapter|CHAPTER|Part|PART)\s+"
+    r"(?:\d{1,3}|[IVXLC]{1,7}|(?i:one|two|three|four|five|six|seven|eight|nine|ten))\b"
+    r"[\s.:：—–-]*(.*)$"
 )
-_ROMAN_HEADING = re.compile(r"([IVXL]{1,6})\.\s+([A-Z].*)$")
+_NUMBERED = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){0,3})([.．]?[ \u3000\t]*)(\S.*)$")
+#: Any number before a title.
+_NUMBER = re.compile(
+    rf"^(?:第[ \u3000]?{_HAN_NUMBER}[ \u3000]?(?:部分|[编篇部章节])[\s:：.、]*"
+    r"|[一二三四五六七八九十]{1,3}[、.．]|[（(][一二三四五六七八九十]{1,3}[)）][、.．]?"
+    r"|\d{1,2}(?:[.．]\d{1,2}){0,3}(?:[.．、]|(?=[ \u3000\t]))|[IVXL]{1,6}\.\s)[ \u3000\t]*(?=\S)"
+)
 _APPENDIX = re.compile(
     r"附[ \u3000]*录[ \u3000]*(?:[A-Za-z]|\d{1,2}|[一二三四五六七八九十]{1,2})?(?:[\s:：.、]+.*)?$"
     r"|(?:Appendix|APPENDIX)(?:\s+[A-Z0-9]{1,3})?(?:[\s.:：—–-]+[^a-z].*)?$"
@@ -70,15 +72,8 @@ _WORDS_ENGLISH = re.compile(
 )
 _BRACKETS = "【】[]［］()（）*_#<> \t\u3000\u00a0"
 
-#: Units after a quantity: 2.1亿元, 3.5倍, 12 March; but 2.1分析 is a heading.
-_UNITS = re.compile(
-    "[年月号秒亿万千百块米厘毫克吨斤倍件篇台辆岁℃°%％‰～~×+=<>/-]|公[里斤顷]"
-    "|日(?!常)|时(?![间代空期])|分(?![析类布别层组工配解段])|个(?![人性体案])|元(?![数分素])"
-    "|成(?![果本就长因立])|人(?![工民类文际才口力机])|名(?!词)|位(?!置)|次(?![级序要])|条(?![件例])|度(?!量)"
-)
-_UNITS_APART = re.compile(
-    "[亿万℃°%％‰～~×+=<>/-]|(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\\b"
-)
+#: Units after a quantity, such as 3.5 亿元.
+_UNITS = re.compile("[年月号秒亿万千百℃°%％‰～~×+=<>/-]")
 _TITLE_BEGINS = re.compile('[A-Z\u3400-\u9fff\uf900-\ufaff“"‘《「『〈（(【]')
 _HAS_HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE = re.compile("[。；;]")
@@ -144,14 +139,14 @@ def wrapped_width(all_lines: list[Line]) -> int:
 class Form(NamedTuple):
     """A line that could be a heading.
 
-    `style` is that of its number: markdown, part, chapter, section, han, brackets, decimal, listed,
-    roman, or word for a heading recognized by its words. `numbers` are its number, or those of
-    1.2.3; the depth for Markdown; empty for words.
+    `style` is 'markdown', 'chapter' for 第一章 and Chapter 1, 'number' for 1 and 1.1, or 'word' for
+    a heading recognized by its words. `numbers` are those of 1.1.
     """
 
     style: str
-    numbers: tuple[int, ...]
+    level: int
     title: str
+    numbers: tuple[int, ...] = ()
 
 
 def is_entry(text: str, *, how: str = "dotted") -> bool:
@@ -174,12 +169,17 @@ def bare_words(text: str) -> str:
     """Return the words of a line, without number, emphasis, brackets, colon and Chinese spaces."""
     if wide(text) > _COLUMNS:
         return ""
-    words = text.strip(_BRACKETS)
-    numbered = _form_numbered(words)
-    if numbered is not None and numbered.title != words:
-        words = numbered.title
-    words = words.strip(_BRACKETS + ":：")
+    words = _NUMBER.sub("", text.strip(_BRACKETS), count=1).strip(_BRACKETS + ":：")
+    return _joined(words)
+
+
+def _joined(words: str) -> str:
     return "".join(words.split()) if _HAS_HAN.search(words) else " ".join(words.split())
+
+
+def is_numbered(text: str) -> bool:
+    """Return whether a line begins with a number of any kind before a title."""
+    return _NUMBER.match(text) is not None
 
 
 def form(text: str) -> Form | None:
@@ -188,106 +188,59 @@ def form(text: str) -> Form | None:
     Examples
     --------
     >>> form("2.1 数据来源")
-    Form(style='decimal', numbers=(2, 1), title='数据来源')
+    Form(style='number', level=2, title='数据来源', numbers=(2, 1))
     >>> form("2.1亿元用于修路") is None
     True
     """
     abstract = _ABSTRACT.match(text)
     if abstract is not None:
-        return Form("word", (), "".join(abstract[1].split()))
+        return Form("word", 1, "".join(abstract[1].split()))
     if len(text) > _COLUMNS or wide(text) > _COLUMNS or is_entry(text, how="spaced"):
         return None
     marked = _MARKDOWN.match(text)
     if marked is not None:
-        return Form("markdown", (len(marked[1]),), marked[2].strip("*_ "))
+        return Form("markdown", len(marked[1]), marked[2].strip("*_ "))
     text = text.strip("*_ ")
-    words = text.strip(_BRACKETS + ":：")
-    joined = "".join(words.split()) if _HAS_HAN.search(words) else " ".join(words.split())
-    known = _WORDS.fullmatch(joined) is not None
-    if known or (joined[:1].isupper() and _WORDS_ENGLISH.fullmatch(joined.lower())):
-        return Form("word", (), joined)
+    if (name := _name(text.strip(_BRACKETS + ":："))) is not None:
+        return Form("word", 1, name)
     if _SENTENCE.search(text) or text.endswith(tuple("，,、：:.．")):
         return None
     if _APPENDIX.match(text):
-        return Form("word", (), " ".join(text.split()))
-    return _form_numbered(text)
+        return Form("word", 1, " ".join(text.split()))
+    return _chapter(text) or _numbered(text)
 
 
-def _form_numbered(text: str) -> Form | None:
-    return _chapter(text) or _chapter_english(text) or _listed(text) or _decimal(text)
+def _name(words: str) -> str | None:
+    """Return the name of a part that many papers have, or None for other words."""
+    joined = _joined(words)
+    is_english = joined[:1].isupper() and _WORDS_ENGLISH.fullmatch(joined.lower())
+    return joined if is_english or _WORDS.fullmatch(joined) else None
 
 
 def _chapter(text: str) -> Form | None:
     match = _CHAPTER.match(text)
-    if match is None:
-        return None
-    title = match[4].strip(" \t\u3000:：.、")
-    if not match[3] and (_SPEAKS.match(title) or wide(title) > 60):
-        return None
-    style = {"章": "chapter", "节": "section"}.get(match[2], "part")
-    return Form(style, (_number(match[1]),), title)
-
-
-def _chapter_english(text: str) -> Form | None:
-    match = _CHAPTER_ENGLISH.match(text)
-    if match is not None and match[1][0].isupper():
-        if match[3] and not _TITLE_BEGINS.match(match[3]):
+    if match is not None:
+        title = match[3].strip(" \t\u3000:：.、")
+        if not match[2] and (_SPEAKS.match(title) or wide(title) > 60):
             return None
-        style = "chapter" if match[1].lower() == "chapter" else "part"
-        return Form(style, (_number(match[2]),), match[3])
-    match = _ROMAN_HEADING.match(text)
-    return Form("roman", (_number(match[1]),), match[2]) if match is not None else None
+        return Form("chapter", 2 if match[1] == "节" else 1, title)
+    match = _CHAPTER_ENGLISH.match(text)
+    if match is None or (match[1] and not _TITLE_BEGINS.match(match[1])):
+        return None
+    return Form("chapter", 1, match[1])
 
 
-def _listed(text: str) -> Form | None:
-    for style, pattern in (("han", _HAN), ("brackets", _HAN_BRACKETS)):
-        match = pattern.match(text)
-        if match is not None:
-            return Form(style, (_number(match[1]),), match[2])
-    return None
-
-
-def _decimal(text: str) -> Form | None:
-    match = _DECIMAL.match(text)
+def _numbered(text: str) -> Form | None:
+    match = _NUMBERED.match(text)
     if match is None:
         return None
     number, between, title = match.groups()
-    numbers = tuple(map(int, re.split("[.．]", number)))
-    if any(part[:1] in "0０" for part in re.split("[.．]", number)):
-        # 0.5 and 1.05 are quantities; but the introduction may have the number 0.
-        words = "".join(title.split())
-        if numbers != (0,) or not (_WORDS.fullmatch(words) or words == "Introduction"):
-            return None
-    if len(numbers) == 1 and not between:
+    if number == "0" and (name := _name(title)) is not None:
+        return Form("word", 1, name)
+    parts = re.split("[.．]", number)
+    if any(part.startswith("0") for part in parts) or not (between or len(parts) > 1):
         return None
-    if (_UNITS_APART if between else _UNITS).match(title):
+    is_title = _TITLE_BEGINS.match(title) or (title[0].isalpha() and _HAS_HAN.search(title))
+    if not is_title or _UNITS.match(title):
         return None
-    if not _TITLE_BEGINS.match(title) and not (
-        len(numbers) > 1 and title[0].isalpha() and _HAS_HAN.search(title)
-    ):
-        return None
-    style = "listed" if between[:1] == "、" and len(numbers) == 1 else "decimal"
-    return Form(style, numbers, title)
-
-
-def _number(digits: str) -> int:
-    """Return the value of a number such as 12, 十二, XII or twelve."""
-    if digits.isdecimal():
-        return int(digits)
-    if digits.lower() in _SPELLED:
-        return _SPELLED.index(digits.lower()) + 1
-    if digits[0].upper() in _ROMAN:
-        values = [_ROMAN[digit] for digit in digits.upper()]
-        following = [*values[1:], 0]
-        return sum(
-            -value if value < after else value
-            for value, after in zip(values, following, strict=True)
-        )
-    total = last = 0
-    for digit in digits:
-        if digit in "十百":
-            total += (last or 1) * (10 if digit == "十" else 100)
-            last = 0
-        else:
-            last = _DIGITS[digit] if digit in _DIGITS else int(digit)
-    return total + last
+    return Form("number", len(parts), title, tuple(map(int, parts)))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 from neardup.papers.edits import Span
-from neardup.papers.structure.headings import Line, bare_words, form, is_entry, wide
+from neardup.papers.structure.headings import (
+    Line,
+    bare_words,
+    form,
+    is_entry,
+    is_numbered,
+    wide,
+)
 
 __all__ = ["contents", "disjoint_from", "is_contents_heading", "lists", "references"]
 
@@ -18,9 +25,6 @@ _REFERENCES = re.compile(
     "(?:主要|部分|本文)?(?:参考|引用|征引)(?:文献|书目|资料)(?:目录|列表|一览)?|注释[与和]参考文献"
     "|references?(?: and notes)?|references cited|literature cited|bibliography|works cited"
 )
-#: Styles of headings that end a list; 一、 and 1. may number works and kinds of works.
-_ENDS = ("word", "chapter", "part", "markdown")
-
 #: Largest number of code points between the heading, or a work, and the next work.
 _GAP = 1000
 #: Smallest width of a line of prose, in columns.
@@ -125,7 +129,7 @@ def _run_alone(all_lines: list[Line], begin: int) -> tuple[int, int]:
             page = int(number)
         # Financial tables have dots before each of several numbers.
         dotted = is_entry(all_lines[end].text) and "..." not in title.rstrip(". ")
-        telling += dotted or form(title.strip()) is not None
+        telling += dotted or is_numbered(title) or form(title.strip()) is not None
         end += 1
     return end, end - begin if 2 * telling >= end - begin else 0
 
@@ -178,7 +182,8 @@ def _is_work(text: str) -> bool:
 
 def _ends_list(text: str) -> bool:
     kind = form(text)
-    return kind is not None and kind.style in _ENDS and not _is_work(text)
+    # 1. may number works and kinds of works.
+    return kind is not None and kind.style != "number" and not _is_work(text)
 
 
 def _extent(all_lines: list[Line], begin: int) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from neardup.base.validation import check_string
@@ -28,8 +28,8 @@ __all__ = ["MOST_PARTS", "Part", "footnotes_begin", "sections"]
 #: Largest number of parts.
 MOST_PARTS = 60
 
-#: Position of a line, its form, and its level.
-Placed = tuple[int, Form, int]
+#: Position of a line, and its form.
+Placed = tuple[int, Form]
 
 #: Numbers that may be missing between two headings, since some are not recognized.
 _MISSING = 1
@@ -37,9 +37,6 @@ _MISSING = 1
 _FULL = 0.8
 #: This many headings without text between them are a table of contents.
 _LISTING = 4
-#: Styles that are only below parts.
-_TOP = ("chapter", "roman", "word")
-_NUMBERED_HAN = ("part", "chapter", "section", "han", "brackets", "roman")
 
 #: A file's marked headings are used if there are at least this many.
 _FEWEST_MARKED = 2
@@ -62,12 +59,11 @@ class Part:
 def sections(text: str, headings: Sequence[Heading] = ()) -> list[Part]:
     """Return the parts of a paper, cut at its headings: consecutive, and covering the whole text.
 
-    `headings` are those that the file marks; an empty one begins the footnotes. With
-    fewer than two others, headings are recognized by their form: 第一章, 第一节, 一、, （一）, 1,
-    1.1, Chapter 1, I., ``#``, and words such as 摘要 or References alone on a line. A line
-    that looks like a heading is none if it is in a table of contents or a list of
-    references, out of sequence, in the middle of a wrapped paragraph, or directly before
-    another line of its kind.
+    `headings` are those that the file marks; an empty one begins the footnotes. With fewer than two
+    others, headings are lines that begin with ``#``; or with 第一章, Chapter 1, 1 or 1.1, and words
+    such as 摘要 or References alone on a line. A line with a number is no heading if it is in a
+    table of contents or a list of references, out of sequence, in the middle of a wrapped
+    paragraph, or next to the line with the number before or after it.
 
     There are at most 60 parts: of more, the deepest levels are merged into the parts above them;
     if the first level alone has more, the paper is one part. Linear, but for sorting the
@@ -143,17 +139,17 @@ def _by_form(text: str) -> list[Part]:
     forms = [form(line.text) if is_open(line.begin) else None for line in all_lines]
     return [
         Part(
-            _title(all_lines[number].text, kind.title, kind.style),
-            level,
+            _title(all_lines[number].text, kind),
+            kind.level,
             all_lines[number].begin,
             all_lines[number].end,
         )
-        for number, kind, level in _outline(all_lines, forms)
+        for number, kind in _outline(all_lines, forms)
     ]
 
 
-def _title(line: str, words: str, style: str) -> str:
-    return words if style in ("word", "markdown") else " ".join(line.strip("*_ ").split())
+def _title(line: str, kind: Form) -> str:
+    return kind.title if kind.style in ("word", "markdown") else " ".join(line.strip("*_ ").split())
 
 
 def _at_most(text: str, headings: list[Part]) -> list[Part]:
@@ -181,22 +177,17 @@ def _parts(text: str, headings: list[Part]) -> list[Part]:
 
 
 def _outline(all_lines: list[Line], forms: Sequence[Form | None]) -> list[Placed]:
-    """Return position, form and level of the headings among the lines that look like headings."""
+    """Return the headings among the lines that look like headings, by the positions of lines."""
     width = wrapped_width(all_lines)
     candidates = [
         (number, kind)
         for number, kind in enumerate(forms)
         if kind is not None and not _continues(all_lines, forms, number, kind, width)
     ]
-    if sum(kind.style == "markdown" for _, kind in candidates) > 1:
-        return _compressed(
-            [
-                (number, kind, kind.numbers[0])
-                for number, kind in candidates
-                if kind.style == "markdown"
-            ]
-        )
-    return _compressed(_numbered(_with_text(candidates)))
+    marked = [placed for placed in candidates if placed[1].style == "markdown"]
+    if len(marked) > 1:
+        return _compressed(marked)
+    return _compressed(_in_sequence(_with_text(candidates)))
 
 
 def _continues(
@@ -215,127 +206,69 @@ def _continues(
     )
 
 
-def _with_text(candidates: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
-    """Return the headings without lists and tables of contents that lost their page numbers.
+def _with_text(candidates: list[Placed]) -> list[Placed]:
+    """Return the headings without lists, and without the entries of a table of contents.
 
-    A heading has text before the next heading of its kind.
+    Neither has text between its lines. The lines of a list have consecutive numbers; entries are
+    several, and each is a heading further below.
     """
-    kept: list[tuple[int, Form]] = []
-    begin = 0
-    while begin < len(candidates):
-        end = begin + 1
-        while end < len(candidates) and candidates[end][0] == candidates[end - 1][0] + 1:
-            end += 1
-        run = candidates[begin:end]
-        if _is_table(run):
-            run = _behind_table(run)
-        kept += [
-            here
-            for place, here in enumerate(run)
-            if not (place and _follows(run[place - 1], here))
-            and not (place + 1 < len(run) and _follows(here, run[place + 1]))
-        ]
-        begin = end
+    last = {kind: number for number, kind in candidates}
+    kept = []
+    # Consecutive lines are those whose numbers grow as their places do.
+    for _, group in groupby(enumerate(candidates), lambda pair: pair[1][0] - pair[0]):
+        run = [placed for _, placed in group]
+        kinds = [None, *(kind for _, kind in run), None]
+        for (number, kind), above, below in zip(run, kinds, kinds[2:], strict=False):
+            is_listed = _follows(above, kind) or _follows(kind, below)
+            is_entry = len(run) >= _LISTING and last[kind] > number
+            if not is_listed and not is_entry:
+                kept.append((number, kind))
     return kept
 
 
-def _is_table(run: list[tuple[int, Form]]) -> bool:
-    """Return whether lines are a table of contents: several kinds, with a repeated one."""
-    kinds = [_kind(heading) for _, heading in run if heading.style != "word"]
-    words = len(run) - len(kinds)
-    different = len(set(kinds))
-    return len(run) >= _LISTING and different < len(kinds) and (different > 1 or words > 1)
+def _follows(before: Form | None, kind: Form | None) -> bool:
+    """Return whether the number of a heading is the one after that of another."""
+    if before is None or kind is None or not before.numbers:
+        return False
+    return kind.numbers == (*before.numbers[:-1], before.numbers[-1] + 1)
 
 
-def _behind_table(run: list[tuple[int, Form]]) -> list[tuple[int, Form]]:
-    """Return the headings directly after a table of contents.
+def _in_sequence(candidates: list[Placed]) -> list[Placed]:
+    """Return the headings whose numbers follow those before; chapters and words have none.
 
-    They begin like the table, or are of kinds that it does not have.
+    What continues a refused list is refused. Where there are chapters, 1, 2, 3 are lists. The
+    heading of the chapter is above each of its pages, perhaps.
     """
-    seen: set[Form] = set()
-    for place, (_, heading) in enumerate(run):
-        if heading in seen:
-            return run[place:]
-        seen.add(heading)
-    kinds = Counter(_kind(heading) for _, heading in run)
-    kept = len(run)
-    while kept and run[kept - 1][1].style != "word" and kinds[_kind(run[kept - 1][1])] == 1:
-        kept -= 1
-    return run[kept:]
+    has_chapters = any(kind.style == "chapter" for _, kind in candidates)
+    last: tuple[int, ...] | None = ()
+    refused: Form | None = None
+    chapters: set[Form] = set()
+    kept = []
+    for number, kind in candidates:
+        if kind.numbers:
+            is_list = _follows(refused, kind) or (has_chapters and len(kind.numbers) == 1)
+            if is_list or not _successor(last, kind.numbers):
+                refused = kind
+                continue
+            last, refused = kind.numbers, None
+        elif kind.style == "chapter":
+            if kind in chapters:
+                continue
+            if kind.level == 1:
+                chapters.clear()
+            chapters.add(kind)
+            last = None
+        kept.append((number, kind))
+    return kept
 
 
-def _kind(form: Form) -> tuple[str, int]:
-    return form.style, len(form.numbers)
+def _successor(last: tuple[int, ...] | None, numbers: tuple[int, ...]) -> bool:
+    """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1.
 
-
-def _follows(before: tuple[int, Form], heading: tuple[int, Form]) -> bool:
-    """Return whether the number of a line follows that of the line before."""
-    return (
-        _kind(before[1]) == _kind(heading[1])
-        and before[1].style != "word"
-        and heading[1].numbers == (*before[1].numbers[:-1], before[1].numbers[-1] + 1)
-    )
-
-
-class _Sequence:
-    """The headings so far: the depth of each style, and its next number."""
-
-    def __init__(self, has_parts: bool) -> None:
-        self.top = 1 + has_parts
-        self.levels: dict[str, int] = {}
-        self.numbers: dict[str, tuple[int, ...]] = {}
-        self.refused: dict[str, tuple[int, ...]] = {}
-        self.above = 0
-
-    def level(self, kind: Form) -> int:
-        """Return the depth of a heading of this kind.
-
-        A new style is one level below the heading before it.
-        """
-        if kind.style == "word":
-            return 1
-        if kind.style in _TOP:
-            return self.top
-        if kind.style == "part":
-            return 1
-        depth = len(kind.numbers)
-        if kind.style not in self.levels:
-            self.levels[kind.style] = max(1, self.above + 1 - (depth - 1))
-        return self.levels[kind.style] + depth - 1
-
-    def comes_next(self, kind: Form) -> bool:
-        """Return whether a number follows those before, with some missing ones allowed.
-
-        A line that continues a refused list is refused.
-        """
-        if kind.style == "chapter" and kind.numbers == (1,):
-            # Chapter numbers restart in each volume.
-            return True
-        last = self.numbers.get(kind.style)
-        refused = self.refused.get(kind.style)
-        if refused is not None and kind.numbers == (*refused[:-1], refused[-1] + 1):
-            return False
-        if last is None:
-            return kind.style in _NUMBERED_HAN or kind.numbers[-1] <= 1 + _MISSING
-        return _successor(last, kind.numbers)
-
-    def accept(self, kind: Form, level: int) -> None:
-        self.refused.clear()
-        if kind.style == "word":
-            # The introduction before chapters 1, 2, 3 has no number.
-            self.above = 0
-            return
-        self.numbers[kind.style] = kind.numbers
-        self.above = level
-        for style in list(self.numbers):
-            # Deeper levels restart at 1.
-            if style != kind.style and self.levels.get(style, 0) > level - (style == "decimal"):
-                del self.numbers[style]
-
-
-def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
-    """Return whether a number such as 2.2, 2.3, 2.1.1, 2.1.2 or 3 follows one such as 2.1."""
+    None is that of a chapter, which any first section may follow.
+    """
     shared = 0
+    last = numbers[:1] if last is None else last
     while shared < min(len(last), len(numbers)) and last[shared] == numbers[shared]:
         shared += 1
     rest = numbers[shared:]
@@ -346,24 +279,7 @@ def _successor(last: tuple[int, ...], numbers: tuple[int, ...]) -> bool:
     return before < rest[0] <= before + 1 + _MISSING and deeper_ones_begin
 
 
-def _numbered(candidates: list[tuple[int, Form]]) -> list[Placed]:
-    """Return the headings that are numbered in sequence."""
-    so_far = _Sequence(any(kind.style == "part" for _, kind in candidates))
-    kept = []
-    for number, kind in candidates:
-        if kind.style == "markdown":
-            kept.append((number, kind, 1))
-            continue
-        if kind.style != "word" and not so_far.comes_next(kind):
-            so_far.refused[kind.style] = kind.numbers
-            continue
-        level = so_far.level(kind)
-        so_far.accept(kind, level)
-        kept.append((number, kind, level))
-    return kept
-
-
 def _compressed(headings: list[Placed]) -> list[Placed]:
     """Return the headings with levels renumbered from 1 without gaps."""
-    depth = {level: n for n, level in enumerate(sorted({level for *_, level in headings}), 1)}
-    return [(number, kind, depth[level]) for number, kind, level in headings]
+    depth = {level: n for n, level in enumerate(sorted({kind.level for _, kind in headings}), 1)}
+    return [(number, kind._replace(level=depth[kind.level])) for number, kind in headings]

@@ -64,6 +64,12 @@ _FORM: dict[str, Any] = {
                             "description": "Chinese characters that a passage has at least in"
                             " common with its source; of an alphabet twice as many letters.",
                         },
+                        "count_shared": {
+                            "type": "boolean",
+                            "default": False,
+                            "description": "Whether text that many documents of the library share,"
+                            " such as a declaration, counts as copied.",
+                        },
                         "exclude": {
                             "type": "array",
                             "items": {"type": "string", "format": "binary"},

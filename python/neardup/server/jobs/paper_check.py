@@ -73,6 +73,7 @@ def check_paper(
     *,
     least: int,
     excluded: Sequence[str],
+    count_shared: bool,
     workers: int,
     done: Callable[[float], None],
     others: Library | None = None,
@@ -80,14 +81,22 @@ def check_paper(
 ) -> Report:
     """Return the report of a paper on an open library, without the location of any file.
 
-    The `excluded` texts are neither copied nor counted. With `others`, the paper is compared with
-    these too, but for the one of its `number`. `done`
-    gets the finished share of the candidates; what it raises ends the check.
+    The `excluded` texts are neither copied nor counted; `count_shared` is as for `check`. With
+    `others`, the paper is compared with these too, but for the one of its `number`. `done` gets
+    the finished share of the candidates; what it raises ends the check.
     """
     shared = _Shared(library, done)
     both = shared if others is None else joined([shared, others])
     skip = () if others is None else {len(shared) + number}
-    checking = Checking(both, excluded, least, ReportLimits(), workers, among=others is not None)
+    checking = Checking(
+        both,
+        excluded,
+        least,
+        ReportLimits(),
+        workers,
+        among=others is not None,
+        count_shared=count_shared,
+    )
     return checking.report(paper, label, skip)
 
 
@@ -113,6 +122,9 @@ class _Shared(Library):
         candidates = self._library.candidates(paper, least=least, limit=limit)
         self._candidates = len(candidates)
         return candidates
+
+    def shingle_counts(self, paper: _core.Paper) -> list[tuple[int, int]]:
+        return self._library.shingle_counts(paper)
 
     def documents(self, positions: Sequence[int]) -> Iterator[LibraryDocument]:
         self._done(min(1.0, self._fetched_so_far / max(1, self._candidates)))

@@ -318,6 +318,7 @@ class Jobs:
                     library,
                     least=asked.least,
                     excluded=excluded,
+                    count_shared=asked.count_shared,
                     workers=settings.workers,
                     done=done,
                     others=others,

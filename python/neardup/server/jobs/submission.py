@@ -25,7 +25,7 @@ __all__ = ["FIELDS", "FILES", "Submission", "submission_of"]
 _COVER = tuple(one.name for one in fields(Cover))
 
 #: Names of a form's fields: values, and files.
-FIELDS = ("library", "least", "pass_below", "reject_above", *_COVER)
+FIELDS = ("library", "least", "count_shared", "pass_below", "reject_above", *_COVER)
 FILES = ("file", "exclude", "covers")
 
 #: Longest value of a cover, in code points.
@@ -43,6 +43,8 @@ class Submission:
     least : int, default=20
     among : bool, default=False
         Whether papers of one upload are compared with each other too.
+    count_shared : bool, default=False
+        Whether text that many documents of the library share counts as copied.
     exclude : Upload or None, default=None
         Files with text that is neither copied nor counted.
     thresholds : Thresholds or None, default=None
@@ -56,6 +58,7 @@ class Submission:
     library: str
     least: int = LEAST
     among: bool = False
+    count_shared: bool = False
     exclude: Upload | None = None
     thresholds: Thresholds | None = None
     cover: Cover = field(default_factory=Cover)
@@ -100,6 +103,7 @@ async def submission_of(
             library,
             _least(values.get("least")),
             among=bool(values.get("among")),
+            count_shared=values.get("count_shared") in ("1", "true"),
             thresholds=_thresholds(values),
             cover=_cover(values, several=len(papers.labels) > 1),
             covers=await asyncio.to_thread(_covers, files["covers"], settings),

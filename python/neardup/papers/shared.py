@@ -1,0 +1,108 @@
+"""Text that many documents of a library share, at any length: declarations, thanks, lists of names.
+
+What a fifth of the documents have, each within a text of its own, is nobody's copy.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.papers.edits import Span
+from neardup.papers.rates import bounds_of, depths
+from neardup.papers.results import Aside
+
+__all__ = ["documents_asked", "filled", "shared_text"]
+
+#: A share of the library, from a number of documents on; of fewer, all. Two are always too few: one
+#: may have copied from the other.
+_ONE_IN, _MANY, _FEWEST = 5, 10, 3
+
+#: Documents that are found by alignment. That more have the text is counted by shingles, since
+#: a library gives no more than 64 candidates for each shingle.
+_ALIGNED, _CANDIDATES = 48, 64
+
+#: A letter that no text has in long runs: of Linear A.
+_FILL = "\U00010600"
+
+
+def documents_asked(documents: int) -> int:
+    """Return how many documents of a library must share a text; 0 if the library is too small.
+
+    Examples
+    --------
+    >>> [documents_asked(documents) for documents in (2, 3, 9, 10, 12, 100)]
+    [0, 3, 9, 3, 3, 20]
+    """
+    if documents < _MANY:
+        return documents if documents >= _FEWEST else 0
+    return max(-(-documents // _ONE_IN), _FEWEST)
+
+
+def shared_text(
+    documents: Sequence[tuple[Iterable[Span], bool]],
+    weights: NDArray[np.int64],
+    library: int,
+    shingle_counts: Callable[[], list[tuple[int, int]]],
+) -> list[Aside]:
+    """Return the stretches of a paper that many documents of a library share.
+
+    `documents` are the spans of the paper that each has, and whether it has little else: then it is
+    a copy and does not count. `weights` are those of the paper's characters, `library` is the
+    number of documents, and `shingle_counts` returns places of the paper with the number of
+    documents that have the shingle there. A paper that is half shared text is a copy, too.
+    """
+    asked = documents_asked(library)
+    aligned = min(asked, _ALIGNED)
+    if not asked or len(documents) < aligned:
+        return []
+    unions = [(_union(spans), is_copy) for spans, is_copy in documents]
+    depth = _depths(len(weights), (union for union, _ in unions))
+    own_depth = _depths(len(weights), (union for union, is_copy in unions if not is_copy))
+    is_shared = own_depth >= aligned
+    if not is_shared.any() or 2 * weights[is_shared].sum() >= weights.sum():
+        return []
+    is_counted = len(documents) >= _CANDIDATES
+    counts = np.array(shingle_counts() if is_counted else [], np.int64).reshape(-1, 2)
+    stretches = []
+    for begin, end in bounds_of(is_shared):
+        number = int(depth[begin:end].max())
+        within = counts[(counts[:, 0] >= begin) & (counts[:, 0] < end), 1].tolist()
+        if within:
+            number = min(max(int(statistics.median(within)), number), library)
+        if number >= asked and weights[begin:end].any():
+            stretches.append(Aside(begin, end, "shared", number))
+    return stretches
+
+
+def _union(spans: Iterable[Span]) -> list[Span]:
+    """Return the same places as spans that do not overlap."""
+    union: list[Span] = []
+    for begin, end in sorted(spans):
+        if union and begin <= union[-1][1]:
+            union[-1] = union[-1][0], max(end, union[-1][1])
+        else:
+            union.append((begin, end))
+    return union
+
+
+def _depths(length: int, unions: Iterable[Sequence[Span]]) -> NDArray[np.int64]:
+    """Return for each character in how many documents it is."""
+    bounds = np.array([span for union in unions for span in union], np.int64).reshape(-1, 2)
+    return depths(length, bounds[:, 0], bounds[:, 1])
+
+
+def filled(text: str, spans: Iterable[Span]) -> str:
+    """Return a text in which no other text has anything in common with these spans.
+
+    Every character keeps its place.
+    """
+    parts = []
+    done = 0
+    for begin, end in spans:
+        parts += [text[done:begin], _FILL * (end - begin)]
+        done = end
+    return "".join([*parts, text[done:]])
