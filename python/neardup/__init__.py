@@ -47,21 +47,20 @@ if TYPE_CHECKING:
     from neardup.idf import count_idf
     from neardup.index import Index
     from neardup.leaks import Leaks, split_leaks
-    from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
+    from neardup.near import CandidatePairs, near_pairs
     from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
     from neardup.papers.report import Report
-    from neardup.plan import Plan, plan
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
     from neardup.repeats import RepeatsResult, repeats, repeats_files
+    from neardup.run.plan import Plan
     from neardup.sketch import (
         Fingerprint,
         fingerprint,
         fingerprint_blocks,
         fingerprint_files,
         fingerprint_many,
-        signature_many,
         sketch_files,
     )
 
@@ -74,7 +73,6 @@ __all__ = [
     "DocumentFrequencies",
     "Explanation",
     "Fingerprint",
-    "FingerprintIndex",
     "Index",
     "IndexFormatError",
     "IndexMismatchError",
@@ -109,10 +107,8 @@ __all__ = [
     "near_pairs",
     "pairs",
     "pairs_files",
-    "plan",
     "repeats",
     "repeats_files",
-    "signature_many",
     "sketch_files",
     "split_leaks",
 ]
@@ -132,16 +128,16 @@ _HOMES = {
         "idf": "count_idf",
         "index": "Index",
         "leaks": "Leaks split_leaks",
-        "near": "CandidatePairs FingerprintIndex near_pairs",
+        "near": "CandidatePairs near_pairs",
         "pairs": "PairsResult pairs pairs_files",
         "papers.check": "check",
         "papers.report": "Report",
-        "plan": "Plan plan",
         "recipe": "Recipe load_recipe",
         "recipe.frequencies": "DocumentFrequencies load_idf",
         "repeats": "RepeatsResult repeats repeats_files",
+        "run.plan": "Plan",
         "sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files fingerprint_many "
-        "signature_many sketch_files",
+        "sketch_files",
     }.items()
     for name in names.split()
 }

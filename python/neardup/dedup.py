@@ -14,7 +14,7 @@ from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.plan import Plan, plan_of
+from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
@@ -199,7 +199,6 @@ def dedup(
     See Also
     --------
     pairs : all verified pairs, instead of kept documents.
-    plan : how the search works, and what it costs.
 
     Notes
     -----

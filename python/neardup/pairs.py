@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from neardup.base.reprs import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.plan import Plan, plan_of
+from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
@@ -88,8 +88,8 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
 
     Notes
     -----
-    :func:`neardup.plan` returns the share of pairs at the threshold that is
-    found. The output is quadratic in the number of copies of one text.
+    ``plan.predicted_recall`` is the share of pairs at the threshold that is found. The output is
+    quadratic in the number of copies of one text.
 
     Examples
     --------

@@ -355,72 +355,6 @@ def fingerprint_blocks(
     return blocks
 
 
-def signature_many(
-    texts: Iterable[str],
-    *,
-    recipe: AnyRecipe = "minhash",
-    workers: int = 0,
-) -> NDArray[np.uint32]:
-    """Return the MinHash signatures of many texts.
-
-    Parameters
-    ----------
-    texts : iterable of str
-    recipe : str, Path or Recipe, default="minhash"
-        A recipe that makes signatures; see :func:`neardup.load_recipe`.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-
-    Returns
-    -------
-    ndarray of shape (n_texts, num_perm), dtype uint32
-        The share of equal values of two rows estimates the resemblance of the
-        texts' features. A row of 2**32 - 1 is no signature: it marks a text
-        without features.
-
-    Raises
-    ------
-    InputError
-        If a text is not a str or has a lone surrogate; names the text.
-    ParameterError
-        If the recipe makes no signatures.
-
-    See Also
-    --------
-    fingerprint_many : SimHash fingerprints.
-
-    Notes
-    -----
-    An estimate, unbiased, with the standard error sqrt(J (1 - J) / num_perm) at
-    the resemblance J [1]_. O(n * num_perm) for n features; deterministic on
-    every platform.
-
-    References
-    ----------
-    .. [1] Broder. On the resemblance and containment of documents. 1997.
-
-    Examples
-    --------
-    >>> import neardup
-    >>> a, b = neardup.signature_many(["今天下雨，比赛改期。", "今天下雨，比赛改期。"])
-    >>> len(a), float((a == b).mean())
-    (128, 1.0)
-    """
-    chosen = load_recipe(recipe)
-    if chosen.sketch.kind != "minhash":
-        raise ParameterError(
-            Message(
-                "{parameter:named} must be a recipe that makes signatures. Got "
-                "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
-                "recipe such as 'minhash'.",
-                parameter="recipe",
-                value=chosen.name,
-                kind=chosen.sketch.kind,
-            )
-        )
-    return sketched(texts, None, chosen, workers).signatures()
-
-
 @takes_options
 def fingerprint_files(
     inputs: Sequence[str | Path],
@@ -613,8 +547,7 @@ def fingerprinting(recipe: AnyRecipe) -> Recipe:
             Message(
                 "{parameter:named} must be a recipe that makes fingerprints. Got "
                 "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
-                "recipe such as 'characters'; signature_many makes MinHash "
-                "signatures.",
+                "recipe such as 'characters'.",
                 parameter="recipe",
                 value=chosen.name,
                 kind=chosen.sketch.kind,

@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from tests.run.plans import plan
 
-from neardup import Index, compare, dedup, load_recipe, pairs, plan
+from neardup import Index, compare, dedup, load_recipe, pairs
 from neardup.exceptions import IndexMismatchError, ParameterError
 
 NOTICE = (
