@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from neardup.explain import Explanation, explain
     from neardup.idf import count_idf
     from neardup.index import Index
-    from neardup.leaks import Leaks, split_leaks
     from neardup.near import CandidatePairs, near_pairs
     from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
@@ -78,7 +77,6 @@ __all__ = [
     "IndexMismatchError",
     "IndexUnavailableError",
     "InputError",
-    "Leaks",
     "MissingDependencyError",
     "NeardupError",
     "OutputError",
@@ -110,7 +108,6 @@ __all__ = [
     "repeats",
     "repeats_files",
     "sketch_files",
-    "split_leaks",
 ]
 
 #: The module that has each public name: it is imported when the name is first used, so a
@@ -127,7 +124,6 @@ _HOMES = {
         "explain": "Explanation explain",
         "idf": "count_idf",
         "index": "Index",
-        "leaks": "Leaks split_leaks",
         "near": "CandidatePairs near_pairs",
         "pairs": "PairsResult pairs pairs_files",
         "papers.check": "check",

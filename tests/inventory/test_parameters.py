@@ -32,10 +32,6 @@ CALLABLES = {
         neardup.contamination_files,
         {"inputs": ["/dev/null"], "tests": [QUESTIONS], "output": "-", "format": "jsonl"},
     ),
-    "split_leaks": (
-        neardup.split_leaks,
-        {"splits": {"train": [QUESTIONS], "test": [QUESTIONS]}, "report": "-", "format": "jsonl"},
-    ),
     "count_idf": (neardup.count_idf, {"data": DATA}),
     "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
     "explain": (neardup.explain, {"a": "x", "b": "y"}),
@@ -131,11 +127,13 @@ OTHERS = {
     },
     "explain": {"b": _TITLE},
     "contamination": {"tests": _TABLE},
-    "contamination_files": {"tests": (*_PATHS, None), "do": ("delete", "", 7, ["drop"], True)},
+    "contamination_files": {
+        "inputs": (*_PATHS, None, {"a": ["/dev/null"]}, {"a": 7, "b": []}),
+        "tests": (*_PATHS, None),
+    },
     "count_idf": {"data": _TABLE[:3], "recipe": ("nosuch", "general", 7)},
     "dedup": {"against": _TABLE[1:]},
     "dedup_files": {"against": _PATHS, "output": (*_OUTPUT, None)},
-    "split_leaks": {"splits": (None, 7, [], {"a": ["/dev/null"]}, {"a": 7, "b": []})},
     "pairs": {"data": _TABLE[:3], "with_": _TABLE[1:], "on_error": ("drop", "ignore", "", None)},
     "pairs_files": {
         "with_": _PATHS,

@@ -37,7 +37,7 @@ def options_have_their_types() -> None:
     neardup.dedup(["a"], recipe="news", threshold=0.8, on_error="drop", memory="4GB")
     neardup.dedup(["a"], recipe="mine.toml")
     neardup.dedup(["a"], recipe=neardup.load_recipe("news").replace(sketch={"bits": 128}))
-    neardup.contamination_files(["a"], ["b"], do="mask")
+    neardup.contamination_files({"train": ["a"], "test": ["b"]})
     pairs = neardup.pairs
     pairs(["a"], text_field=7)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     pairs(["a"], on_error="drop")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
