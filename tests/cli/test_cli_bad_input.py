@@ -50,10 +50,10 @@ def test_problems_of_one_kind_are_one_line(run, command):
     Path("empty.jsonl").write_bytes(b"")
     result = run(command, "a.jsonl", "empty.jsonl", "-o", "out.jsonl", code=2)
     first, second, third, fourth = last_line_apart(result.err)
-    assert "a.jsonl: 10 records" in first
-    assert "(records 1, 6, 11, …). Record 1 has 'url'." in first
-    assert "a.jsonl: 2 records" in second
-    assert "(records 51, 53). Record 51: got 7 instead." in second
+    assert "a.jsonl: record 1: must have a text field" in first
+    assert first.endswith(" 10 in all (a.jsonl:1, a.jsonl:6, a.jsonl:11, …).")
+    assert "a.jsonl: record 51, field 'text': must be text. Got 7 instead." in second
+    assert second.endswith(" 2 in all (a.jsonl:51, a.jsonl:53).")
     assert "a.jsonl: record 52: " in third
     assert fourth == "neardup: empty.jsonl: no records."
 

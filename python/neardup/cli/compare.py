@@ -263,12 +263,9 @@ def read_text(path: str, encoding: str | None) -> str:
 
 def _detected(path: str, data: bytes) -> str:
     from neardup.readers import read_record
-    from neardup.readers.grouped_problems import GroupedNotes
 
     # Read as `dedup` reads a record, so that both agree on two texts.
     record = read_record(data, path)
-    notes = GroupedNotes()
-    notes.add(path, record.notes)
-    for line in notes.lines():
-        tell(line)
+    for note in record.notes:
+        tell(Message("{file}: {said:inside}", file=path, said=note))
     return record.text

@@ -346,7 +346,7 @@ class LineReading:
         if self.id in record:
             reason = Message("must be text or an integer of at most 64 bits", code="not_an_id")
             return Problem(self.source, number, self.id, reason, show(record[self.id]))
-        content = Message("a record with {names}", code="record", names=listing(record))
+        content = Message("a record with {names}", names=listing(record))
         return Problem(
             self.source, number, self.id, Message("must be present", code="no_such_field"), content
         )
