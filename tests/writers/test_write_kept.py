@@ -17,6 +17,7 @@ from tests.writers.outputs import records_of, unpack
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers import open_sources
 from neardup.writers import open_output, write_kept
+from neardup.writers.schema_inference import InferredType
 
 TEXTS = ["一只狐狸\n跳过", 'b, "quoted"', "", "tab\there", "lone \r return", "'"]
 RECORDS = [
@@ -162,13 +163,14 @@ NUMBERS = [
     ([1, 2], pa.int64(), [1, 2]),
     ([1, 2.5], pa.float64(), [1.0, 2.5]),
     ([2**53 + 1, 0.5], pa.string(), ["9007199254740993", "0.5"]),
-    ([2**64 - 1, 0], pa.uint64(), [2**64 - 1, 0]),
+    ([2**64 - 1, 0], pa.string(), ["18446744073709551615", "0"]),
     ([2**64 - 1, -1], pa.string(), ["18446744073709551615", "-1"]),
     ([None, None], pa.string(), [None, None]),
     ([True, 1], pa.string(), ["true", "1"]),
     (["a", 1], pa.string(), ["a", "1"]),
     ([[], [1]], pa.list_(pa.int64()), [[], [1]]),
-    ([[1], ["a"]], pa.list_(pa.string()), [["1"], ["a"]]),
+    ([[1], ["a"]], pa.string(), ["[1]", '["a"]']),
+    ([[2**53 + 1], [0.5]], pa.string(), ["[9007199254740993]", "[0.5]"]),
     ([[1], {"a": 1}], pa.string(), ["[1]", '{"a":1}']),
     ([{}, {}], pa.string(), ["{}", "{}"]),
     (
@@ -188,6 +190,25 @@ def test_type_of_a_json_field(make, values, kind, want):
         if not pa.types.is_struct(kind):
             assert table.schema.field("v").type == kind
         assert table["v"].to_pylist() == want[::order]
+
+
+@pytest.mark.parametrize(("values", "kind", "want"), NUMBERS, ids=lambda v: str(v)[:30])
+def test_the_type_is_that_of_all_parts(values, kind, want):
+    """Values that are far from each other are as those that are read together."""
+    for order in (1, -1):
+        shape = InferredType()
+        for value in values[::order]:
+            shape.observe([value])
+        assert shape.arrow() == kind or pa.types.is_struct(kind)
+        assert shape.column(values).to_pylist() == want
+
+
+def test_a_mapping_of_data_is_text(make):
+    values = [{f"{number} {key}": key for key in range(9)} for number in range(200)]
+    lines = [orjson.dumps({"text": "t", "v": value}) for value in values]
+    report = keep(make("a.jsonl", b"\n".join(lines)), "out.parquet")
+    assert report.notes == ["column 'v' has values of several types and is written as text."]
+    assert json.loads(records_of("out.parquet")[7]["v"]) == values[7]
 
 
 BEYOND = 12345678901234567891234
@@ -350,6 +371,7 @@ def test_standard_input_to_standard_output(run_python):
     program = """
 from neardup.readers import open_sources
 from neardup.writers import open_output, write_kept
+from neardup.writers.schema_inference import InferredType
 sources = open_sources(["-"])
 n = sum(len(b) for b in sources.batches())
 with open_output("-") as out:
