@@ -138,7 +138,8 @@ class Annotations(Edits):
             # Python's own parser keeps all digits of a number.
             record = json.loads(line)
             if not record.keys().isdisjoint(fields):
-                return json.dumps(record | fields, ensure_ascii=False, separators=(",", ":")).encode()
+                made = json.dumps(record | fields, ensure_ascii=False, separators=(",", ":"))
+                return made.encode()
         # The fields go before the record's last brace.
         body = line.rstrip()
         added = orjson.dumps(fields)[1:]
