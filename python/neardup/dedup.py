@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyarrow.dataset import Dataset
 
     from neardup import _core
     from neardup.base.progress import Progress
@@ -35,12 +34,6 @@ if TYPE_CHECKING:
 
 #: The kind of the kept rows: that of the input.
 _Rows = TypeVar("_Rows")
-
-
-class _Relation(Protocol):
-    """A DuckDB relation, by a method that no table has."""
-
-    def to_arrow_table(self) -> pa.Table: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,30 +147,17 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         yield from doubtful_rows(self.doubtful())
 
 
-@overload
-def dedup(
-    data: Dataset | _Relation, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[pa.Table]: ...
-
-
-@overload
-def dedup(
-    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[_Rows]: ...
-
-
 @takes_options
 def dedup(
-    data: Any, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[Any]:
+    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[_Rows]:
     """Drop the near-duplicates of a collection.
 
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
-        Also a polars LazyFrame, a Hugging Face Dataset, a PyArrow dataset, a DuckDB relation, and
-        any other object with the Arrow stream interface; of the last three, ``kept`` is an Arrow
-        table.
+        Also a polars LazyFrame, a Hugging Face Dataset, and any other object with the Arrow
+        stream interface, of which ``kept`` is an Arrow table.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.
