@@ -286,7 +286,7 @@ def dedup_files(
     fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
     path = given["restore"]
     restored = None if path is None else partial(restore, read_ids(path), path)
-    with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
+    with FileRun("dedup", chosen, inputs, outputs, ("against", against)) as run:
         check_free(run.sources.sources, fields)
         result, collected, decided = _decided(
             run.pipeline,
@@ -323,7 +323,7 @@ def _reviewer(
     import numpy as np
 
     from neardup.run.documents import described
-    from neardup.run.sketch_file import SavedSketches
+    from neardup.run.sketch_file import SketchFiles
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
     decisions = (
@@ -334,7 +334,7 @@ def _reviewer(
         decided.identical[dropped],
     )
     others: Texts = partial(described, against)
-    if isinstance(against, SavedSketches):
+    if isinstance(against, SketchFiles):
         # A file of sketches has normalized texts only.
         others = partial(_normalized, collected.corpus)
 

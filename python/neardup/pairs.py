@@ -150,10 +150,9 @@ def pairs_files(
     from neardup.run.file_run import FileRun
     from neardup.writers import PAIRS, write_rows
 
-    given = completed(pairs_files, options)
-    chosen = RunOptions.of(given)
+    chosen = RunOptions.of(completed(pairs_files, options))
     outputs, others = {"output": output}, ("with_", with_)
-    with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
+    with FileRun("pairs", chosen, inputs, outputs, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()
         write_rows(run.outputs["output"], result.table, PAIRS)

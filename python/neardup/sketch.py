@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_choice, check_path, check_whole, paths_of
+from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.options.groups import FingerprintFilesParameters, SketchFilesParameters
 from neardup.options.options import Form
@@ -400,7 +400,7 @@ def fingerprint_files(
     if blocks is not None:
         # A column of a database holds 63 bits without a sign.
         block_widths(bits, blocks, widest=63, name="blocks")
-    with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
+    with FileRun("fingerprint", chosen, inputs, {"output": output}) as run:
         collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
         write_rows(run.outputs["output"], rows, _schema(form, blocks))
@@ -442,13 +442,10 @@ def sketch_files(
     -----
     A run against the file decides as a run against the documents, in a fraction of the time.
     """
-    from neardup.readers import open_sources
-    from neardup.run.pipeline import Pipeline
+    from neardup.run.file_run import FileRun
     from neardup.run.sketch_file import write_sketches
-    from neardup.writers import OutputSet
 
-    given = completed(sketch_files, options)
-    chosen = RunOptions.of(given)
+    chosen = RunOptions.of(completed(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
         raise ParameterError(
@@ -461,17 +458,14 @@ def sketch_files(
                 value=name,
             )
         )
-    paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
-    with OutputSet([*paths, *chosen.recipe.files], [place]) as outputs:
-        file = outputs.open_text(place, force=given["force"])
-        sources = open_sources(paths, **chosen.fields, format=given["format"])
-        pipeline = Pipeline(chosen, given["progress"])
-        collected = pipeline.read(sources, saves=True, looks_up=True)
+    with FileRun("sketch", chosen, inputs, {"output": output}) as run:
+        pipeline, file = run.pipeline, run.outputs["output"]
+        collected = pipeline.read(run.sources, saves=True, looks_up=True)
         assert chosen.rule is not None
         write_sketches(file.arrow_file, collected, collected.counted, chosen.rule.counted_shingle)
         pipeline.clock.lap("write")
         summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
-        pipeline.report_sources(sources)
+        run.report_sources()
         pipeline.measure(summary)
     return summary
 
