@@ -273,7 +273,7 @@ def contamination_files(
             name: open_sources(files, **names, format=given["format"])
             for name, files in paths.items()
         }
-        search = _Search(given, given["progress"])
+        search = _Search(given, given["progress"], repeatedly=of_splits)
         if of_splits:
             result = _between_splits(search, documents, given["test_text_field"])
         else:
@@ -330,24 +330,27 @@ def _between_splits(
     import numpy as np
     import pyarrow as pa
 
-    items: dict[str, _Items] = {}
-    for name, sources in documents.items():
-        if text_field is not None:
-            sources = sources.with_text_field(text_field, "test_text_field")
-        items[name] = search.read_items(sources)
-        if items[name].short == len(items[name].ids):
-            search.progress.note(
-                Message(
-                    "Split '{split}' has no item that is long enough to be looked for.",
-                    split=name,
-                )
-            )
+    sources = documents
+    if text_field is not None:
+        sources = {
+            name: of_split.with_text_field(text_field, "test_text_field")
+            for name, of_split in documents.items()
+        }
     counts: list[dict[str, Any]] = []
     tables: list[pa.Table] = []
     keep: dict[str, NDArray[np.bool_]] = {}
+    of_each: dict[str, ContaminationSummary] = {}
     unreadable: dict[str, int] = {}
     for split, other in permutations(documents, 2):
-        result = search.find(items[split], documents[other])
+        items = search.read_items(sources[split])
+        if split not in of_each and items.short == len(items.ids):
+            search.progress.note(
+                Message(
+                    "Split '{split}' has no item that is long enough to be looked for.",
+                    split=split,
+                )
+            )
+        result = search.find(items, documents[other])
         summary, findings = result.summary, result.findings
         counts.append(
             {
@@ -362,15 +365,15 @@ def _between_splits(
         tables.append(
             pa.table([*columns, *findings.columns], ["split", "other", *findings.column_names])
         )
-        keep[other] = result.keep & keep.get(other, True)
-        unreadable[other] = summary.unreadable
+        keep[other] = result.keep & keep[other] if other in keep else result.keep
+        of_each[split], unreadable[other] = summary, summary.unreadable
     search.report_sources(*documents.values())
     clean = np.concatenate([keep[name] for name in documents])
     total = ContaminationSummary(
         read=len(clean),
         unreadable=sum(unreadable.values()),
-        tests=sum(len(of_split.ids) for of_split in items.values()),
-        short=sum(of_split.short for of_split in items.values()),
+        tests=sum(summary.tests for summary in of_each.values()),
+        short=sum(summary.short for summary in of_each.values()),
         tests_found=sum(pair["found"] for pair in counts),
         contaminated=int((~clean).sum()),
         findings=sum(map(len, tables)),
@@ -402,7 +405,7 @@ def _reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
 class _Items(NamedTuple):
     """The items of a test, and how many of them are too short to be looked for."""
 
-    texts: pa.LargeStringArray
+    core: _core.Items
     ids: list[str]
     short: int
 
@@ -429,22 +432,30 @@ class _Items(NamedTuple):
 
 
 class _Search(Run):
-    """Searches for items: those of a test are read first, then documents."""
+    """Searches for items: those of a test are read first, then documents.
 
-    def __init__(self, given: dict[str, Any], progress: Progress | None) -> None:
+    With `repeatedly`, each file may be read several times, and its problems count once.
+    """
+
+    def __init__(
+        self, given: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
+    ) -> None:
         super().__init__(progress)
         self._given = given
-        self._known: set[Problem] = set()
+        self._known: set[Problem] | None = set() if repeatedly else None
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
-        """Count and report problems that are not known from an earlier reading of a split."""
-        new = [problem for problem in problems if problem not in self._known]
-        self._known.update(new)
-        super().note_problems(new)
+        if self._known is not None:
+            problems = [problem for problem in problems if problem not in self._known]
+            self._known.update(problems)
+        super().note_problems(problems)
 
     def read_items(self, tests: Any) -> _Items:
         """Read the items of a test."""
         import pyarrow as pa
+
+        from neardup import _core
+        from neardup.papers.align import aligner
 
         texts: list[Any] = []
         ids: list[str] = []
@@ -454,25 +465,20 @@ class _Search(Run):
             texts.append(batch.texts)
             ids += batch.ids.to_pylist()
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
-        short = self._items_of(array).are_decidable().count(False)
+        core = _core.Items(aligner(), array, workers=self._given["workers"])
         self.clock.lap("read tests")
-        return _Items(array, ids, short)
-
-    def _items_of(self, texts: pa.LargeStringArray) -> _core.Items:
-        from neardup import _core
-        from neardup.papers.align import aligner
-
-        return _core.Items(aligner(), texts, workers=self._given["workers"])
+        return _Items(core, ids, core.are_decidable().count(False))
 
     def find(
         self, items: _Items, source: Any, kept: Callable[[Any], Any] = lambda _: None
     ) -> ContaminationResult:
-        """Look for the items in all documents, and judge when it is known what many share."""
+        """Look for the items in all documents, and judge when it is known what many share.
+
+        What is looked for counts the documents of each wording, so it serves once.
+        """
         import numpy as np
 
-        given = self._given
-        # It counts the documents of each wording.
-        core = self._items_of(items.texts)
+        given, core = self._given, items.core
         summary = ContaminationSummary(tests=len(items.ids), short=items.short)
         findings: list[_Finding] = []
         self.progress.stage("find tests", None, share_of(source))
