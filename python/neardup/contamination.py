@@ -257,7 +257,7 @@ def contamination_files(
             Message(
                 "{parameter:named} must name standard input ('-') at most once. Got "
                 "it {times} times instead.",
-                parameter="inputs" if of_splits else "tests",
+                parameter="tests" if "-" in test_paths else "inputs",
                 times=times,
             )
         )

@@ -128,7 +128,7 @@ OTHERS = {
     "explain": {"b": _TITLE},
     "contamination": {"tests": _TABLE},
     "contamination_files": {
-        "inputs": (*_PATHS, None, {"a": ["/dev/null"]}, {"a": 7, "b": []}),
+        "inputs": (*_PATHS, None, {"a": ["/dev/null"]}),
         "tests": (*_PATHS, None),
     },
     "count_idf": {"data": _TABLE[:3], "recipe": ("nosuch", "general", 7)},

@@ -351,7 +351,6 @@ class LineReading:
             self.source, number, self.id, Message("must be present", code="no_such_field"), content
         )
 
-
     def _beyond(self, name: str, number: int) -> Problem:
         reason = Message("must have at most 64 bits if it is an integer")
         return Problem(self.source, number, name, reason, None)
