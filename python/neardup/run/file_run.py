@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,14 +16,15 @@ from neardup.base.validation import check_path, index_files, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
+from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
 from neardup.run.sketch_file import SketchFiles, is_sketch_file
+from neardup.run.summary import Summary, versions
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
     from neardup.run.collected import Collected
-    from neardup.run.summary import Summary
     from neardup.writers import Output
 
 
@@ -191,30 +194,35 @@ class FileRun:
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
-    def report(self, summary: Summary, collected: Collected, plan: Any) -> None:
+    def report(self, summary: Summary, collected: Collected, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
         if "report" not in self.outputs:
             return
         options = self._options
-        text = summary.report(
-            recipe=options.recipe,
-            recipe_id=collected.recipe_id(),
-            plan=plan,
-            problems=[*self.pipeline.problems, *self.sources.problem_lines],
-            notes=[*self.sources.notes, *self.pipeline.notes],
-            inputs=self._inputs,
-            against=self._against,
+        settings = {
+            "inputs": self._inputs,
+            "against": self._against,
             **({} if options.restore is None else {"restore": str(options.restore)}),
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},
-            work=None if self._work is None else str(self._work.folder),
-            priority=options.priority,
-            against_only=options.against_only,
-            on_error=options.on_error,
-            exhaustive=options.rule is not None and options.rule.exhaustive,
-            workers=options.workers,
-            memory=options.memory,
-        )
+            "work": None if self._work is None else str(self._work.folder),
+            "priority": options.priority,
+            "against_only": options.against_only,
+            "on_error": options.on_error,
+            "exhaustive": options.rule is not None and options.rule.exhaustive,
+            "workers": options.workers,
+            "memory": options.memory,
+        }
+        content = {
+            "summary": summary.to_dict(),
+            "settings": settings,
+            "recipe": {"id": collected.recipe_id(), **asdict(options.recipe)},
+            "plan": asdict(plan),
+            "problems": list(map(str, [*self.pipeline.problems, *self.sources.problem_lines])),
+            "notes": [*self.sources.notes, *self.pipeline.notes],
+            "versions": versions(),
+        }
+        text = json.dumps(content, ensure_ascii=False, indent=2)
         self.outputs["report"].write(text.encode(errors="backslashreplace") + b"\n")
 
 
