@@ -31,11 +31,12 @@ def test_a_record_that_is_nested_too_deeply_is_a_problem(read, make, extra):
     ]
 
 
+@pytest.mark.parametrize("titles", [True, False])
 @pytest.mark.parametrize("id_field", [None, "id"])
-def test_an_id_beyond_64_bits_is_a_problem(read, make, id_field):
+def test_an_id_beyond_64_bits_is_a_problem(read, make, id_field, titles):
     numbers = [2**64 - 1, -(2**63), 2**64, -(2**63) - 1, int("9" * 308)]
     lines = [f'{{"text":"{2**70}","id":{number}}}\n' for number in numbers]
-    got = read(make("a.jsonl", "".join(lines)), id_field=id_field)
+    got = read(make("a.jsonl", "".join(lines)), id_field=id_field, titles=titles)
     assert got["ids"] == [str(2**64 - 1), str(-(2**63)), *(f"a.jsonl:{n}" for n in (3, 4, 5))]
     assert got["texts"] == [str(2**70)] * 5
     assert reasons(got["problems"]) == [
@@ -53,12 +54,6 @@ def test_an_extra_value_beyond_64_bits_is_a_problem(read, make):
     got = read(make("a.jsonl", lines), extra_fields=["x", "y"])
     assert got["extra"] == {"x": [None, 7], "y": [1e300, -2]}
     assert [problem[:2] for problem in reasons(got["problems"])] == [(1, "x")]
-
-
-def test_a_priority_by_deep_values_is_refused(make):
-    path = make("a.jsonl", line(0, deep="[1]") + line(1, deep="[1]"))
-    with pytest.raises(neardup.InputError, match="field 'n' cannot order the documents"):
-        neardup.dedup_files([path], "out.jsonl", priority="field:n")
 
 
 def test_an_index_takes_deep_records_or_says_why(make):

@@ -272,7 +272,9 @@ def test_notes_on_many_files():
         "b.txt: read as big5 (guessed).",
         "c.txt: 1 NUL 2 in all (c.txt, c.txt).",
     ]
-    assert in_language(lines[0], "zh") == "a.txt：按 big5 读取（较有把握）。共 3 处（a.txt, c.txt, d.txt）。"
+    assert in_language(lines[0], "zh") == (
+        "a.txt：按 big5 编码读取（很可能正确）。共 3 处（a.txt, c.txt, d.txt）。"
+    )
 
 
 def test_a_problem_keeps_its_parts(make):
@@ -303,4 +305,11 @@ def test_problems_of_one_kind_are_grouped(make):
         for problem in batch.problems:
             grouped.add(problem)
     lines = [line for line, _ in grouped.lines()]
-    assert [in_language(line, "zh") for line in lines] == []
+    assert [in_language(line, "zh") for line in lines] == [
+        "d/0.csv：未读取：应有文本列 'text', 'content' 或 'body'，实为 'id', 'label'。"
+        "请用 text_field= 指定字段。共 5 处（d/0.csv, d/1.csv, d/2.csv, …）。",
+        "a.jsonl：第 2 条记录：应有文本字段 'text', 'content' 或 'body'，实为一条记录，"
+        "字段为：'url'。共 5 处（a.jsonl:2, a.jsonl:3, a.jsonl:4, …）。",
+        "a.jsonl：第 7 条记录：应为有效的 JSON（第 1 个字符：unexpected character, expected a JSON "
+        "value），实为 oops。共 2 处（a.jsonl:7, a.jsonl:8）。",
+    ]
