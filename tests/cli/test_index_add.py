@@ -76,7 +76,7 @@ def test_create_with_a_background(run):
     Path("bad.jsonl").write_text("oops\n" * 101)
     words = ["-b", ARTICLES, "--background", "more.csv", "-b", "bad.jsonl"]
     result = run("index", "create", "n.db", *words, code=2)
-    assert "bad.jsonl: 101 records" in result.err
+    assert "101 in all (bad.jsonl:1, " in result.err
     assert stats(run)["background"] == "given"
     assert stats(run)["background_texts"] >= 32
 
