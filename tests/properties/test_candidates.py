@@ -113,7 +113,7 @@ def test_many_fingerprints(bits, max_distance):
     index = FingerprintIndex(rows[:1], max_distance=max_distance, bits=bits)
     for begin in range(1, len(rows), 777):
         index.add(rows[begin : begin + 777])
-    queries = rows[::40]
+    queries = np.ascontiguousarray(rows[::40])
     near = index.near(queries, max_distance=max_distance, workers=1)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
@@ -124,7 +124,7 @@ def test_very_many_fingerprints(bits, max_distance):
     rows = many(bits, 12_000, seed=bits)
     both = brute_force(rows, rows, max_distance, only_later=True)
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
-    queries = rows[::100]
+    queries = np.ascontiguousarray(rows[::100])
     index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
     near = index.near(queries, max_distance=max_distance, workers=1)
     assert listed(near) == brute_force(rows, queries, max_distance)
