@@ -22,7 +22,7 @@ def reasons(problems):
 
 @pytest.mark.parametrize("extra", [[], ["n"]])
 def test_a_record_that_is_nested_too_deeply_is_a_problem(read, make, extra):
-    brackets = "\\\"[" * 200
+    brackets = '\\"[' * 200
     nested = [f'{"[" * levels}"{brackets}"{"]" * levels}' for levels in (127, 128, 900)]
     got = read(make("a.jsonl", "".join(line(0, deep) for deep in nested)), extra_fields=extra)
     assert [text is None for text in got["texts"]] == [False, True, True]

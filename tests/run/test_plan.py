@@ -5,7 +5,6 @@ import math
 import re
 
 import pytest
-
 from tests.run.plans import plan
 
 from neardup import ParameterError, load_recipe

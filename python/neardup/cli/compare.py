@@ -167,9 +167,7 @@ def _print(comparison: Comparison) -> None:
         ),
         (
             Message("aligned"),
-            Message(
-                "{value:.4f}  of the shorter text, in the same order", value=evidence.aligned
-            ),
+            Message("{value:.4f}  of the shorter text, in the same order", value=evidence.aligned),
         ),
         (Message("core"), _core_of(evidence)),
         (Message("numbers"), _numbers(evidence)),
