@@ -456,6 +456,7 @@ class _Search(Run):
 
         from neardup import _core
         from neardup.papers.align import aligner
+        from neardup.readers.batch import strings
 
         texts: list[Any] = []
         ids: list[str] = []
@@ -463,7 +464,7 @@ class _Search(Run):
         for batch in self.prefetch(tests.batches()):
             self.note_problems(batch.problems)
             texts.append(batch.texts)
-            ids += batch.ids.to_pylist()
+            ids += strings(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
         core = _core.Items(aligner(), array, workers=self._given["workers"])
         self.clock.lap("read tests")

@@ -24,7 +24,7 @@ class InferredType:
     """The type of the observed values of a field."""
 
     def __init__(self) -> None:
-        self._kind = pa.null()
+        self._kind: pa.DataType = pa.null()
         #: Whether it has whole numbers that a float64 may round.
         self._is_wide = False
         #: Whether no other type represents the values.
@@ -76,7 +76,7 @@ class InferredType:
         return pa.array(values, self.arrow())
 
 
-def _is_wide(array: pa.Array[Any]) -> bool:
+def _is_wide(array: Any) -> bool:
     """Return whether an array, or one inside it, has whole numbers that a float64 rounds."""
     kind = array.type
     if pa.types.is_list(kind):
