@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.readers import UnreadableFileError, read_bytes
 from neardup.readers.encodings import decode
 
 # Sentences of everyday text; a text of some of them in any order is one of many.
@@ -127,6 +128,12 @@ def test_a_bad_byte_costs_itself():
         assert decoded.text.replace("\ufffd", "") in text or decoded.text.count("\ufffd") == 1
         assert decoded.text.endswith(SIMPLIFIED[-1])
         assert "U+FFFD" in decoded.notes[-1]
+
+
+def test_a_file_of_two_encodings_is_refused():
+    text = "".join(SIMPLIFIED)
+    with pytest.raises(UnreadableFileError, match=r"one encoding. Got \d+ places that"):
+        read_bytes(text.encode() * 2 + text.encode("gb18030"), "a.txt")
 
 
 def test_nuls_stay():
