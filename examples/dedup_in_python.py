@@ -35,7 +35,8 @@ def main() -> None:
     found = neardup.compare(text["weather-qinglan"], text["weather-bailu"])
     print(
         f"The two weather bulletins: resemblance {found.resemblance:.2f}, "
-        f"{found.numbers_agree} numbers agree, {found.numbers_differ} differ. Both are kept."
+        f"{found.evidence.numbers_agree} numbers agree, {found.evidence.numbers_differ} differ. "
+        "Both are kept."
     )
 
 

@@ -46,22 +46,20 @@ if TYPE_CHECKING:
     from neardup.explain import Explanation, explain
     from neardup.idf import count_idf
     from neardup.index import Index
-    from neardup.leaks import Leaks, split_leaks
-    from neardup.near import CandidatePairs, FingerprintIndex, near_pairs
+    from neardup.near import CandidatePairs, near_pairs
     from neardup.pairs import PairsResult, pairs, pairs_files
     from neardup.papers.check import check
     from neardup.papers.report import Report
-    from neardup.plan import Plan, plan
     from neardup.recipe import Recipe, load_recipe
     from neardup.recipe.frequencies import DocumentFrequencies, load_idf
     from neardup.repeats import RepeatsResult, repeats, repeats_files
+    from neardup.run.plan import Plan
     from neardup.sketch import (
         Fingerprint,
         fingerprint,
         fingerprint_blocks,
         fingerprint_files,
         fingerprint_many,
-        signature_many,
         sketch_files,
     )
 
@@ -74,13 +72,11 @@ __all__ = [
     "DocumentFrequencies",
     "Explanation",
     "Fingerprint",
-    "FingerprintIndex",
     "Index",
     "IndexFormatError",
     "IndexMismatchError",
     "IndexUnavailableError",
     "InputError",
-    "Leaks",
     "MissingDependencyError",
     "NeardupError",
     "OutputError",
@@ -109,12 +105,9 @@ __all__ = [
     "near_pairs",
     "pairs",
     "pairs_files",
-    "plan",
     "repeats",
     "repeats_files",
-    "signature_many",
     "sketch_files",
-    "split_leaks",
 ]
 
 #: The module that has each public name: it is imported when the name is first used, so a
@@ -131,17 +124,16 @@ _HOMES = {
         "explain": "Explanation explain",
         "idf": "count_idf",
         "index": "Index",
-        "leaks": "Leaks split_leaks",
-        "near": "CandidatePairs FingerprintIndex near_pairs",
+        "near": "CandidatePairs near_pairs",
         "pairs": "PairsResult pairs pairs_files",
         "papers.check": "check",
         "papers.report": "Report",
-        "plan": "Plan plan",
         "recipe": "Recipe load_recipe",
         "recipe.frequencies": "DocumentFrequencies load_idf",
         "repeats": "RepeatsResult repeats repeats_files",
+        "run.plan": "Plan",
         "sketch": "Fingerprint fingerprint fingerprint_blocks fingerprint_files fingerprint_many "
-        "signature_many sketch_files",
+        "sketch_files",
     }.items()
     for name in names.split()
 }

@@ -22,15 +22,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Alignment:
-    """Where two texts are the same, and where they differ.
+class Evidence:
+    """What the verdict on two texts rests on, beside the shingles that they share.
 
-    Counted by words, or by characters of scripts without spaces between words. Runs of at least
-    three that both texts have in the same order are aligned; the *core* of the pair reaches from
+    The texts are aligned by words, or by characters of scripts without spaces between words: runs
+    of at least three that both texts have in the same order. The *core* of the pair reaches from
     the first of these runs to the last one.
 
     Parameters
     ----------
+    shingle : int
+        Characters in a shingle.
+    weighted_resemblance : float
+        As `Comparison.resemblance`, with text that many documents share discounted, in [0, 1]. Two
+        texts alone do not show what many share, so nothing is discounted here; but
+        in scripts with spaces between words, shingles of 8/5 as many characters count.
+    short : bool
+        Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
+        then is the share of letters and digits that the two have in common, in one
+        piece, and 0 if that is less than 3/4 or any number differs.
+    aligned : float
+        Share of the shorter text that is aligned with the other text, in [0, 1].
+    aligned_similarity : float
+        1 - edits / length of the longer text, in [0, 1], counted by words or characters as above:
+        what the measure ``aligned`` decides by.
     share : float
         Share of the longer text that is aligned, in [0, 1]; of words, edits inside the shorter
         text count against it too. ``content(k)`` needs it beside `weighted_resemblance`.
@@ -45,8 +60,23 @@ class Alignment:
     at_end : bool
         Whether the core is the end of both texts, and neither begins with it: a signature or a
         footer.
+    numbers_agree, numbers_differ : int
+        Numbers that both texts have, and those in whose place the other text has another
+        number. 13, 十三 and *thirteen* are the same number.
+    numbers_replaced : int
+        Those of the differing numbers that have the same words before and after them in both
+        texts.
+    number_penalty : float
+        What the replaced numbers take from the similarity, in [0, 1]; by ``content(k)`` 0 if a
+        text is short, and by ``containment(k)`` it is taken from the share of one text that lies
+        in the other. Other measures ignore numbers; for them it is what ``content(k)`` takes.
     """
 
+    shingle: int
+    weighted_resemblance: float
+    short: bool
+    aligned: float
+    aligned_similarity: float
     share: float
     core_a: float
     core_b: float
@@ -54,6 +84,10 @@ class Alignment:
     replacements: int
     recurring: int
     at_end: bool
+    numbers_agree: int
+    numbers_differ: int
+    numbers_replaced: int
+    number_penalty: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,45 +119,18 @@ class Comparison(ReprMixin):
     containment_a, containment_b : float
         Share of the first text's shingles that occur in the second, and the
         reverse, in [0, 1].
-    weighted_resemblance : float
-        As `resemblance`, with text that many documents share discounted, in [0, 1]. Two
-        texts alone do not show what many share, so nothing is discounted here; but
-        in scripts with spaces between words, shingles of 8/5 as many characters count.
-    aligned : float
-        Share of the shorter text that is aligned with the other text, in the same order,
-        in [0, 1]; in words, or in characters for scripts without spaces between words.
-    aligned_similarity : float
-        1 - edits / length of the longer text, in [0, 1], counted by the units of `aligned`:
-        what the measure ``aligned`` decides by.
-    numbers_agree, numbers_differ : int
-        Numbers that both texts have, and those in whose place the other text has another
-        number. 13, 十三 and *thirteen* are the same number.
-    numbers_replaced : int
-        Those of the differing numbers that have the same words before and after them in both
-        texts.
-    number_penalty : float
-        What the replaced numbers take from the similarity, in [0, 1]; by ``content(k)`` 0 if a
-        text is short, and by ``containment(k)`` it is taken from the share of one text that lies
-        in the other. Other measures ignore numbers; for them it is what ``content(k)`` takes.
-    alignment : Alignment
-        Where the two texts are the same, and where they differ.
-    short : bool
-        Whether a text has fewer than 40 letters and digits. By ``content(k)`` the similarity
-        then is the share of letters and digits that the two have in common, in one
-        piece, and 0 if that is less than 3/4 or any number differs.
     edit_similarity : float
         1 - edits / longer length, in [0, 1]: insertions, deletions and substitutions
         of single characters; white space does not count. For two texts that are empty or
-        only white space it is 1 if they are identical and else 0, as are resemblance,
-        containment and similarity.
+        only white space it is 1 if they are identical and else 0, as are all similarities.
     distance : int or None
         Differing bits of the fingerprints; None if a text has none.
     bits : int or None
         Width of the fingerprints, for a recipe that makes them.
-    shingle : int
-        Characters in a shingle.
     recipe_id : str
         Id of the recipe.
+    evidence : Evidence
+        Where the two texts are the same, and what their numbers say.
     passages : tuple of SharedPassage or None
         The passages of the first text that occur in the second, in text order; None
         if they were not requested.
@@ -141,20 +148,11 @@ class Comparison(ReprMixin):
     resemblance: float
     containment_a: float
     containment_b: float
-    weighted_resemblance: float
-    aligned: float
-    aligned_similarity: float
-    numbers_agree: int
-    numbers_differ: int
-    numbers_replaced: int
-    number_penalty: float
-    alignment: Alignment
-    short: bool
     edit_similarity: float
     distance: int | None
     bits: int | None
-    shingle: int
     recipe_id: str
+    evidence: Evidence
     passages: tuple[SharedPassage, ...] | None = None
     differences: tuple[Difference, ...] | None = None
 
@@ -238,9 +236,10 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     ... )
     >>> tuesday = monday.replace("310 passengers on 8", "745 passengers on 14")
     >>> found = neardup.compare(monday, tuesday)
-    >>> found.numbers_agree, found.numbers_replaced
+    >>> why = found.evidence
+    >>> why.numbers_agree, why.numbers_replaced
     (2, 2)
-    >>> round(found.weighted_resemblance, 2), round(found.number_penalty, 2), found.duplicate
+    >>> round(why.weighted_resemblance, 2), round(why.number_penalty, 2), found.duplicate
     (0.72, 0.7, False)
     """
     import pyarrow as pa
@@ -275,13 +274,13 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
     )
     corpus.finish()
     # Two texts are no collection: there is nothing to count by.
-    evidence = _core.content(
+    content = _core.content(
         *(core.normalize(text) for text in texts),
         shingle=chosen.decide.shingle,
         counted=[],
         entries=1,
     )
-    comparison = compare_documents(corpus, 0, 1, chosen, evidence, _core.edit_similarity(a, b))
+    comparison = compare_documents(corpus, 0, 1, chosen, content, _core.edit_similarity(a, b))
     if not (a.strip() or b.strip()):
         # The measures are undefined for empty texts: use the verdict.
         same = float(comparison.duplicate)
@@ -291,10 +290,13 @@ def compare(a: str, b: str, **options: Unpack[CompareParameters]) -> Comparison:
             resemblance=same,
             containment_a=same,
             containment_b=same,
-            weighted_resemblance=same,
-            aligned=same,
-            aligned_similarity=same,
             edit_similarity=same,
+            evidence=replace(
+                comparison.evidence,
+                weighted_resemblance=same,
+                aligned=same,
+                aligned_similarity=same,
+            ),
         )
     empty = [name for name, text in (("A", a), ("B", b)) if not text.strip()]
     if empty and comparison.measure == "identical" and not comparison.duplicate:
@@ -313,7 +315,7 @@ def compare_documents(
     a: int,
     b: int,
     recipe: Recipe,
-    evidence: dict[str, Any],
+    content: dict[str, Any],
     edit_similarity: float,
 ) -> Comparison:
     """Return the verdict about two documents of a corpus, with what it rests on.
@@ -326,9 +328,9 @@ def compare_documents(
         Places in it.
     recipe : Recipe
         Its ``decide`` has the bounds.
-    evidence : dict
-        Of ``content(k)``, as the core gives it: ``similarity``, ``aligned``, ``short``; and as
-        ``resemblance`` that with common text discounted.
+    content : dict
+        What ``content(k)`` rests on, as the core gives it; as ``resemblance`` that with common
+        text discounted.
     edit_similarity : float
     """
     from neardup import _core
@@ -350,7 +352,6 @@ def compare_documents(
     if judged["features"]:
         measure = measure_name(measured, decide.shingle, sketch.kind)
     duplicate: bool = judged["duplicate"]
-    aligned, short = evidence["aligned"], evidence["short"]
     comparison = Comparison(
         similarity=judged["similarity"],
         measure=measure,
@@ -361,49 +362,42 @@ def compare_documents(
         resemblance=judged["resemblance"],
         containment_a=judged["containment_a"],
         containment_b=judged["containment_b"],
-        weighted_resemblance=evidence["resemblance"],
-        aligned=_aligned_share(aligned),
-        aligned_similarity=aligned["similarity"],
-        numbers_agree=aligned["agree"],
-        numbers_differ=aligned["differ"],
-        numbers_replaced=aligned["replaced"],
-        number_penalty=_number_penalty(measured, evidence),
-        alignment=_alignment(evidence),
-        short=short,
         edit_similarity=edit_similarity,
         distance=judged["distance"],
         bits=sketch.bits if sketch.kind == "simhash" else None,
-        shingle=decide.shingle,
         recipe_id=recipe.id,
+        evidence=_evidence(content, measured, decide.shingle),
     )
     reason = _reason(recipe, judged, comparison)
     verdict = N_("Duplicates: {reason}.") if duplicate else N_("Not duplicates: {reason}.")
     return replace(comparison, verdict=Message(verdict, reason=reason))
 
 
-def _number_penalty(measured: str, evidence: dict[str, Any]) -> float:
-    """Return what replaced numbers take from the similarity."""
+def _evidence(content: dict[str, Any], measured: str, shingle: int) -> Evidence:
+    """Return what the core found, as shares of the texts."""
+    aligned = content["aligned"]
+    penalty: float = content["penalty"]
     if measured == "containment":
-        containment = evidence["containment"]
-        return float(max(containment["a_in_b"], containment["b_in_a"]) - containment["similarity"])
-    return float(evidence["penalty"])
-
-
-def _alignment(evidence: dict[str, Any]) -> Alignment:
-    """Return where two texts are the same, as the core found it."""
-    aligned = evidence["aligned"]
+        contained = content["containment"]
+        penalty = max(contained["a_in_b"], contained["b_in_a"]) - contained["similarity"]
     units = (aligned["units_a"], aligned["units_b"])
     core_a, core_b = (
         core / of if of else 0.0 for core, of in zip(aligned["core"], units, strict=True)
     )
-    return Alignment(
-        share=evidence["alignment"],
+    return Evidence(
+        shingle=shingle,
+        weighted_resemblance=content["resemblance"],
+        short=content["short"],
+        aligned=_aligned_share(aligned),
+        aligned_similarity=aligned["similarity"],
+        share=content["alignment"],
         core_a=core_a,
         core_b=core_b,
-        gaps=aligned["gaps"],
-        replacements=aligned["replacements"],
-        recurring=aligned["recurring"],
-        at_end=aligned["at_end"],
+        numbers_agree=aligned["agree"],
+        numbers_differ=aligned["differ"],
+        numbers_replaced=aligned["replaced"],
+        number_penalty=penalty,
+        **{name: aligned[name] for name in ("gaps", "replacements", "recurring", "at_end")},
     )
 
 
@@ -462,7 +456,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
 
 def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
-    threshold = comparison.threshold or 0.0
+    threshold, evidence = comparison.threshold or 0.0, comparison.evidence
     if judged["own"]:
         return [
             Message(
@@ -471,22 +465,22 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
         ]
     if judged["aligned"]["negated"]:
         return [Message("they differ in a word that turns the meaning, such as not")]
-    if comparison.short and comparison.numbers_differ and comparison.aligned >= threshold:
+    if evidence.short and evidence.numbers_differ and evidence.aligned >= threshold:
         return [
             Message.counted(
                 "a text is short, and a number differs",
                 "a text is short, and {count} numbers differ",
-                count=comparison.numbers_differ,
+                count=evidence.numbers_differ,
             )
         ]
-    if comparison.short:
+    if evidence.short:
         return [Message("a text is short, so letters and digits decide")]
-    without_numbers = comparison.similarity + comparison.number_penalty
-    if without_numbers < threshold <= comparison.weighted_resemblance:
+    without_numbers = comparison.similarity + evidence.number_penalty
+    if without_numbers < threshold <= evidence.weighted_resemblance:
         return [
             Message(
                 "only {share} of the longer text is aligned with the other",
-                share=f"{comparison.alignment.share:.0%}",
+                share=f"{evidence.share:.0%}",
             )
         ]
     return _replaced(comparison)
@@ -509,10 +503,10 @@ def _reasons_of_containment(containment: dict[str, float], comparison: Compariso
 
 def _replaced(comparison: Comparison) -> list[Message]:
     """Return what replaced numbers take from the similarity, if they do."""
-    if not comparison.number_penalty:
+    penalty = comparison.evidence.number_penalty
+    if not penalty:
         return []
-    before = comparison.similarity + comparison.number_penalty
-    count = comparison.numbers_replaced
+    before, count = comparison.similarity + penalty, comparison.evidence.numbers_replaced
     return [
         Message.counted(
             "{count} number is replaced by another, which lowers the similarity from {resemblance}",

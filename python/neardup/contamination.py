@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.progress import Progress, share_of
 from neardup.base.reprs import ReprMixin
-from neardup.base.validation import check_choice, check_path, paths_of
+from neardup.base.validation import bad, check_path, paths_of
 from neardup.exceptions import InputError, ParameterError
 from neardup.options.groups import ContaminationFilesParameters, ContaminationParameters
 from neardup.options.signatures import completed, takes_options
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.readers import Problem
-    from neardup.writers.edits import Cuts, Span
-
-#: Replaces an item in a document where it is masked.
-MASK = "[...]"
+    from neardup import _core
+    from neardup.readers import Problem, Sources
 
 #: Fewer documents with a wording are not called many.
 _FEW = 100
@@ -40,8 +37,6 @@ _SHOWN = 200
 
 #: Findings that the representation of a result names.
 _FIRST = 5
-
-Action = Literal["report", "drop", "mask"]
 
 
 @dataclass
@@ -91,18 +86,23 @@ class ContaminationResult(ReprMixin):
     Parameters
     ----------
     findings : pyarrow.Table
-        One row per occurrence, in the order of the documents, then of the items: ``id`` and
+        One row per occurrence, in the order of the documents, then of the items: of splits
+        ``split``, the one of the item, and ``other``, that of the document (string); ``id`` and
         ``test_id`` (string), ``cover`` (float64, share of the item's letters and digits that the
         document has, in [0, 1]), ``begin`` and ``end`` (int64, half-open span of the document's
         text in code points), ``test_begin`` and ``test_end`` (the span of the item), ``text``
         (string, the first 200 characters of what the document has there).
     keep : ndarray of shape (n_documents,), dtype bool
-        Whether no item occurs in each document, in input order.
+        Whether no item occurs in each document, in input order; of splits, one after the other.
     kept : same kind as the input, or None
         The documents in which no item occurs; None if they were written to a file.
     summary : ContaminationSummary
     problems : list of Problem
         Records that could not be read; at most 10,000 are remembered.
+    splits : list of dict
+        For each ordered pair of splits: ``split``, ``other``, ``items`` (of the split that are
+        long enough to be looked for), ``short`` (those that are not) and ``found`` (items that
+        occur in the other split). Empty without splits.
     """
 
     findings: pa.Table
@@ -110,8 +110,12 @@ class ContaminationResult(ReprMixin):
     kept: Any
     summary: ContaminationSummary
     problems: list[Problem]
+    splits: list[dict[str, Any]] = field(default_factory=list)
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
+        for pair in self.splits:
+            name = f"{pair['split']} in {pair['other']}"
+            yield name, f"{pair['found']:,} of {pair['items']:,} items"
         for name in ("read", "tests", "findings", "contaminated", "kept"):
             yield name, getattr(self.summary, name)
         for number, row in enumerate(self.findings.slice(0, _FIRST).to_pylist()):
@@ -146,7 +150,7 @@ def contamination(
 
     See Also
     --------
-    contamination_files : the same for files; it can also mask the items.
+    contamination_files : the same for files, and for the splits of a data set.
 
     Notes
     -----
@@ -171,39 +175,37 @@ def contamination(
     from neardup.readers import open_table
 
     given = completed(contamination, options)
-    names, of_tests = reader_fields(given)
+    names, of_tests = _reader_fields(given)
     source = open_table(data, **names)
-    items = open_table(tests, parameter="tests", **of_tests)
-    search = ItemSearch(items, given, None)
-    search.check_items()
-    return search.search(source, source.kept)
+    search = _Search(given, None)
+    items = search.read_items(open_table(tests, parameter="tests", **of_tests))
+    items.check()
+    return search.find(items, source, source.kept)
 
 
 @takes_options
 def contamination_files(
-    inputs: Sequence[str | Path],
-    tests: Sequence[str | Path],
+    inputs: Sequence[str | Path] | Mapping[str, Sequence[str | Path]],
+    tests: Sequence[str | Path] | None = None,
     output: str | Path | None = None,
     *,
     report: str | Path | None = None,
-    do: Action | None = None,
     **options: Unpack[ContaminationFilesParameters],
 ) -> ContaminationResult:
     """Find the items of a test in files, and write the other documents.
 
     Parameters
     ----------
-    inputs : sequence of str or Path
-        Files of documents, as for :func:`neardup.dedup_files`.
-    tests : sequence of str or Path
-        Files of items.
+    inputs : sequence of str or Path, or dict of str to such sequences
+        Files of documents, as for :func:`neardup.dedup_files`. Or by name the files of at least
+        two splits of a data set: the items of each split are looked for in each other split.
+    tests : sequence of str or Path, optional
+        Files of items; none for splits.
     output : str, Path or None, default=None
-        File for the documents; format by extension, ``-`` for standard output.
+        File for the documents without an item; format by extension, ``-`` for standard output.
+        None for splits.
     report : str, Path or None, default=None
         File for the findings, as in `ContaminationResult`; format by extension.
-    do : 'report', 'drop' or 'mask', optional
-        What happens to a document with an item: nothing, it is not written, or ``[...]`` replaces
-        the item. By default `drop` with an output, else `report`.
     {options}
 
     Returns
@@ -218,79 +220,167 @@ def contamination_files(
 
     Notes
     -----
-    The documents are read twice if there is an output, and never held in memory.
-    """
-    import numpy as np
+    The documents are read twice if there is an output, and never held in memory. A split is read
+    once for each other one; its items are in `test_text_field`, by default in `text_field`.
 
+    Examples
+    --------
+    >>> import json, neardup, pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> question = "Which of these rivers flows through three capitals on its way to the sea?"
+    >>> other = "Who of the following wrote a play about a ferryman and his seven daughters?"
+    >>> splits = {"train": [question, other], "test": [question.upper()]}
+    >>> for name, texts in splits.items():
+    ...     path = pathlib.Path(folder.name, f"{name}.jsonl")
+    ...     _ = path.write_text("".join(json.dumps({"text": text}) + "\\n" for text in texts))
+    ...     splits[name] = [path]
+    >>> for pair in neardup.contamination_files(splits).splits:
+    ...     pair["split"], pair["other"], pair["found"], pair["items"]
+    ('train', 'test', 1, 2)
+    ('test', 'train', 1, 1)
+    >>> folder.cleanup()
+    """
     from neardup.readers import open_sources
     from neardup.writers import OutputSet, write_rows
 
     given = completed(contamination_files, options)
-    action = _action(do, output)
-    paths = {"inputs": paths_of(inputs, "inputs"), "tests": paths_of(tests, "tests")}
-    if "-" in paths["inputs"] and "-" in paths["tests"]:
+    of_splits = isinstance(inputs, Mapping)
+    if isinstance(inputs, Mapping):
+        _check_splits(inputs, tests, output)
+        paths = {name: paths_of(files, "inputs") for name, files in inputs.items()}
+    else:
+        paths = {"": paths_of(inputs, "inputs")}
+    test_paths = [] if of_splits else paths_of(tests, "tests")
+    read = list(chain(*paths.values(), test_paths))
+    if (times := read.count("-")) > 1:
         raise ParameterError(
             Message(
                 "{parameter:named} must name standard input ('-') at most once. Got "
                 "it {times} times instead.",
-                parameter="tests",
-                times=2,
+                parameter="tests" if "-" in test_paths else "inputs",
+                times=times,
             )
         )
     wanted = {"output": output, "report": report}
     places = {name: check_path(path, name) for name, path in wanted.items() if path is not None}
-    with OutputSet(chain(*paths.values()), places.values()) as output_set:
+    with OutputSet(read, places.values()) as output_set:
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in places.items()
         }
-        names, of_tests = reader_fields(given)
-        sources = open_sources(paths["inputs"], **names, format=given["format"])
-        items = open_sources(paths["tests"], **of_tests, format=given["format"])
-        search = ItemSearch(items, given, given["progress"])
-        search.check_items()
-        for name in sources.shared_with(items):
-            search.progress.note(
-                Message(
-                    "{file} is both a file of documents and of test items, so all of its "
-                    "items are found.",
-                    file=name,
-                )
-            )
-        result = search.search(sources)
-        summary = result.summary
-        search.report_sources(sources, items)
-        if action != "drop":
-            summary.kept = summary.read
+        names, of_tests = _reader_fields(given)
+        # Opened once, since standard input can be read only by what has copied it.
+        documents = {
+            name: open_sources(files, **names, format=given["format"])
+            for name, files in paths.items()
+        }
+        search = _Search(given, given["progress"], repeatedly=of_splits)
+        if of_splits:
+            result = _between_splits(search, documents, given["test_text_field"])
+        else:
+            tests_read = open_sources(test_paths, **of_tests, format=given["format"])
+            result = _in_documents(search, documents[""], tests_read)
         if "output" in outputs:
-            masks = search.masks(given["text_field"]) if action == "mask" else None
-            keep = result.keep if masks is None else np.ones_like(result.keep)
-            summary.kept -= search.write_kept(sources, keep, outputs["output"], masks)
+            left_out = search.write_kept(documents[""], result.keep, outputs["output"], None)
+            result.summary.kept -= left_out
+        else:
+            result.summary.kept = result.summary.read
         if "report" in outputs:
             write_rows(outputs["report"], result.findings, result.findings.schema)
         search.clock.lap("write")
-        search.measure(summary)
+        search.measure(result.summary)
     return result
 
 
-def _action(do: str | None, output: str | Path | None) -> str:
-    """Return what happens to documents with an item."""
-    if do is None:
-        return "report" if output is None else "drop"
-    check_choice(do, "do", get_args(Action))
-    if (do == "report") is (output is not None):
-        if output is None:
-            message = Message(
-                "{named[do]} must be 'report' without an output. Got '{value}' instead. Name a "
-                "file for the documents.",
-                value=do,
+def _check_splits(splits: Mapping[str, Any], tests: Any, output: Any) -> None:
+    """Raise ParameterError unless there are several splits, and nothing that is for documents."""
+    if len(splits) < 2:
+        raise bad("inputs", "the files of at least two splits, by name", splits)
+    for name, value in (("tests", tests), ("output", output)):
+        if value is not None:
+            raise ParameterError(
+                Message(
+                    "{parameter:named} must be left out for splits, which are compared with each "
+                    "other.",
+                    parameter=name,
+                )
             )
-        else:
-            message = Message(
-                "{named[do]} must be 'drop' or 'mask' with an output. Got 'report' instead, "
-                "which writes no documents. Name a file for the findings with {given[report]}."
+
+
+def _in_documents(search: _Search, documents: Sources, tests: Sources) -> ContaminationResult:
+    """Return the items of a test that occur in documents."""
+    items = search.read_items(tests)
+    items.check()
+    for name in documents.shared_with(tests):
+        search.progress.note(
+            Message(
+                "{file} is both a file of documents and of test items, so all of its "
+                "items are found.",
+                file=name,
             )
-        raise ParameterError(message)
-    return do
+        )
+    result = search.find(items, documents)
+    search.report_sources(documents, tests)
+    return result
+
+
+def _between_splits(
+    search: _Search, documents: dict[str, Sources], text_field: str | None
+) -> ContaminationResult:
+    """Return the items of each split that occur in each other split."""
+    import numpy as np
+    import pyarrow as pa
+
+    sources = documents
+    if text_field is not None:
+        sources = {
+            name: of_split.with_text_field(text_field, "test_text_field")
+            for name, of_split in documents.items()
+        }
+    counts: list[dict[str, Any]] = []
+    tables: list[pa.Table] = []
+    keep: dict[str, NDArray[np.bool_]] = {}
+    of_each: dict[str, ContaminationSummary] = {}
+    unreadable: dict[str, int] = {}
+    for split, other in permutations(documents, 2):
+        items = search.read_items(sources[split])
+        if split not in of_each and items.short == len(items.ids):
+            search.progress.note(
+                Message(
+                    "Split '{split}' has no item that is long enough to be looked for.",
+                    split=split,
+                )
+            )
+        result = search.find(items, documents[other])
+        summary, findings = result.summary, result.findings
+        counts.append(
+            {
+                "split": split,
+                "other": other,
+                "items": summary.tests - summary.short,
+                "short": summary.short,
+                "found": summary.tests_found,
+            }
+        )
+        columns = [pa.array([name] * len(findings), pa.string()) for name in (split, other)]
+        tables.append(
+            pa.table([*columns, *findings.columns], ["split", "other", *findings.column_names])
+        )
+        keep[other] = result.keep & keep[other] if other in keep else result.keep
+        of_each[split], unreadable[other] = summary, summary.unreadable
+    search.report_sources(*documents.values())
+    clean = np.concatenate([keep[name] for name in documents])
+    total = ContaminationSummary(
+        read=len(clean),
+        unreadable=sum(unreadable.values()),
+        tests=sum(summary.tests for summary in of_each.values()),
+        short=sum(summary.short for summary in of_each.values()),
+        tests_found=sum(pair["found"] for pair in counts),
+        contaminated=int((~clean).sum()),
+        findings=sum(map(len, tables)),
+    )
+    return ContaminationResult(
+        pa.concat_tables(tables), clean, None, total, search.problems, counts
+    )
 
 
 class _Finding(NamedTuple):
@@ -301,7 +391,7 @@ class _Finding(NamedTuple):
     text: str
 
 
-def reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters for the readers of the documents and of the test items."""
     documents = {name: given[name] for name in ("text_field", "id_field", "max_text")}
     tests = {
@@ -312,42 +402,20 @@ def reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
     return documents, tests
 
 
-class ItemSearch(Run):
-    """A search for items: they are read first, then the documents."""
+class _Items(NamedTuple):
+    """The items of a test, and how many of them are too short to be looked for."""
 
-    def __init__(self, tests: Any, given: dict[str, Any], progress: Progress | None) -> None:
-        import pyarrow as pa
+    core: _core.Items
+    ids: list[str]
+    short: int
 
-        from neardup import _core
-        from neardup.papers.align import aligner
-
-        super().__init__(progress)
-        self.summary = ContaminationSummary()
-        self._given = given
-        self._findings: list[_Finding] = []
-        self._ids: list[Any] = []
-        texts: list[Any] = []
-        self.progress.stage("read tests", None)
-        for batch in self.prefetch(tests.batches()):
-            self.note_problems(batch.problems)
-            texts.append(batch.texts)
-            self._ids += batch.ids.to_pylist()
-        core = aligner()
-        array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
-        self._items = _core.Items(core, array, workers=given["workers"])
-        decidable = self._items.are_decidable()
-        self.summary.tests = len(decidable)
-        self.summary.short = decidable.count(False)
-        self.clock.lap("read tests")
-
-    def check_items(self) -> None:
+    def check(self) -> None:
         """Raise InputError if there is no item that is looked for."""
         from neardup import _core
 
-        items = self.summary.tests
-        if not items:
+        if not self.ids:
             raise InputError(Message("{named[tests]} must have items. Got none."))
-        if self.summary.short == items:
+        if self.short == len(self.ids):
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
@@ -356,93 +424,126 @@ class ItemSearch(Run):
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
                     "{letters} letters. Got {count:,} items, all of which are shorter. Name the "
                     "field of the text with {given[test_text_field]}.",
-                    count=items,
+                    count=len(self.ids),
                     least=_core.SHORTEST_ITEM,
                     letters=2 * _core.SHORTEST_ITEM,
                 )
             )
 
-    def search(
-        self, source: Any, kept: Callable[[Any], Any] = lambda _: None
+
+class _Search(Run):
+    """Searches for items: those of a test are read first, then documents.
+
+    With `repeatedly`, each file may be read several times, and its problems count once.
+    """
+
+    def __init__(
+        self, given: dict[str, Any], progress: Progress | None, *, repeatedly: bool = False
+    ) -> None:
+        super().__init__(progress)
+        self._given = given
+        self._known: set[Problem] | None = set() if repeatedly else None
+
+    def note_problems(self, problems: Iterable[Problem]) -> None:
+        if self._known is not None:
+            problems = [problem for problem in problems if problem not in self._known]
+            self._known.update(problems)
+        super().note_problems(problems)
+
+    def read_items(self, tests: Any) -> _Items:
+        """Read the items of a test."""
+        import pyarrow as pa
+
+        from neardup import _core
+        from neardup.papers.align import aligner
+        from neardup.readers.batch import strings
+
+        texts: list[Any] = []
+        ids: list[str] = []
+        self.progress.stage("read tests", None)
+        for batch in self.prefetch(tests.batches()):
+            self.note_problems(batch.problems)
+            texts.append(batch.texts)
+            ids += strings(batch.ids)
+        array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
+        core = _core.Items(aligner(), array, workers=self._given["workers"])
+        self.clock.lap("read tests")
+        return _Items(core, ids, core.are_decidable().count(False))
+
+    def find(
+        self, items: _Items, source: Any, kept: Callable[[Any], Any] = lambda _: None
     ) -> ContaminationResult:
-        """Look for the items in all documents, and judge when it is known what many share."""
+        """Look for the items in all documents, and judge when it is known what many share.
+
+        What is looked for counts the documents of each wording, so it serves once.
+        """
         import numpy as np
 
-        given, summary = self._given, self.summary
+        given, core = self._given, items.core
+        summary = ContaminationSummary(tests=len(items.ids), short=items.short)
+        findings: list[_Finding] = []
         self.progress.stage("find tests", None, share_of(source))
         for batch in self.documents(source, summary):
             texts = batch.texts
-            rows = self._items.find(texts, least_cover=given["cover"], workers=given["workers"])
+            rows = core.find(texts, least_cover=given["cover"], workers=given["workers"])
             for row, item, _, places in rows:
                 begin, end = _span(places, 0)
                 text = texts[row].as_py()[begin : min(end, begin + _SHOWN)]
-                self._findings.append(
-                    _Finding(summary.read + row, batch.ids[row].as_py(), item, places, text)
-                )
+                number, name = summary.read + row, batch.ids[row].as_py()
+                findings.append(_Finding(number, name, item, places, text))
         self.clock.lap("find tests")
         most = given["common"]
         if most is None:
             most = max(_FEW, summary.read // _MANY)
-        covers = [cover or 0.0 for cover in self._items.covers(most)]
-        mentioned = {finding.item for finding in self._findings}
+        covers = [cover or 0.0 for cover in core.covers(most)]
+        mentioned = {finding.item for finding in findings}
         accepted = [index for index, cover in enumerate(covers) if cover >= given["cover"]]
-        self._findings = [self._findings[index] for index in accepted]
-        items = {finding.item for finding in self._findings}
-        self._note_common(mentioned - items, most)
-        contaminated = sorted({finding.document for finding in self._findings})
+        findings = [findings[index] for index in accepted]
+        found = {finding.item for finding in findings}
+        self._note_common([items.ids[item] for item in sorted(mentioned - found)], most)
+        contaminated = sorted({finding.document for finding in findings})
         keep = np.ones(summary.read, np.bool_)
         keep[contaminated] = False
-        summary.common, summary.tests_found = len(mentioned - items), len(items)
-        summary.findings, summary.contaminated = len(self._findings), len(contaminated)
+        summary.common, summary.tests_found = len(mentioned - found), len(found)
+        summary.findings, summary.contaminated = len(findings), len(contaminated)
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
-        table = self._table([covers[index] for index in accepted])
+        table = _table(findings, items.ids, [covers[index] for index in accepted])
         return ContaminationResult(table, keep, kept(keep), summary, self.problems)
 
-    def _note_common(self, items: set[int], most: int) -> None:
-        if items:
-            shown = ", ".join(self._ids[item] for item in sorted(items)[:3])
+    def _note_common(self, ids: list[str], most: int) -> None:
+        if ids:
             self.progress.note(
                 Message.counted(
                     "{count:,} test item occurs only as wording that more than {most:,} "
                     "documents have, which does not count ({given[common]}): {ids}.",
                     "{count:,} test items occur only as wording that more than {most:,} "
                     "documents have, which does not count ({given[common]}): {ids}.",
-                    count=len(items),
+                    count=len(ids),
                     most=most,
-                    ids=shown + (", ..." if len(items) > 3 else ""),
+                    ids=", ".join(ids[:3]) + (", ..." if len(ids) > 3 else ""),
                 )
             )
 
-    def _table(self, covers: list[float]) -> pa.Table:
-        import pyarrow as pa
 
-        findings = self._findings
-        spans = [(*_span(finding.places, 0), *_span(finding.places, 2)) for finding in findings]
-        names = ("begin", "end", "test_begin", "test_end")
-        return pa.table(
-            {
-                "id": pa.array([finding.id for finding in findings], pa.string()),
-                "test_id": pa.array([self._ids[finding.item] for finding in findings], pa.string()),
-                "cover": pa.array(covers, pa.float64()),
-                **{
-                    name: pa.array([span[side] for span in spans], pa.int64())
-                    for side, name in enumerate(names)
-                },
-                "text": pa.array([finding.text for finding in findings], pa.string()),
-            }
-        )
+def _table(findings: list[_Finding], test_ids: list[str], covers: list[float]) -> pa.Table:
+    """Return the findings as `ContaminationResult` has them."""
+    import pyarrow as pa
 
-    def masks(self, text_field: str | None) -> Cuts:
-        """Return what to replace in each document."""
-        from neardup.writers.edits import Cuts, joined_spans
-
-        spans: dict[int, list[Span]] = {}
-        for finding in self._findings:
-            spans.setdefault(finding.document, []).extend(place[:2] for place in finding.places)
-        joined = {document: joined_spans(places) for document, places in spans.items()}
-        of_each = (joined.get(document, ()) for document in range(self.summary.read))
-        return Cuts(of_each, MASK, text_field)
+    spans = [(*_span(finding.places, 0), *_span(finding.places, 2)) for finding in findings]
+    names = ("begin", "end", "test_begin", "test_end")
+    return pa.table(
+        {
+            "id": pa.array([finding.id for finding in findings], pa.string()),
+            "test_id": pa.array([test_ids[finding.item] for finding in findings], pa.string()),
+            "cover": pa.array(covers, pa.float64()),
+            **{
+                name: pa.array([span[side] for span in spans], pa.int64())
+                for side, name in enumerate(names)
+            },
+            "text": pa.array([finding.text for finding in findings], pa.string()),
+        }
+    )
 
 
 def _span(places: Sequence[tuple[int, int, int, int]], side: int) -> tuple[int, int]:

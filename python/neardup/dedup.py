@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import DOUBTFUL, ReprMixin, doubtful_rows, rule_of
@@ -14,7 +14,7 @@ from neardup.base.validation import check_whole
 from neardup.exceptions import ParameterError
 from neardup.options.groups import DedupFilesParameters, DedupParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.plan import Plan, plan_of
+from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyarrow.dataset import Dataset
 
     from neardup import _core
     from neardup.base.progress import Progress
@@ -35,12 +34,6 @@ if TYPE_CHECKING:
 
 #: The kind of the kept rows: that of the input.
 _Rows = TypeVar("_Rows")
-
-
-class _Relation(Protocol):
-    """A DuckDB relation, by a method that no table has."""
-
-    def to_arrow_table(self) -> pa.Table: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,30 +147,17 @@ class DedupResult(ReprMixin, Generic[_Rows]):
         yield from doubtful_rows(self.doubtful())
 
 
-@overload
-def dedup(
-    data: Dataset | _Relation, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[pa.Table]: ...
-
-
-@overload
-def dedup(
-    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[_Rows]: ...
-
-
 @takes_options
 def dedup(
-    data: Any, *, against: Any = None, **options: Unpack[DedupParameters]
-) -> DedupResult[Any]:
+    data: _Rows, *, against: Any = None, **options: Unpack[DedupParameters]
+) -> DedupResult[_Rows]:
     """Drop the near-duplicates of a collection.
 
     Parameters
     ----------
     data : Arrow table, pandas or polars DataFrame, list of str, list of dict
-        Also a polars LazyFrame, a Hugging Face Dataset, a PyArrow dataset, a DuckDB relation, and
-        any other object with the Arrow stream interface; of the last three, ``kept`` is an Arrow
-        table.
+        Also a polars LazyFrame, a Hugging Face Dataset, and any other object with the Arrow
+        stream interface, of which ``kept`` is an Arrow table.
     against : same kinds or Index, optional
         Another collection, all of which counts as kept: a document that is similar to one of
         its documents is dropped. Of an index, these are the documents that it keeps.
@@ -199,7 +179,6 @@ def dedup(
     See Also
     --------
     pairs : all verified pairs, instead of kept documents.
-    plan : how the search works, and what it costs.
 
     Notes
     -----
@@ -307,7 +286,7 @@ def dedup_files(
     fields = tuple(FIELDS) if given["annotate"] else ("cluster_size",) * given["cluster_size"]
     path = given["restore"]
     restored = None if path is None else partial(restore, read_ids(path), path)
-    with FileRun("dedup", chosen, inputs, outputs, given, ("against", against)) as run:
+    with FileRun("dedup", chosen, inputs, outputs, ("against", against)) as run:
         check_free(run.sources.sources, fields)
         result, collected, decided = _decided(
             run.pipeline,
@@ -344,7 +323,7 @@ def _reviewer(
     import numpy as np
 
     from neardup.run.documents import described
-    from neardup.run.sketch_file import SavedSketches
+    from neardup.run.sketch_file import SketchFiles
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
     columns = {
@@ -355,7 +334,7 @@ def _reviewer(
         "identical": decided.identical[dropped],
     }
     others: Texts = partial(described, against)
-    if isinstance(against, SavedSketches):
+    if isinstance(against, SketchFiles):
         # A file of sketches has normalized texts only.
         others = partial(_normalized, collected.corpus)
 

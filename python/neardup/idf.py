@@ -63,8 +63,7 @@ def count_idf(data: Any, **options: Unpack[IdfParameters]) -> DocumentFrequencie
     chosen = chosen.replace(weigh={"idf": CORPUS})
     fields = {name: given[name] for name in ("text_field", "max_text")}
     source = data if isinstance(data, Sources) else open_table(data, **fields)
-    run_options = RunOptions.of({**given, "recipe": chosen}, compares=False)
-    pipeline = Pipeline(run_options, given["progress"])
+    pipeline = Pipeline(RunOptions.of({**given, "recipe": chosen}, compares=False))
     collected = Collected(chosen, pipeline.corpus(chosen))
     pipeline.progress.stage("read and sketch", None, share_of(source))
     for _ in pipeline.push(source.batches(), collected):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.base.messages import N_, Message
+from neardup.base.messages import Message
 from neardup.base.validation import check_max_distance, check_whole, check_workers
 from neardup.exceptions import ParameterError
 
@@ -63,11 +63,6 @@ def near_pairs(
     InputError
         If there are more than 2**28 pairs.
 
-    See Also
-    --------
-    plan : how the search works, and what it costs.
-    FingerprintIndex : look-ups in a stored set of fingerprints.
-
     Notes
     -----
     Exact: no pair within the distance is missed [1]_. The output is
@@ -95,101 +90,6 @@ def near_pairs(
             rows, bits=bits, max_distance=max_distance, workers=check_workers(workers)
         )
     )
-
-
-class FingerprintIndex:
-    """Fingerprints in memory, for look-ups within a Hamming distance.
-
-    Parameters
-    ----------
-    fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
-        The fingerprints to search; more can be added.
-    max_distance : int, default=3
-        Largest number of differing bits of any look-up, inclusive.
-    bits : int, default=64
-        Width of a fingerprint: 1 to 256.
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of bounds or the array has another shape or dtype.
-
-    Notes
-    -----
-    Exact. Grows by the logarithmic method [1]_: adding takes O(log n) amortized time.
-    No other thread may use the index while one adds.
-
-    References
-    ----------
-    .. [1] Bentley, Saxe. Decomposable searching problems I. J. Algorithms 1980.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from neardup import FingerprintIndex
-    >>> index = FingerprintIndex(np.array([0b0000, 0b0111], dtype=np.uint64))
-    >>> found = index.near(np.array([0b0011], dtype=np.uint64))
-    >>> found.b.tolist(), found.distance.tolist()
-    ([0, 1], [2, 1])
-    """
-
-    def __init__(
-        self, fingerprints: NDArray[np.uint64], *, max_distance: int = 3, bits: int = 64
-    ) -> None:
-        from neardup import _core
-
-        rows = fingerprint_rows(fingerprints, bits)
-        self.bits = bits
-        self.max_distance = check_max_distance(max_distance, bits)
-        self._core = _core.FingerprintIndex(rows, bits=bits, max_distance=max_distance)
-
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def add(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Add fingerprints; their numbers follow the last one.
-
-        Parameters
-        ----------
-        fingerprints : ndarray of shape (n, words) or (n,), dtype uint64
-        """
-        self._core.add(fingerprint_rows(fingerprints, self.bits))
-
-    def near(
-        self, fingerprints: NDArray[np.uint64], *, max_distance: int | None = None, workers: int = 1
-    ) -> CandidatePairs:
-        """Find stored fingerprints within a Hamming distance of each query.
-
-        Parameters
-        ----------
-        fingerprints : ndarray of shape (n_queries, words) or (n_queries,), dtype uint64
-        max_distance : int or None, default=None
-            Largest number of differing bits, inclusive; by default, and at most,
-            that of the index.
-        workers : int, default=1
-            Threads; 0 means one for each processor. Changes no result.
-
-        Returns
-        -------
-        CandidatePairs
-            Columns a (query), b (stored fingerprint), distance; sorted by (a, b).
-
-        Raises
-        ------
-        ParameterError
-            If `max_distance` exceeds that of the index.
-        """
-        wanted = self.max_distance
-        if max_distance is not None:
-            built = N_("a whole number from {least} to {most}, for which the index was built")
-            wanted = check_whole(max_distance, "max_distance", 0, self.max_distance, built)
-        return CandidatePairs(
-            *self._core.near(
-                fingerprint_rows(fingerprints, self.bits),
-                max_distance=wanted,
-                workers=check_workers(workers),
-            )
-        )
 
 
 def fingerprint_rows(fingerprints: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:

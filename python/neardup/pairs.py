@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from neardup.base.reprs import ReprMixin, rule_of
 from neardup.options.groups import PairsFilesParameters, PairsParameters
 from neardup.options.signatures import completed, takes_options
-from neardup.plan import Plan, plan_of
+from neardup.run.plan import Plan, plan_of
 from neardup.run.run_options import RunOptions
 from neardup.run.summary import Summary
 
@@ -88,8 +88,8 @@ def pairs(data: Any, *, with_: Any = None, **options: Unpack[PairsParameters]) -
 
     Notes
     -----
-    :func:`neardup.plan` returns the share of pairs at the threshold that is
-    found. The output is quadratic in the number of copies of one text.
+    ``plan.predicted_recall`` is the share of pairs at the threshold that is found. The output is
+    quadratic in the number of copies of one text.
 
     Examples
     --------
@@ -150,10 +150,9 @@ def pairs_files(
     from neardup.run.file_run import FileRun
     from neardup.writers import PAIRS, write_rows
 
-    given = completed(pairs_files, options)
-    chosen = RunOptions.of(given)
+    chosen = RunOptions.of(completed(pairs_files, options))
     outputs, others = {"output": output}, ("with_", with_)
-    with FileRun("pairs", chosen, inputs, outputs, given, others) as run:
+    with FileRun("pairs", chosen, inputs, outputs, others) as run:
         result, collected = _found(run.pipeline, run.sources, run.against)
         run.report_sources()
         write_rows(run.outputs["output"], result.table, PAIRS)

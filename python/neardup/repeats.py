@@ -246,7 +246,7 @@ def repeats_files(
                         table.write_batch(batch)
             if cut is not None:
                 everything = np.ones(search.summary.read, np.bool_)
-                cuts = Cuts(iter(cut), "", given["text_field"])
+                cuts = Cuts(iter(cut), given["text_field"])
                 search.write_kept(sources, everything, outputs["remove"], cuts)
         search.report_sources(sources)
         search.clock.lap("write")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from neardup.base.messages import Message
-from neardup.base.validation import bad, check_choice, check_path, check_whole, paths_of
+from neardup.base.validation import bad, check_choice, check_whole
 from neardup.exceptions import ParameterError, SketchMismatchError
 from neardup.options.groups import FingerprintFilesParameters, SketchFilesParameters
 from neardup.options.options import Form
@@ -355,72 +355,6 @@ def fingerprint_blocks(
     return blocks
 
 
-def signature_many(
-    texts: Iterable[str],
-    *,
-    recipe: AnyRecipe = "minhash",
-    workers: int = 0,
-) -> NDArray[np.uint32]:
-    """Return the MinHash signatures of many texts.
-
-    Parameters
-    ----------
-    texts : iterable of str
-    recipe : str, Path or Recipe, default="minhash"
-        A recipe that makes signatures; see :func:`neardup.load_recipe`.
-    workers : int, default=0
-        Threads; 0 means one for each processor. Changes no result.
-
-    Returns
-    -------
-    ndarray of shape (n_texts, num_perm), dtype uint32
-        The share of equal values of two rows estimates the resemblance of the
-        texts' features. A row of 2**32 - 1 is no signature: it marks a text
-        without features.
-
-    Raises
-    ------
-    InputError
-        If a text is not a str or has a lone surrogate; names the text.
-    ParameterError
-        If the recipe makes no signatures.
-
-    See Also
-    --------
-    fingerprint_many : SimHash fingerprints.
-
-    Notes
-    -----
-    An estimate, unbiased, with the standard error sqrt(J (1 - J) / num_perm) at
-    the resemblance J [1]_. O(n * num_perm) for n features; deterministic on
-    every platform.
-
-    References
-    ----------
-    .. [1] Broder. On the resemblance and containment of documents. 1997.
-
-    Examples
-    --------
-    >>> import neardup
-    >>> a, b = neardup.signature_many(["今天下雨，比赛改期。", "今天下雨，比赛改期。"])
-    >>> len(a), float((a == b).mean())
-    (128, 1.0)
-    """
-    chosen = load_recipe(recipe)
-    if chosen.sketch.kind != "minhash":
-        raise ParameterError(
-            Message(
-                "{parameter:named} must be a recipe that makes signatures. Got "
-                "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
-                "recipe such as 'minhash'.",
-                parameter="recipe",
-                value=chosen.name,
-                kind=chosen.sketch.kind,
-            )
-        )
-    return sketched(texts, None, chosen, workers).signatures()
-
-
 @takes_options
 def fingerprint_files(
     inputs: Sequence[str | Path],
@@ -466,7 +400,7 @@ def fingerprint_files(
     if blocks is not None:
         # A column of a database holds 63 bits without a sign.
         block_widths(bits, blocks, widest=63, name="blocks")
-    with FileRun("fingerprint", chosen, inputs, {"output": output}, given) as run:
+    with FileRun("fingerprint", chosen, inputs, {"output": output}) as run:
         collected = run.pipeline.read(run.sources)
         rows = _rows(collected, chosen, form, blocks)
         write_rows(run.outputs["output"], rows, _schema(form, blocks))
@@ -508,13 +442,10 @@ def sketch_files(
     -----
     A run against the file decides as a run against the documents, in a fraction of the time.
     """
-    from neardup.readers import open_sources
-    from neardup.run.pipeline import Pipeline
+    from neardup.run.file_run import FileRun
     from neardup.run.sketch_file import write_sketches
-    from neardup.writers import OutputSet
 
-    given = completed(sketch_files, options)
-    chosen = RunOptions.of(given)
+    chosen = RunOptions.of(completed(sketch_files, options))
     if chosen.recipe.weigh.idf == CORPUS:
         name = chosen.recipe.name
         raise ParameterError(
@@ -527,17 +458,14 @@ def sketch_files(
                 value=name,
             )
         )
-    paths, place = paths_of(inputs, "inputs"), check_path(output, "output")
-    with OutputSet([*paths, *chosen.recipe.files], [place]) as outputs:
-        file = outputs.open_text(place, force=given["force"])
-        sources = open_sources(paths, **chosen.fields, format=given["format"])
-        pipeline = Pipeline(chosen, given["progress"])
-        collected = pipeline.read(sources, saves=True, looks_up=True)
+    with FileRun("sketch", chosen, inputs, {"output": output}) as run:
+        pipeline, file = run.pipeline, run.outputs["output"]
+        collected = pipeline.read(run.sources, saves=True, looks_up=True)
         assert chosen.rule is not None
         write_sketches(file.arrow_file, collected, collected.counted, chosen.rule.counted_shingle)
         pipeline.clock.lap("write")
         summary = pipeline.summary("sketch", collected, kept=len(collected.corpus))
-        pipeline.report_sources(sources)
+        run.report_sources()
         pipeline.measure(summary)
     return summary
 
@@ -613,8 +541,7 @@ def fingerprinting(recipe: AnyRecipe) -> Recipe:
             Message(
                 "{parameter:named} must be a recipe that makes fingerprints. Got "
                 "'{value}' instead, whose sketches are of the kind '{kind}'. Choose a "
-                "recipe such as 'characters'; signature_many makes MinHash "
-                "signatures.",
+                "recipe such as 'characters'.",
                 parameter="recipe",
                 value=chosen.name,
                 kind=chosen.sketch.kind,

@@ -12,15 +12,15 @@ from neardup import Index
 #: Beginnings of command lines, and what follows with the words that decide.
 REFUSED = {
     "": {
-        "plam": "no command plam. Did you mean plan?",
+        "pair": "no command pair. Did you mean pairs?",
         "nosuch": "See `neardup --help`",
         "index ad": "Did you mean add?",
         "serve nosuch": "no command nosuch",
         "serve key nosuch": "See `neardup serve key --help`",
         "evaluate nothing": "no command nothing",
-        "plan -z": "no option -z",
-        "plan many": "DOCUMENTS must be a whole number",
-        "plan --threshold high": "--threshold must be a number",
+        "recipes -z": "no option -z",
+        "dedup a -o k -j many": "--workers must be a whole number",
+        "pairs a --threshold high": "--threshold must be a number",
         "serve --port x": "--port must be a whole number",
         "check a --reference b": "Did you mean --library?",
         "--language fr recipes": "--language must be one of zh, en",

@@ -214,7 +214,6 @@ def test_the_width_of_fingerprints(run):
     eight = ["-r", "bkdr", "--bits", "8"]
     assert "of 8 bits differs, at most 3 allowed" in run("compare", "a.txt", "b.txt", *eight).out
     assert len(table(run("explain", "a.txt", *eight).out)["bits"].split()[0]) == 8
-    assert "a duplicate is    within 3 of 8 bits" in run("plan", *eight).out
     for command in ("dedup", "pairs"):
         run(command, "in.jsonl", "-o", f"{command}.jsonl", "-r", "news", "--bits", "24", "-q")
     assert [record["id"] for record in records_of("dedup.jsonl")] == ["a", "b"]
@@ -268,25 +267,6 @@ def test_compare_writes_one_number(run, a, b, words, answer):
     result = run("compare", "a.txt", "b.txt", "out.txt", *words.split())
     assert Path("out.txt").read_text("ascii") == f"{answer}\n"
     assert ("read as gb18030 (likely)" in result.err) == (not words and isinstance(a, bytes))
-
-
-@pytest.mark.parametrize(
-    ("recipe", "candidates"),
-    [
-        ("general", "share enough of at most 22 sampled shingles"),
-        ("shingle", "share one of the rarest shingles that the threshold needs"),
-        ("minhash", "agree on one of"),
-        ("news", None),
-    ],
-)
-def test_plan_of_each_scheme(run, recipe, candidates):
-    rows = table(run("plan", "5000", "-r", recipe).out)
-    assert rows["documents"] == "5,000"
-    assert candidates is None or rows["candidates"].startswith(candidates)
-    # `pairs` files documents under more keys of a sample, and in longer lists.
-    plans = json.loads(run("plan", "5000", "-r", recipe, "--json").out)
-    assert (plans["dedup"] == plans["pairs"]) is (recipe == "shingle")
-    assert plans["dedup"]["documents"] == plans["pairs"]["documents"] == 5000
 
 
 def test_recipes(run):

@@ -203,7 +203,7 @@ IN_OTHERS = [
     ("open in.jsonl", "fingerprint in.jsonl -o out.jsonl"),
     ("open in.jsonl", "idf in.jsonl -o out.idf"),
     ("open a.txt", "compare a.txt b.txt"),
-    ("import neardup._core", "plan 1000"),
+    ("import neardup._core", "explain a.txt"),
     ("open a.txt", "check a.txt --library b.txt -o out.html"),
     ("open pairs.tsv", "evaluate pairs in.jsonl --truth pairs.tsv -o out"),
     ("import sqlite3", "index create n.db"),

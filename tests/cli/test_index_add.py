@@ -76,7 +76,7 @@ def test_create_with_a_background(run):
     Path("bad.jsonl").write_text("oops\n" * 101)
     words = ["-b", ARTICLES, "--background", "more.csv", "-b", "bad.jsonl"]
     result = run("index", "create", "n.db", *words, code=2)
-    assert "bad.jsonl: 101 records" in result.err
+    assert "101 in all (bad.jsonl:1, " in result.err
     assert stats(run)["background"] == "given"
     assert stats(run)["background_texts"] >= 32
 
@@ -163,8 +163,8 @@ def test_the_report_of_add(run, index):
     words = ["--at-field", "date", "--at-zone", "UTC", "--within", "14d"]
     result = run("index", "add", index, *inputs, *words, "--report", "report.json", code=2)
     first, second = result.err.splitlines()[:2]
-    assert first.startswith("neardup: bad.jsonl: 150 records: field 'date' must be a time")
-    assert "(records 1, 2, 3, …). Record 1: got spring instead." in first
+    assert first.startswith("neardup: bad.jsonl: record 1, field 'date': must be a time")
+    assert first.endswith("150 in all (bad.jsonl:1, bad.jsonl:2, bad.jsonl:3, …).")
     assert second == "neardup: empty.jsonl: no records."
     report = json.loads(Path("report.json").read_text("utf-8"))
     counts = report["summary"]

@@ -115,7 +115,7 @@ def test_the_function_needs_no_more_than_the_command(records, tmp_path):
 
 def test_public_names_are_functions_also_when_their_module_was_imported_first():
     program = """
-import neardup.compare, neardup.dedup, neardup.pairs, neardup.plan, neardup.papers.check
+import neardup.compare, neardup.dedup, neardup.pairs, neardup.papers.check
 import neardup
 for name in neardup.__all__:
     assert not isinstance(getattr(neardup, name), type(sys)), name

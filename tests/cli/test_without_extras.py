@@ -31,7 +31,6 @@ WORKS = {
     "fingerprint": "in.jsonl -o prints.jsonl",
     "idf": "in.jsonl -o out.idf",
     "pairs": "in.jsonl -o pairs.jsonl",
-    "plan": "1000",
     "recipes": "",
     "repeats": "in.jsonl -o r.csv",
     "sketch": "in.jsonl -o in.sketches",
@@ -75,8 +74,6 @@ MISSING_LINES = [f"{name} {words}" for name, words in NEEDS.items()] + OPTIONS
 #: Calls of the public names that no command calls; constants, results and errors have none.
 CALLS = {
     "Index": "neardup.Index('n.db')",
-    "FingerprintIndex": "neardup.FingerprintIndex(neardup.fingerprint_many(['a'], recipe='news'), "
-    "max_distance=3, bits=64)",
     "count_idf": "neardup.count_idf(['a', 'b'])",
     "dedup": "neardup.dedup(['a', 'b'])",
     "fingerprint": "neardup.fingerprint('a')",
@@ -89,7 +86,6 @@ CALLS = {
     "max_distance=3, bits=64)",
     "pairs": "neardup.pairs(['a', 'b'])",
     "repeats": "neardup.repeats(['a', 'b'])",
-    "signature_many": "neardup.signature_many(['a'])",
 }
 MISSING = re.compile(r"pip install 'neardup\[(\w+)\]'")
 

@@ -14,7 +14,6 @@ FUNCTIONS = {
     "dedup": neardup.dedup_files,
     "pairs": neardup.pairs_files,
     "fingerprint": neardup.fingerprint_files,
-    "plan": neardup.plan,
     "compare": neardup.compare,
     "idf": neardup.count_idf,
     "index create": neardup.Index,

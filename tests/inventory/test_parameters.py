@@ -10,7 +10,6 @@ import neardup
 from neardup import InputError, ParameterError
 
 ROWS = np.zeros((2, 1), np.uint64)
-INDEX = neardup.FingerprintIndex(ROWS)
 FINGERPRINT = neardup.fingerprint("a text for a fingerprint", recipe="classic")
 TABLE = neardup.DocumentFrequencies(1, {"a": 1}, "words")
 RECIPE = neardup.load_recipe("characters")
@@ -33,10 +32,6 @@ CALLABLES = {
         neardup.contamination_files,
         {"inputs": ["/dev/null"], "tests": [QUESTIONS], "output": "-", "format": "jsonl"},
     ),
-    "split_leaks": (
-        neardup.split_leaks,
-        {"splits": {"train": [QUESTIONS], "test": [QUESTIONS]}, "report": "-", "format": "jsonl"},
-    ),
     "count_idf": (neardup.count_idf, {"data": DATA}),
     "dedup": (neardup.dedup, {"data": DATA} | PRINTS),
     "explain": (neardup.explain, {"a": "x", "b": "y"}),
@@ -52,7 +47,6 @@ CALLABLES = {
         neardup.sketch_files,
         {"inputs": ["/dev/null"], "output": "-", "format": "jsonl"},
     ),
-    "signature_many": (neardup.signature_many, {"texts": ["x"]}),
     "dedup_files": (neardup.dedup_files, FILES | PRINTS),
     "pairs_files": (neardup.pairs_files, FILES | PRINTS),
     "fingerprint_files": (neardup.fingerprint_files, FILES),
@@ -60,10 +54,6 @@ CALLABLES = {
     "load_recipe": (neardup.load_recipe, {"recipe": "general"}),
     "near_pairs": (neardup.near_pairs, {"fingerprints": ROWS}),
     "pairs": (neardup.pairs, {"data": DATA} | PRINTS),
-    "plan": (neardup.plan, PRINTS),
-    "FingerprintIndex": (neardup.FingerprintIndex, {"fingerprints": ROWS}),
-    "FingerprintIndex.add": (INDEX.add, {"fingerprints": ROWS}),
-    "FingerprintIndex.near": (INDEX.near, {"fingerprints": ROWS}),
     "Fingerprint.distance": (FINGERPRINT.distance, {"other": FINGERPRINT}),
     "Fingerprint.similarity": (FINGERPRINT.similarity, {"other": FINGERPRINT}),
     "Fingerprint.blocks": (FINGERPRINT.blocks, {}),
@@ -89,7 +79,7 @@ _COUNT = (0, -1, 2**32, 1.5, "7", True)
 BY_NAME = {
     **dict.fromkeys(("text_field", "id_field", "title_field", "test_text_field"), _FIELD),
     **dict.fromkeys(("force", "annotate", "cluster_size", "dry_run", "exhaustive"), _FLAG),
-    **dict.fromkeys(("passages", "look_ups", "title_from_first_line"), _FLAG),
+    **dict.fromkeys(("passages", "title_from_first_line"), _FLAG),
     **dict.fromkeys(("removed", "report", "restore", "review", "places"), _OUTPUT),
     **dict.fromkeys(("remove", "output"), _OUTPUT),
     **dict.fromkeys(("title", "title_a", "title_b"), _TITLE),
@@ -137,11 +127,13 @@ OTHERS = {
     },
     "explain": {"b": _TITLE},
     "contamination": {"tests": _TABLE},
-    "contamination_files": {"tests": (*_PATHS, None), "do": ("delete", "", 7, ["drop"], True)},
+    "contamination_files": {
+        "inputs": (*_PATHS, None, {"a": ["/dev/null"]}),
+        "tests": (*_PATHS, None),
+    },
     "count_idf": {"data": _TABLE[:3], "recipe": ("nosuch", "general", 7)},
     "dedup": {"against": _TABLE[1:]},
     "dedup_files": {"against": _PATHS, "output": (*_OUTPUT, None)},
-    "split_leaks": {"splits": (None, 7, [], {"a": ["/dev/null"]}, {"a": 7, "b": []})},
     "pairs": {"data": _TABLE[:3], "with_": _TABLE[1:], "on_error": ("drop", "ignore", "", None)},
     "pairs_files": {
         "with_": _PATHS,
@@ -155,15 +147,8 @@ OTHERS = {
         "on_error": ("drop", "ignore"),
         "output": (*_OUTPUT, None),
     },
-    "signature_many": {"recipe": ("nosuch", 7, None, "", "general", "characters")},
     "fingerprint_blocks": _BLOCKS,
     "near_pairs": {"max_distance": (-1, 65, 1.5, "3", None, True)},
-    "plan": {"documents": (-1, 2**32, 1.5, "7", None, True)},
-    "FingerprintIndex": {
-        "max_distance": (-1, 65, 1.5, "3", None, True),
-        "bits": (0, 65, 192, 512, "64", None),
-    },
-    "FingerprintIndex.near": {"max_distance": (-1, 4, 1.5, "3", True)},
     "Fingerprint.blocks": _BLOCKS,
     "Fingerprint.source_blocks": _BLOCKS,
     "Recipe": {
@@ -211,16 +196,14 @@ def test_bad_values_are_refused_by_name(name, parameter, value):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("plan", {"threshold": 1}),
-        ("plan", {"threshold": 1e-9}),
-        ("plan", {"max_distance": 0}),
-        ("plan", {"max_distance": 128}),
-        ("plan", {"documents": 0}),
+        ("pairs", {"threshold": 1}),
+        ("pairs", {"threshold": 1e-9}),
+        ("pairs", {"max_distance": 0}),
+        ("pairs", {"max_distance": 128}),
         ("near_pairs", {"max_distance": 64}),
         ("near_pairs", {"max_distance": 0}),
         ("near_pairs", {"workers": 3}),
         ("Fingerprint.blocks", {"max_distance": 63}),
-        ("FingerprintIndex.near", {"max_distance": 3}),
         ("check", {"least": 5}),
         ("check", {"least": 10_000}),
     ],
@@ -233,8 +216,8 @@ def test_bounds_are_inside(name, options):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("plan", {"threshold": np.float64(0.8)}),
-        ("plan", {"max_distance": np.int64(3)}),
+        ("pairs", {"threshold": np.float64(0.8)}),
+        ("pairs", {"max_distance": np.int64(3)}),
         ("near_pairs", {"max_distance": np.int64(3)}),
         ("check", {"least": np.int64(20)}),
     ],
@@ -244,7 +227,7 @@ def test_numbers_of_numpy_are_numbers(name, options):
     function(**good | options)
 
 
-@pytest.mark.parametrize("name", ["dedup", "dedup_files", "pairs", "pairs_files", "plan"])
+@pytest.mark.parametrize("name", ["dedup", "dedup_files", "pairs", "pairs_files"])
 @pytest.mark.parametrize("recipe", ["general", "shingle", "shingle-sample", "minhash"])
 def test_a_distance_is_for_fingerprints(name, recipe):
     function, good = CALLABLES[name]

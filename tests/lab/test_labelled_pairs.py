@@ -149,8 +149,8 @@ def test_what_many_documents_share_is_discounted(tmp_path, write):
     docs.write_text("\n".join(lines), "utf-8")
     pairs.write_text("id_a\tid_b\tlabel\n3\t23\tno\na\tb\tyes\n", "utf-8")
     common, same = evaluate_pairs(docs, pairs, recipes=["general"]).evidence
-    assert common.weighted_resemblance < common.resemblance - 0.1
-    assert same.weighted_resemblance == same.resemblance == 1
+    assert common.evidence.weighted_resemblance < common.resemblance - 0.1
+    assert same.evidence.weighted_resemblance == same.resemblance == 1
 
 
 def labelled(pairs, duplicate=None):

@@ -107,7 +107,8 @@ def test_a_verdict_is_that_of_the_command(visit, a, b):
     values = page.locator("#compared dd").all_inner_texts()
     shares = (expected.resemblance, expected.containment_a, expected.containment_b)
     assert values[:3] == [f"{share:.4f}" for share in shares]
-    assert values[3:] == [str(expected.numbers_agree), str(expected.numbers_replaced)]
+    numbers = expected.evidence.numbers_agree, expected.evidence.numbers_replaced
+    assert values[3:] == list(map(str, numbers))
     assert page.locator("#compared .paper p").all_text_contents() == [a, b]
 
 

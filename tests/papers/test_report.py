@@ -521,12 +521,11 @@ def read_as(encoding, certainty):
 
 def test_encodings_are_told_of_where_they_were_guessed():
     guessed = Message("{file}: {said:inside}", file="a.txt", said=read_as("gb18030", "guessed"))
-    likely = Message.counted(
-        "{file} and {count} more file: {said:inside}",
-        "{file} and {count} more files: {said:inside}",
+    likely = Message(
+        "{file}: {said:inside} {count:,} in all ({places}).",
         file="a.txt",
         count=2,
-        more=2,
+        places="a.txt, b.txt",
         said=read_as("big5", "likely"),
     )
     notes = [read_as("gb18030", "likely"), guessed, likely, "It rains."]

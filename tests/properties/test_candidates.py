@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.reference import candidates as twin
 from tests.reference import sketch
 
-from neardup import FingerprintIndex, near_pairs
+from neardup import near_pairs
+from neardup._core import FingerprintIndex
 
 WIDTHS = (1, 5, 32, 61, 64, 128, 256)
 
@@ -20,7 +21,8 @@ def rows_of(fingerprints, bits):
 
 
 def listed(near):
-    return list(zip(near.a.tolist(), near.b.tolist(), near.distance.tolist(), strict=True))
+    columns = near if isinstance(near, tuple) else (near.a, near.b, near.distance)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def by_places(hits):
@@ -62,9 +64,9 @@ def test_index_that_grows(bits, data):
     index = FingerprintIndex(rows_of(values[:cut], bits), max_distance=built_for, bits=bits)
     index.add(rows_of(values[cut:], bits))
     assert len(index) == len(values)
-    near = index.near(rows_of(queries, bits), max_distance=asked)
+    near = index.near(rows_of(queries, bits), max_distance=asked, workers=1)
     assert listed(near) == by_places(twin.near(values, queries, asked))
-    near_itself = index.near(rows_of(values, bits))
+    near_itself = index.near(rows_of(values, bits), max_distance=built_for, workers=1)
     assert listed(near_itself) == by_places(twin.near(values, values, built_for))
 
 
@@ -111,8 +113,9 @@ def test_many_fingerprints(bits, max_distance):
     index = FingerprintIndex(rows[:1], max_distance=max_distance, bits=bits)
     for begin in range(1, len(rows), 777):
         index.add(rows[begin : begin + 777])
-    queries = rows[::40]
-    assert listed(index.near(queries)) == brute_force(rows, queries, max_distance)
+    queries = np.ascontiguousarray(rows[::40])
+    near = index.near(queries, max_distance=max_distance, workers=1)
+    assert listed(near) == brute_force(rows, queries, max_distance)
 
 
 @pytest.mark.slow
@@ -121,18 +124,19 @@ def test_very_many_fingerprints(bits, max_distance):
     rows = many(bits, 12_000, seed=bits)
     both = brute_force(rows, rows, max_distance, only_later=True)
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
-    queries = rows[::100]
+    queries = np.ascontiguousarray(rows[::100])
     index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
-    assert listed(index.near(queries)) == brute_force(rows, queries, max_distance)
+    near = index.near(queries, max_distance=max_distance, workers=1)
+    assert listed(near) == brute_force(rows, queries, max_distance)
 
 
 def test_no_fingerprints():
     empty = np.zeros((0, 1), np.uint64)
     assert listed(near_pairs(empty)) == []
-    index = FingerprintIndex(empty)
+    index = FingerprintIndex(empty, bits=64, max_distance=3)
     assert len(index) == 0
-    assert listed(index.near(np.array([7], np.uint64))) == []
-    assert listed(index.near(empty)) == []
+    for queries in (np.array([[7]], np.uint64), empty):
+        assert listed(index.near(queries, max_distance=3, workers=1)) == []
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import random
 from collections import Counter
 
 import pytest
+from tests.run.plans import plan
 
-from neardup import _core, load_recipe, pairs, plan
+from neardup import _core, load_recipe, pairs
 from neardup.readers import open_table
 from neardup.recipe.rule import rule
 from neardup.run.pipeline import Pipeline

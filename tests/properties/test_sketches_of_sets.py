@@ -10,8 +10,9 @@ from tests.hostile import TEXTS, texts
 from tests.reference import minhash, recipes, sample
 from tests.reference.characters import is_letter
 
-from neardup import ParameterError, compare, load_recipe, signature_many
+from neardup import compare, load_recipe
 from neardup.recipe.assets import compiled
+from neardup.recipe.text_inputs import sketched
 
 NUM_PERMS = (16, 17, 64, 128, 200, 1024)
 SIZES = (0, 1, 2, 7, 32)
@@ -119,16 +120,10 @@ def test_the_rate_doubles_where_twice_as_many_features_are_kept(size):
 @given(st.lists(texts(), max_size=6), st.sampled_from((16, 64)), st.sampled_from((1, 2)))
 def test_many_signatures_are_single_ones(many, num_perm, workers):
     recipe = SIGNING[num_perm]
-    rows = signature_many(many, recipe=recipe, workers=workers)
+    rows = sketched(many, None, recipe, workers).signatures()
     assert (rows.dtype, rows.shape[1:]) == (np.uint32, (num_perm,) if many else rows.shape[1:])
     signatures = [minhash.signature(features(text, recipe), num_perm) for text in many]
     assert rows.tolist() == signatures
-
-
-@pytest.mark.parametrize("name", ["general", "characters", "shingle"])
-def test_signatures_want_a_recipe_that_makes_them(name):
-    with pytest.raises(ParameterError, match=f"'recipe'.*signatures. Got '{name}'"):
-        signature_many(["text"], recipe=name)
 
 
 def test_a_short_signature_begins_a_long_one():

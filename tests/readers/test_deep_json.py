@@ -1,74 +1,59 @@
-"""Records that are nested as deeply as the parser takes: good records, or one problem each."""
+"""Records that are nested deeply, or have large numbers: good records, or one problem each."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 import neardup
-from neardup.readers.jsonl import exact_value
 
 #: More than Python's own JSON parser can take, less than what the reader's parser refuses.
 DEEP = "[" * 1000 + "]" * 1000
-BEYOND = 12345678901234567890123
 TEXT = "市图书馆将于周六上午九点重新开放，读者凭身份证入馆。"
 
 
 def line(index, deep=DEEP, **others):
-    rest = json.dumps(
-        {"id": BEYOND + index, "text": TEXT * 3 + "甲乙丙丁"[index], **others}, ensure_ascii=False
-    )
+    rest = json.dumps({"id": index, "text": TEXT * 3 + "甲乙丙丁"[index], **others})
     return f'{{"n":{deep},{rest[1:]}\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f'{{"a":{BEYOND}}}', BEYOND),
-        (f'{{"a":-{BEYOND}}}', -BEYOND),
-        (f'{{"b":"{BEYOND}\\"{BEYOND}","a":{BEYOND},"c":[{BEYOND}]}}', BEYOND),
-        (f'{{"b":"\\\\","a":{BEYOND}}}', BEYOND),
-        (f'{{"a":{BEYOND}.5}}', BEYOND + 0.5),
-        (f'{{"a":{BEYOND}e2}}', BEYOND * 1e2),
-        (f'{{"a":"{BEYOND}"}}', str(BEYOND)),
-        (f'{{"n":{DEEP},"a":{BEYOND}}}', BEYOND),
-        ('{"a":1e300}', 1e300),
-        ('{"a":17}', 17),
-    ],
-)
-def test_whole_numbers_keep_their_digits(text, expected):
-    result = exact_value(text.encode(), "a")
-    assert (result, type(result)) == (expected, type(expected))
+def reasons(problems):
+    return [(problem.record, problem.field, str(problem.reason)) for problem in problems]
 
 
-def test_searching_for_digits_is_linear():
-    """Unclosed quotation marks and backslashes are not valid JSON, but what is may come close."""
-    text = '{"b":"' + '\\"' * 400_000 + '","a":' + str(BEYOND) + "}"
-    assert exact_value(text.encode(), "a") == BEYOND
+@pytest.mark.parametrize("extra", [[], ["n"]])
+def test_a_record_that_is_nested_too_deeply_is_a_problem(read, make, extra):
+    brackets = '\\"[' * 200
+    nested = [f'{"[" * levels}"{brackets}"{"]" * levels}' for levels in (127, 128, 900)]
+    got = read(make("a.jsonl", "".join(line(0, deep) for deep in nested)), extra_fields=extra)
+    assert [text is None for text in got["texts"]] == [False, True, True]
+    assert reasons(got["problems"]) == [
+        (number, None, "must be nested at most 128 levels deep") for number in (2, 3)
+    ]
 
 
-def test_ids_and_priorities_of_deep_records(make):
-    path = make("a.jsonl", "".join(line(index, rank=BEYOND - index) for index in range(3)))
-    for options in ({}, {"priority": "field:id:desc"}, {"priority": "field:rank"}):
-        result = neardup.dedup_files([path], "out.jsonl", force=True, **options)
-        assert result.problems == []
-        assert result.summary.read == 3
-    neardup.pairs_files([path], "pairs.jsonl")
-    pairs = [json.loads(row) for row in Path("pairs.jsonl").read_text("utf-8").splitlines()]
-    assert {row["id_a"] for row in pairs} == {str(BEYOND + index) for index in range(2)}
+@pytest.mark.parametrize("titles", [True, False])
+@pytest.mark.parametrize("id_field", [None, "id"])
+def test_an_id_beyond_64_bits_is_a_problem(read, make, id_field, titles):
+    numbers = [2**64 - 1, -(2**63), 2**64, -(2**63) - 1, int("9" * 308)]
+    lines = [f'{{"text":"{2**70}","id":{number}}}\n' for number in numbers]
+    got = read(make("a.jsonl", "".join(lines)), id_field=id_field, titles=titles)
+    assert got["ids"] == [str(2**64 - 1), str(-(2**63)), *(f"a.jsonl:{n}" for n in (3, 4, 5))]
+    assert got["texts"] == [str(2**70)] * 5
+    assert reasons(got["problems"]) == [
+        (number, "id", "must be text or an integer of at most 64 bits") for number in (3, 4, 5)
+    ]
 
 
-def test_a_priority_by_deep_values_is_refused(make):
-    path = make("a.jsonl", line(0) + line(1))
-    with pytest.raises(neardup.InputError, match="field 'n' cannot order the documents"):
-        neardup.dedup_files([path], "out.jsonl", priority="field:n")
+def test_a_number_that_is_no_whole_one_is_no_id(read, make):
+    got = read(make("a.jsonl", '{"text":"a","id":1e300}\n{"text":"b","id":1e300,"n":1}\n'))
+    assert (got["ids"], got["problems"]) == (["a.jsonl:1", "a.jsonl:2"], [])
 
 
-def test_a_deep_value_in_a_message(make):
-    path = make("a.jsonl", f'{{"text":{DEEP}}}\n{{"text":"{TEXT}","id":{DEEP}}}\n')
-    result = neardup.dedup_files([path], "out.jsonl", id_field="id")
-    assert len(result.problems) == 2
-    assert all("nested too deeply" in str(problem) for problem in result.problems)
+def test_an_extra_value_beyond_64_bits_is_a_problem(read, make):
+    lines = f'{{"text":"a","x":{2**64},"y":1e300}}\n{{"text":"b","x":7,"y":-2}}\n'
+    got = read(make("a.jsonl", lines), extra_fields=["x", "y"])
+    assert got["extra"] == {"x": [None, 7], "y": [1e300, -2]}
+    assert [problem[:2] for problem in reasons(got["problems"])] == [(1, "x")]
 
 
 def test_an_index_takes_deep_records_or_says_why(make):

@@ -15,7 +15,7 @@ import pytest
 from neardup.base.messages import Message, in_language
 from neardup.exceptions import InputError
 from neardup.readers import Problem, open_sources
-from neardup.readers.grouped_problems import GroupedNotes, GroupedProblems
+from neardup.readers.grouped import Grouped
 
 #: Lines that are no JSON object: the reason, and what is shown of the line.
 BAD_LINES = [
@@ -107,7 +107,7 @@ def test_many_problems_of_a_kind_are_counted(read, make, name, head, wrong, code
     assert got["ids"][-1] == f"{name}:{len(got['ids'])}"
     assert len(got["problems"]) < 1200 * len(codes)
     counts = Counter()
-    grouped = GroupedProblems()
+    grouped = Grouped()
     for problem in got["problems"]:
         counts[problem.reason.code] += problem.count
         grouped.add(problem)
@@ -242,7 +242,7 @@ def test_text_files(read, make):
     assert got["texts"] == [text] * 4
     assert (got["problems"], got["problem_lines"]) == ([], [])
     assert got["notes"] == [
-        "t/a.txt and 1 more file: read as gb18030 (likely).",
+        "t/a.txt: read as gb18030 (likely). 2 in all (t/a.txt, t/c.txt).",
         "t/d.txt: the last 2 bytes were half a character and are left out.",
     ]
     make("u/a.txt", bytes(100))
@@ -259,18 +259,22 @@ def test_text_files(read, make):
 
 
 def test_notes_on_many_files():
-    notes = GroupedNotes()
-    note = Message(
-        "Read as {encoding} ({certainty}).", encoding="big5", certainty=Message("likely")
+    notes = Grouped()
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
+        certainty = Message("guessed" if name == "b.txt" else "likely")
+        note = Message("Read as {encoding} ({certainty}).", encoding="big5", certainty=certainty)
+        notes.add_note(name, note)
+    for count in (1, 7):
+        notes.add_note("c.txt", Message.counted("{count} NUL", "{count} NULs", count=count))
+    lines = [line for line, _ in notes.lines()]
+    assert lines == [
+        "a.txt: read as big5 (likely). 3 in all (a.txt, c.txt, d.txt).",
+        "b.txt: read as big5 (guessed).",
+        "c.txt: 1 NUL 2 in all (c.txt, c.txt).",
+    ]
+    assert in_language(lines[0], "zh") == (
+        "a.txt：按 big5 编码读取（很可能正确）。共 3 处（a.txt, c.txt, d.txt）。"
     )
-    for name in ("a.txt", "b.txt"):
-        notes.add(name, [note])
-    for count in range(8):
-        notes.add("c.txt", [Message.counted("{count} NUL", "{count} NULs", count=count)])
-    lines = notes.lines()
-    assert lines[0] == "a.txt and 1 more file: read as big5 (likely)."
-    assert in_language(lines[0], "zh").startswith("a.txt 和另外 1 个文件：")
-    assert lines[8].values == {"count": 1}
 
 
 def test_a_problem_keeps_its_parts(make):
@@ -296,15 +300,16 @@ def test_problems_of_one_kind_are_grouped(make):
     for index in range(5):
         make(f"d/{index}.csv", b"id,label\n1,2\n")
     make("d/a.jsonl", b'{"text": "x"}\n')
-    grouped = GroupedProblems()
+    grouped = Grouped()
     for batch in open_sources(["a.jsonl", "d"]).batches():
         for problem in batch.problems:
             grouped.add(problem)
     lines = [line for line, _ in grouped.lines()]
-    assert sorted(in_language(line, "zh") for line in lines) == [
-        "5 个文件：未读取：应有文本列 'text', 'content' 或 'body'（d/0.csv、d/1.csv、d/2.csv 等）。"
-        "d/0.csv：实为 'id', 'label'。请用 text_field= 指定字段。",
-        "a.jsonl：2 条记录应为有效的 JSON（第 7, 8 条）。第 7 条实为 oops。",
-        "a.jsonl：5 条记录没有文本字段 'text', 'content' 或 'body'（第 2, 3, 4 条等）。"
-        "第 2 条有 'url'。",
+    assert [in_language(line, "zh") for line in lines] == [
+        "d/0.csv：未读取：应有文本列 'text', 'content' 或 'body'，实为 'id', 'label'。"
+        "请用 text_field= 指定字段。共 5 处（d/0.csv, d/1.csv, d/2.csv, …）。",
+        "a.jsonl：第 2 条记录：应有文本字段 'text', 'content' 或 'body'，实为一条记录，"
+        "字段为：'url'。共 5 处（a.jsonl:2, a.jsonl:3, a.jsonl:4, …）。",
+        "a.jsonl：第 7 条记录：应为有效的 JSON（第 1 个字符：unexpected character, expected a JSON "
+        "value），实为 oops。共 2 处（a.jsonl:7, a.jsonl:8）。",
     ]

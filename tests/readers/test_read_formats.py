@@ -197,21 +197,6 @@ def test_ids_of_files_in_several_folders(read, make):
     assert got["ids"] == ["a/x.txt", "./b/x.txt", "c/sub/x.txt", "a/x.txt"]
 
 
-BEYOND = 12345678901234567891234
-
-
-@pytest.mark.parametrize("titles", [True, False])
-def test_ids_and_values_beyond_64_bits_keep_their_digits(read, make, titles):
-    numbers = [BEYOND, BEYOND + 1, -BEYOND, 2**64, 2**64 - 1, -(2**63), -(2**63) - 1, 7]
-    lines = b"".join(b'{"text":"a","id":%d,"n":%d}\n' % (n, n) for n in numbers)
-    name = make("a.jsonl", lines + b'{"text":"b","id":1e30,"n":1e30}')
-    for options in ({}, {"id_field": "id"}):
-        got = read(name, extra_fields=["n"], titles=titles, **options)
-        assert got["ids"] == [*map(str, numbers), "a.jsonl:9"]
-        assert got["extra"]["n"] == [*numbers, 1e30]
-        assert len(got["problems"]) == len(options)
-
-
 def test_ids(read, make):
     lines = (
         b'{"text":"a","id":7}\n{"text":"b","id":"x"}\n'

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 import tomli_w
+from tests.run.plans import plan
 
 from neardup import (
     Index,
@@ -15,7 +16,6 @@ from neardup import (
     Recipe,
     fingerprint,
     load_recipe,
-    plan,
 )
 from neardup.recipe import NAMES, assets
 

@@ -51,8 +51,8 @@ def without_memory(monkeypatch):
 _INIT = Ids.__init__
 
 
-def _ids_of_nothing(self, budget=None, path=None):
-    _INIT(self, budget=None if budget is None else 0, path=path)
+def _ids_of_nothing(self, budget=None):
+    _INIT(self, budget=None if budget is None else 0)
 
 
 def counts(result):
@@ -165,7 +165,7 @@ def test_the_same_pairs(without_memory, recipe):
 
 
 class TestIds:
-    """Ids in memory, in a temporary file, in a named one."""
+    """Ids in memory and in a temporary file."""
 
     PARTS = (["a", "b"], [], ["Ω" * 300, "", "c"], ["d"])
 
@@ -177,19 +177,8 @@ class TestIds:
         for _ in range(2):
             assert ids.column().to_pylist() == [name for part in self.PARTS for name in part]
 
-    def test_are_there_for_another_run(self, tmp_path):
-        path = tmp_path / "ids.arrow"
-        ids = Ids(0, path)
-        for part in self.PARTS:
-            ids.append(pa.array(part, pa.large_string()))
-        expected = ids.column()
-        again = Ids.stored(path).column()
-        assert again.equals(expected)
-        assert again.take(np.array([5, 0])).to_pylist() == ["d", "a"]
-
-    def test_none_at_all(self, tmp_path):
+    def test_none_at_all(self):
         assert len(Ids().column()) == 0
-        assert len(Ids(path=tmp_path / "ids.arrow").column()) == 0
 
 
 class TestSizes:

@@ -22,7 +22,6 @@ from neardup import (
 )
 from neardup.recipe import load_recipe
 from neardup.run.pipeline import Pipeline
-from neardup.run.sketch_file import SavedSketches
 
 #: Those that weigh each text by itself.
 BY_THEMSELVES = [recipe for recipe in RECIPES if recipe != "improved"]
@@ -125,7 +124,7 @@ def test_runs_in_a_work_folder_resume(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             dedup_files(["a.jsonl"], "worked.jsonl", **options)
     # The texts are in the folder, so those of the sketches are not read again.
-    monkeypatch.setattr(SavedSketches, "put_into", killed)
+    monkeypatch.setattr(Pipeline, "_collect", killed)
     result = dedup_files(["a.jsonl"], "worked.jsonl", **options)
     assert result.removed.equals(expected.removed)
     assert Path("worked.jsonl").read_bytes() == Path("texts.jsonl").read_bytes()

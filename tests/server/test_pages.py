@@ -163,14 +163,14 @@ class TestCompare:
     def test_what_replaced_numbers_take_where_content_decides(self, client, language):
         given = {"a": BULLETIN, "b": BULLETIN.replace("310", "745")}
         found, words = neardup.compare(**given), page_words(language)
-        row = (words("figure_penalty"), words.percent(found.number_penalty))
+        row = (words("figure_penalty"), words.percent(found.evidence.number_penalty))
         for recipe, is_shown in (("general", True), ("shingle", False)):
             headers = {"Accept-Language": language}
             page = forms.send(client, "/compare", **given, recipe=recipe, headers=headers)
             seen = forms.texts(page.text)
             assert all(part in seen for part in row) == is_shown
             assert "1 / 1 / 1" in seen
-            assert words.percent(found.aligned) in seen
+            assert words.percent(found.evidence.aligned) in seen
 
     def test_texts_of_files_are_read(self, client):
         files = {

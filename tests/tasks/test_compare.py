@@ -22,20 +22,14 @@ OTHER_NUMBERS = BULLETIN.replace("8时", "9时").replace("13.5米", "12.1米").r
 def test_numbers_that_are_replaced():
     """8时, 13.5米 and 十三厘 are others in the other bulletin; 3人 is the same."""
     comparison = compare(BULLETIN, OTHER_NUMBERS)
-    assert (comparison.numbers_agree, comparison.numbers_differ, comparison.numbers_replaced) == (
-        1,
-        3,
-        3,
-    )
-    assert comparison.aligned == 54 / 57
+    evidence = comparison.evidence
+    assert (evidence.numbers_agree, evidence.numbers_differ, evidence.numbers_replaced) == (1, 3, 3)
+    assert evidence.aligned == 54 / 57
     threshold = load_recipe("general").decide.threshold
-    assert comparison.weighted_resemblance == comparison.resemblance > threshold
-    assert comparison.number_penalty == comparison.resemblance - comparison.similarity > 0
-    assert (comparison.measure, comparison.duplicate, comparison.short) == (
-        "content(5)",
-        False,
-        False,
-    )
+    assert evidence.weighted_resemblance == comparison.resemblance > threshold
+    assert evidence.number_penalty == comparison.resemblance - comparison.similarity > 0
+    assert (comparison.measure, comparison.duplicate) == ("content(5)", False)
+    assert not evidence.short
     assert "3 numbers are replaced by others" in comparison.verdict
     assert "3 处数字换成了别的" in in_language(comparison.verdict, "zh")
 
@@ -45,26 +39,26 @@ def test_a_recipe_that_counts_shingles_alone_ignores_numbers():
         compare(BULLETIN, OTHER_NUMBERS, recipe=recipe) for recipe in ("general", "shingle")
     )
     assert by_shingles.duplicate
-    assert by_shingles.number_penalty == by_content.number_penalty
+    assert by_shingles.evidence.number_penalty == by_content.evidence.number_penalty
     assert "number" not in by_shingles.verdict
 
 
 @given(a=texts(), b=texts())
 def test_content_is_at_most_the_weighted_resemblance_and_goes_by_the_alignment(a, b):
     comparison = compare(a, b)
-    alignment = comparison.alignment
-    if comparison.measure == "content(5)" and not comparison.short:
-        without_numbers = comparison.similarity + comparison.number_penalty
-        assert without_numbers <= comparison.weighted_resemblance + 1e-9
-        if alignment.share == 1:
-            assert without_numbers == pytest.approx(comparison.weighted_resemblance)
+    evidence = comparison.evidence
+    if comparison.measure == "content(5)" and not evidence.short:
+        without_numbers = comparison.similarity + evidence.number_penalty
+        assert without_numbers <= evidence.weighted_resemblance + 1e-9
+        if evidence.share == 1:
+            assert without_numbers == pytest.approx(evidence.weighted_resemblance)
     else:
-        assert comparison.number_penalty == 0
-    assert 0 <= comparison.aligned <= 1
-    assert min(alignment.core_a, alignment.core_b) >= 0
-    assert max(alignment.share, alignment.core_a, alignment.core_b) <= 1
-    assert 0 <= alignment.recurring <= alignment.replacements <= alignment.gaps
-    assert 0 <= comparison.numbers_replaced <= comparison.numbers_differ
+        assert evidence.number_penalty == 0
+    assert 0 <= evidence.aligned <= 1
+    assert min(evidence.core_a, evidence.core_b) >= 0
+    assert max(evidence.share, evidence.core_a, evidence.core_b) <= 1
+    assert 0 <= evidence.recurring <= evidence.replacements <= evidence.gaps
+    assert 0 <= evidence.numbers_replaced <= evidence.numbers_differ
 
 
 @pytest.mark.parametrize(
@@ -76,7 +70,7 @@ def test_content_is_at_most_the_weighted_resemblance_and_goes_by_the_alignment(a
 )
 def test_the_verdict_on_short_texts_says_so(b, reason):
     comparison = compare("北岸的渡口停航三天", b)
-    assert comparison.short
+    assert comparison.evidence.short
     assert comparison.verdict.endswith(f"at least 0.45 needed; {reason}")
     assert "很短" in in_language(comparison.verdict, "zh")
 

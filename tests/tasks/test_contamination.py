@@ -244,20 +244,6 @@ def test_files(folder):
     assert same.select(columns).equals(result.findings.select(columns))
 
 
-def test_masks_leave_all_else_byte_for_byte(folder):
-    result = contamination_files(["in.jsonl"], ["tests.jsonl"], "out.jsonl", do="mask", **OF_TESTS)
-    written = Path("out.jsonl").read_text("utf-8").splitlines()
-    assert written[0] == folder[0]
-    assert written[1] == folder[1].replace(ENGLISH[0][:-1], "[...]")
-    item = json.dumps(CHINESE[1])[1:-1]
-    assert written[2] == folder[2].replace(item[: -len("\\uff1f")], "[...]")
-    assert result.summary.kept == 3
-    assert result.keep.tolist() == [True, False, False]
-    again = contamination_files(["out.jsonl"], ["tests.jsonl"], **OF_TESTS)
-    assert again.findings.num_rows == 0
-    assert again.summary.kept == again.summary.read == 3
-
-
 @pytest.mark.usefixtures("folder")
 def test_without_an_output_there_is_a_report_only():
     result = contamination_files(["in.jsonl"], ["tests.jsonl"], report="found.csv", **OF_TESTS)
@@ -320,9 +306,6 @@ def test_what_many_documents_have_is_said():
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
-        ({"do": "mask"}, ParameterError, "without an output. Got 'mask'"),
-        ({"do": "drop"}, ParameterError, "without an output. Got 'drop'"),
-        ({"do": "report", "output": "out.jsonl"}, ParameterError, "'drop' or 'mask' with an"),
         ({"tests": ["-"], "inputs": ["-"]}, ParameterError, "standard input"),
         ({"tests": []}, ParameterError, "'tests'"),
         ({"tests": ["none.jsonl"]}, InputError, r"none\.jsonl"),

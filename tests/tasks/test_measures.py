@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from tests.run.plans import plan
 
-from neardup import Index, compare, dedup, load_recipe, pairs, plan
+from neardup import Index, compare, dedup, load_recipe, pairs
 from neardup.exceptions import IndexMismatchError, ParameterError
 
 NOTICE = (
@@ -75,8 +76,8 @@ def test_numbers_lower_the_containment():
     body = "水文站通报今晨水位比昨日上涨,请沿岸单位检查泵房涵洞和仓库,夜间安排人值守,渡船停开"
     part, whole = f"闸口水位13.5米。{body}", f"闸口水位17米。{body},复航时间另行通知。" * 2
     comparison = compare(part, whole, recipe="containment")
-    assert comparison.numbers_replaced == 1
-    assert comparison.number_penalty > 0
+    assert comparison.evidence.numbers_replaced == 1
+    assert comparison.evidence.number_penalty > 0
     assert "1 number is replaced by another" in comparison.verdict
 
 
@@ -117,7 +118,7 @@ def test_edit_similarity_counts_words_in_order():
     b = a.replace("northern", "southern").replace("old", "new")
     comparison = compare(a, b, recipe="aligned")
     assert comparison.measure == "aligned"
-    assert comparison.similarity == comparison.aligned_similarity == 13 / 15
+    assert comparison.similarity == comparison.evidence.aligned_similarity == 13 / 15
     assert comparison.duplicate
     assert dedup([a, b], recipe="aligned").removed.to_pylist()[0]["similarity"] == 13 / 15
     assert dedup([a, b], recipe="aligned", threshold=0.9).kept == [a, b]

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from tests.reference import recipes, sketch
+from tests.run.plans import plan
 
 from neardup import (
     Index,
@@ -16,7 +17,6 @@ from neardup import (
     load_recipe,
     near_pairs,
     pairs,
-    plan,
 )
 from neardup.recipe.rule import with_bits
 

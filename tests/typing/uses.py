@@ -7,14 +7,11 @@ each of them, and both complain about a comment that is not needed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_type
+from typing import Any, assert_type
 
 import pyarrow as pa
 
 import neardup
-
-if TYPE_CHECKING:
-    import pyarrow.dataset
 
 
 class Frame:
@@ -22,14 +19,12 @@ class Frame:
 
 
 def kept_rows_are_of_the_kind_of_the_input(
-    table: pa.Table, rows: list[dict[str, Any]], frame: Frame, files: pyarrow.dataset.Dataset
+    table: pa.Table, rows: list[dict[str, Any]], frame: Frame
 ) -> None:
     assert_type(neardup.dedup(table).kept, pa.Table)
     assert_type(neardup.dedup(rows).kept, list[dict[str, Any]])
     assert_type(neardup.dedup(frame, against=table).kept, Frame)
     assert_type(neardup.dedup(["a", "b"]).kept, list[str])
-    # Rows of what has no rows of its own are an Arrow table.
-    assert_type(neardup.dedup(files).kept, pa.Table)
     assert_type(neardup.dedup_files(["in.jsonl"], Path("out.jsonl")).kept, None)
 
 
@@ -37,7 +32,7 @@ def options_have_their_types() -> None:
     neardup.dedup(["a"], recipe="news", threshold=0.8, on_error="drop", memory="4GB")
     neardup.dedup(["a"], recipe="mine.toml")
     neardup.dedup(["a"], recipe=neardup.load_recipe("news").replace(sketch={"bits": 128}))
-    neardup.contamination_files(["a"], ["b"], do="mask")
+    neardup.contamination_files({"train": ["a"], "test": ["b"]})
     pairs = neardup.pairs
     pairs(["a"], text_field=7)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     pairs(["a"], on_error="drop")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

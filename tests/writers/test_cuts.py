@@ -1,8 +1,9 @@
-"""Parts of texts that are replaced in records: all else stays as it is, in every format."""
+"""Parts of texts that are cut out of records: all else stays as it is, in every format."""
 
 import gzip
 import json
 import random
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.writers.outputs import records_of
 
-from neardup import _core, contamination_files
+from neardup import _core
+from neardup.readers import open_sources
+from neardup.writers import open_output, write_kept
 from neardup.writers.edits import Cuts
 
 ITEM = "下列哪一条河流先后流经三个国家的首都，最后注入大海？请说明理由。"
@@ -72,43 +75,40 @@ def escaped_of(inside, count):
     return inside[:end]
 
 
-@pytest.fixture(autouse=True)
-def folder():
-    Path("tests.txt").write_text(ITEM, "utf-8")
-
-
-def masked(source, output="out.jsonl", **options):
-    return contamination_files([source], ["tests.txt"], output, do="mask", **options)
+def cut(source, output="out.jsonl"):
+    """Write the records of a file without the item."""
+    sources = open_sources([source])
+    texts = [text or "" for batch in sources.batches() for text in batch.texts.to_pylist()]
+    spans = [[match.span() for match in re.finditer(CUT, text)] for text in texts]
+    with open_output(output, force=True) as out:
+        return write_kept(sources, [True] * len(texts), out, Cuts(iter(spans), None))
 
 
 def test_lines_of_all_kinds_keep_their_bytes():
     text = json.dumps(ITEM)
     end = "\\u3002"
     assert text.endswith(end + '"')
-    cut = f'"[...]{end}"'
+    rest = f'"{end}"'
     deep = "[" * 300 + "]" * 300
     lines = [
-        (f'{{"text": {text}}}\r', f'{{"text": {cut}}}\r'),
-        (f'  {{"text":{text},"text" : {text} }}', f'  {{"text":{text},"text" : {cut} }}'),
-        (f'{{"body": {text}, "content": {text}}}', f'{{"body": {text}, "content": {cut}}}'),
-        (f'{{"te\\u0078t": "{ITEM}", "n": 1.50e300}}', '{"te\\u0078t": "[...]。", "n": 1.50e300}'),
+        (f'{{"text": {text}}}\r', f'{{"text": {rest}}}\r'),
+        (f'  {{"text":{text},"text" : {text} }}', f'  {{"text":{text},"text" : {rest} }}'),
+        (f'{{"body": {text}, "content": {text}}}', f'{{"body": {text}, "content": {rest}}}'),
+        (f'{{"te\\u0078t": "{ITEM}", "n": 1.50e300}}', '{"te\\u0078t": "。", "n": 1.50e300}'),
         (f'{{"n": 123456789012345678901234567890, "text": {text}}}',) * 2,
         (f'{{"of": [{{"text": {text}}}], "text": "{ITEM} {ITEM}"}}',) * 2,
         ('{"text": "no item"}',) * 2,
         (f"not json {text}",) * 2,
         (f'{{"text": [{text}]}}',) * 2,
+        # Nested too deeply to be read.
+        (f'{{"text": {text}, "of": {deep}}}',) * 2,
     ]
-    lines[4] = (lines[4][0], lines[4][0].replace(text, cut))
-    lines[5] = (lines[5][0], lines[5][0].replace(f"{ITEM} {ITEM}", "[...]。 [...]。"))
+    lines[4] = (lines[4][0], lines[4][0].replace(text, rest))
+    lines[5] = (lines[5][0], lines[5][0].replace(f"{ITEM} {ITEM}", "。 。"))
     Path("in.jsonl").write_text("\n".join(line for line, _ in lines), "utf-8", newline="\n")
-    masked("in.jsonl")
+    cut("in.jsonl")
     written = Path("out.jsonl").read_bytes().decode().split("\n")
     assert written == [*(line for _, line in lines), ""]
-    # Deeper than the core reads: the values stay.
-    Path("deep.jsonl").write_text(f'{{"text": {text}, "of": {deep}}}', "utf-8")
-    masked("deep.jsonl", "deep_out.jsonl")
-    (record,) = map(json.loads, Path("deep_out.jsonl").read_text("utf-8").splitlines())
-    assert record == {"text": "[...]。", "of": json.loads(deep)}
 
 
 @pytest.mark.parametrize("source", ["in.jsonl", "in.jsonl.gz", "in.csv", "in.parquet", "in.txt"])
@@ -127,11 +127,11 @@ def test_every_format(source, output):
     pyarrow.csv.write_csv(table, "in.csv")
     table = table.set_column(0, "text", table["text"].dictionary_encode())
     pyarrow.parquet.write_table(table, "in.parquet")
-    result = masked(source, output)
+    result = cut(source, output)
     if source == "in.txt":
         rows = rows[:1]
-    assert result.summary.kept == len(rows)
-    expected = [row["text"].replace(CUT, "[...]") for row in rows]
+    assert result.written == len(rows)
+    expected = [row["text"].replace(CUT, "") for row in rows]
     written = records_of(output)
     assert [row["text"] for row in written] == expected
     if source != "in.txt":
@@ -147,14 +147,14 @@ def test_columns_of_parquet_keep_their_types():
         }
     )
     pyarrow.parquet.write_table(table, "in.parquet")
-    masked("in.parquet", "out.parquet")
+    cut("in.parquet", "out.parquet")
     before, after = map(pyarrow.parquet.read_table, ("in.parquet", "out.parquet"))
     assert after.schema == before.schema
     assert after["day"].equals(before["day"])
 
 
 def test_spans_are_taken_in_the_order_of_the_records():
-    cuts = Cuts(iter([[(0, 2)], [], [(1, 2)]]), "", None)
+    cuts = Cuts(iter([[(0, 2)], [], [(1, 2)]]), None)
     assert cuts.lines(b'{"text": "abc"}\n{"text": "abc"}\n') == (
         b'{"text": "c"}\n{"text": "abc"}\n'
     )

@@ -324,12 +324,12 @@ def _ids(given: list[str]) -> list[str]:
     """Return ids of sources, those of a file in place of ``@FILE``."""
     from neardup.base.files import lines_of
     from neardup.readers.encodings import decode
-    from neardup.readers.streams import read_whole
+    from neardup.readers.streams import read_unpacked
 
     ids: list[str] = []
     for value in given:
         if value.startswith("@"):
-            lines = lines_of(decode(read_whole(value[1:])).text)
+            lines = lines_of(decode(read_unpacked(value[1:])).text)
             ids += filter(None, map(str.strip, lines))
         else:
             ids.append(value)

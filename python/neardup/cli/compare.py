@@ -15,7 +15,7 @@ from neardup.options import options as o
 from neardup.options.groups import CompareParameters
 
 if TYPE_CHECKING:
-    from neardup.compare import Alignment, Comparison
+    from neardup.compare import Comparison, Evidence
 
 _FILE = "A text file (.txt .md .html .docx .pdf), or - for standard input."
 
@@ -127,7 +127,7 @@ def _print(comparison: Comparison) -> None:
         print(say(Message("{percent:.2f} % the same, counted by edits.", percent=same)))
     print(say(comparison.verdict))
     print()
-    by = measure_words(comparison.measure)
+    by, evidence = measure_words(comparison.measure), comparison.evidence
     similarity = Message("{value:.4f}  by {measure}", value=comparison.similarity, measure=by)
     both = Message(
         "{a:.4f}  of A in B, {b:.4f} of B in A",
@@ -141,14 +141,14 @@ def _print(comparison: Comparison) -> None:
             Message(
                 "{value:.4f}  of {length}-character shingles",
                 value=comparison.resemblance,
-                length=comparison.shingle,
+                length=evidence.shingle,
             ),
         ),
         (
             Message("weighted"),
             Message(
                 "{value:.4f}  resemblance; text that many documents share counts less",
-                value=comparison.weighted_resemblance,
+                value=evidence.weighted_resemblance,
             ),
         ),
         (Message("containment"), both),
@@ -162,17 +162,15 @@ def _print(comparison: Comparison) -> None:
             Message("word edits"),
             Message(
                 "{value:.4f}  the same by words, or by characters of scripts without spaces",
-                value=comparison.aligned_similarity,
+                value=evidence.aligned_similarity,
             ),
         ),
         (
             Message("aligned"),
-            Message(
-                "{value:.4f}  of the shorter text, in the same order", value=comparison.aligned
-            ),
+            Message("{value:.4f}  of the shorter text, in the same order", value=evidence.aligned),
         ),
-        (Message("core"), _core_of(comparison.alignment)),
-        (Message("numbers"), _numbers(comparison)),
+        (Message("core"), _core_of(evidence)),
+        (Message("numbers"), _numbers(evidence)),
     ]
     if comparison.bits is not None:
         bits = NONE
@@ -184,40 +182,40 @@ def _print(comparison: Comparison) -> None:
     print_rows([*rows, (Message("recipe"), comparison.recipe_id)], width=WIDTH)
 
 
-def _core_of(alignment: Alignment) -> Message:
+def _core_of(evidence: Evidence) -> Message:
     """Return where the texts are the same, and in how many places they differ there."""
     core = Message.counted(
         "{a:.0%} of A, {b:.0%} of B, with {count} difference",
         "{a:.0%} of A, {b:.0%} of B, with {count} differences",
-        count=alignment.gaps,
-        a=alignment.core_a,
-        b=alignment.core_b,
+        count=evidence.gaps,
+        a=evidence.core_a,
+        b=evidence.core_b,
     )
-    if alignment.recurring > 1:
+    if evidence.recurring > 1:
         core = Message(
-            "{core}, of which {recurring} repeat another", core=core, recurring=alignment.recurring
+            "{core}, of which {recurring} repeat another", core=core, recurring=evidence.recurring
         )
-    if alignment.at_end:
+    if evidence.at_end:
         core = Message("{core}; at the end of both", core=core)
     return core
 
 
-def _numbers(comparison: Comparison) -> Message:
+def _numbers(evidence: Evidence) -> Message:
     """Return how the numbers of two texts compare, and what that takes from the similarity."""
     numbers = Message(
         "{agree} agree, {differ} differ",
-        agree=comparison.numbers_agree,
-        differ=comparison.numbers_differ,
+        agree=evidence.numbers_agree,
+        differ=evidence.numbers_differ,
     )
-    if comparison.numbers_replaced:
+    if evidence.numbers_replaced:
         numbers = Message(
             "{numbers}, {count} of them replaced",
             numbers=numbers,
-            count=comparison.numbers_replaced,
+            count=evidence.numbers_replaced,
         )
-    if comparison.number_penalty:
+    if evidence.number_penalty:
         numbers = Message(
-            "{numbers}: penalty {penalty:.4f}", numbers=numbers, penalty=comparison.number_penalty
+            "{numbers}: penalty {penalty:.4f}", numbers=numbers, penalty=evidence.number_penalty
         )
     return numbers
 
@@ -263,12 +261,9 @@ def read_text(path: str, encoding: str | None) -> str:
 
 def _detected(path: str, data: bytes) -> str:
     from neardup.readers import read_record
-    from neardup.readers.grouped_problems import GroupedNotes
 
     # Read as `dedup` reads a record, so that both agree on two texts.
     record = read_record(data, path)
-    notes = GroupedNotes()
-    notes.add(path, record.notes)
-    for line in notes.lines():
-        tell(line)
+    for note in record.notes:
+        tell(Message("{file}: {said:inside}", file=path, said=note))
     return record.text

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.cli.options import FailOnDuplicates, Inputs, Quiet, file
 from neardup.cli.terminal import end_with_problems, print_table
-from neardup.contamination import Action
 from neardup.exceptions import ParameterError
 from neardup.options import options as o
 from neardup.options.groups import ContaminationFilesParameters
@@ -53,19 +53,11 @@ def run(
             "text. By default on standard output, if there is no --output."
         ),
     ],
-    do: Annotated[
-        Action | None,
-        o.Option(
-            "What happens to a document with an item: report (nothing), drop, or mask "
-            "([...] replaces the item). By default drop with --output, else report.",
-            o.OUTPUT,
-        ),
-    ],
     fail_on_duplicates: FailOnDuplicates,
     quiet: Quiet,
     **options: Unpack[ContaminationFilesParameters],
 ) -> None:
-    """Find the items of a test in training documents, and drop or mask them.
+    """Find the items of a test in training documents, and drop what has one.
 
     A document is contaminated if it has most of an item: verbatim, re-wrapped, in
     a paragraph, in markup, or with small edits.
@@ -73,33 +65,28 @@ def run(
     Examples:
         neardup contamination articles.jsonl --tests questions.jsonl --report found.csv
         neardup contamination dump/ --tests questions.jsonl -o clean.jsonl --report found.jsonl
-        neardup contamination articles.jsonl --tests questions.jsonl -o clean.jsonl --do mask
         neardup contamination --splits train=train.jsonl dev=dev.jsonl test=test.jsonl
     """
     from neardup.cli.watch import Watch
     from neardup.contamination import contamination_files
 
+    documents: Sequence[str] | Mapping[str, Sequence[str]] = inputs or []
     if splits:
-        of_documents = {"tests": tests, "output": output, "do": do}
-        found, problems = _leaks([*splits, *(inputs or ())], of_documents, report, quiet, options)
-        if problems:
-            end_with_problems()
-        if fail_on_duplicates and found:
-            raise SystemExit(1)
-        return
-    for name, value in (("inputs", inputs), ("tests", tests)):
-        if not value:
-            raise ParameterError(
-                Message("{parameter:named} must name a file. Got none.", parameter=name)
-            )
-    if output is None and report is None:
-        report = "-"
-    assert inputs is not None, "refused above"
-    assert tests is not None, "refused above"
+        documents = _splits([*splits, *documents])
+    else:
+        for name, value in (("inputs", inputs), ("tests", tests)):
+            if not value:
+                raise ParameterError(
+                    Message("{parameter:named} must name a file. Got none.", parameter=name)
+                )
+        if output is None and report is None:
+            report = "-"
     with Watch(quiet=quiet) as watch:
         options["progress"] = watch
-        result = contamination_files(inputs, tests, output, report=report, do=do, **options)
-    if not quiet:
+        result = contamination_files(documents, tests, output, report=report, **options)
+    if splits:
+        _print_splits(result.splits)
+    elif not quiet:
         _print(result.summary, options["cover"], writes=output is not None)
     if result.summary.problems:
         end_with_problems()
@@ -107,31 +94,19 @@ def run(
         raise SystemExit(1)
 
 
-def _leaks(
-    words: list[str],
-    of_documents: dict[str, Any],
-    report: str | None,
-    quiet: bool,
-    options: ContaminationFilesParameters,
-) -> tuple[int, int]:
-    """Print which items of each split occur in which other; return items found and problems."""
-    from neardup.cli.watch import Watch
-    from neardup.leaks import split_leaks
-
-    for name, value in of_documents.items():
-        if value is not None:
-            raise ParameterError(
-                Message("{parameter:named} must be left out with {given[splits]}.", parameter=name)
-            )
+def _splits(words: list[str]) -> dict[str, list[str]]:
+    """Return the files of each split."""
     splits: dict[str, list[str]] = {}
     for word in words:
         name, equals, path = word.partition("=")
         if not (name and equals and path):
             raise bad("splits", "splits as NAME=FILE, such as train=train.jsonl", word)
         splits.setdefault(name, []).append(path)
-    with Watch(quiet=quiet) as watch:
-        options["progress"] = watch
-        leaks = split_leaks(splits, report, **options)
+    return splits
+
+
+def _print_splits(pairs: list[dict[str, Any]]) -> None:
+    """Print how many items of each split occur in each other split."""
     columns = [Message("split"), Message("occurs in"), Message("items"), Message("found"), ""]
     rows = [
         (
@@ -141,10 +116,9 @@ def _leaks(
             f"{pair['found']:,}",
             f"{pair['found'] / max(pair['items'], 1):.2%}",
         )
-        for pair in leaks.counts
+        for pair in pairs
     ]
     print_table(columns, rows, left=(0, 1))
-    return sum(pair["found"] for pair in leaks.counts), leaks.problems
 
 
 def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:

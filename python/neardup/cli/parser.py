@@ -38,7 +38,6 @@ COMMANDS = {
     "explain": "explain:run",
     "check": "check:run",
     "fingerprint": "fingerprint:run",
-    "plan": "plan:run",
     "recipes": "recipes:run",
     "idf": "idf:run",
     "index create": "index.add:create",

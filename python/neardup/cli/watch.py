@@ -16,7 +16,7 @@ from neardup.readers.batch import REMEMBERED
 
 if TYPE_CHECKING:
     from neardup.readers import Problem
-    from neardup.readers.grouped_problems import GroupedProblems
+    from neardup.readers.grouped import Grouped
     from neardup.run.summary import Summary
 
 #: The threshold of the default recipe.
@@ -52,7 +52,7 @@ class Watch(Progress):
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
-        self._grouped: GroupedProblems | None = None
+        self._grouped: Grouped | None = None
         self._bars: Any = None
         self._task: Any = None
         self._size = 0
@@ -159,9 +159,9 @@ class Watch(Progress):
         if self._has_report and len(self.lines) < REMEMBERED:
             self.lines.append(str(problem))
         if self._grouped is None:
-            from neardup.readers.grouped_problems import GroupedProblems
+            from neardup.readers.grouped import Grouped
 
-            self._grouped = GroupedProblems()
+            self._grouped = Grouped()
         self._grouped.add(problem)
 
     def _say(self, line: str) -> None:

@@ -69,7 +69,7 @@ _PLACES = 50
 _BESIDE = 16
 
 #: The note on a file of the library follows the file's name.
-_OF_FILES = ("{file}: {said:inside}", "{file} and {count} more file: {said:inside}")
+_OF_FILES = ("{file}: {said:inside}", "{file}: {said:inside} {count:,} in all ({places}).")
 
 
 @dataclass(frozen=True, repr=False)

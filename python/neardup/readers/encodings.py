@@ -1,13 +1,12 @@
 """Encoding detection: the text of a file, its encoding, and how certain it is.
 
 A byte order mark decides, and valid UTF-8 is UTF-8. Otherwise UTF-16 and UTF-32 are
-detected by the resulting characters, HZ by its escapes, and the encodings of one and
-two bytes by chardetng (Firefox's detector) and the share of frequent characters. An
-encoding that a page declares decides only if its bytes leave the choice open.
+detected by the resulting characters, and the encodings of one and two bytes by
+chardetng (Firefox's detector) and the share of frequent characters. An encoding that a
+page declares decides only if its bytes leave the choice open.
 
-Damage stays local: half a character at the end is left out, a file of two encodings
-is read piece by piece, and bytes that no encoding explains become U+FFFD. The time is
-linear in the number of bytes.
+Damage stays local: half a character at the end is left out, and bytes that the
+encoding does not explain become U+FFFD. The time is linear in the number of bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 _SAMPLE = 1 << 16
 #: With this many non-ASCII characters, a choice is more than a guess.
 _ENOUGH = 16
-_HZ = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7e])+)(?:~\}|\n|$)")
 #: Three consecutive characters of three or four bytes are almost certainly UTF-8.
 _WIDE = re.compile(
     rb"(?:[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})"
@@ -124,13 +122,10 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
             whole = _whole(body, encoding)
             if whole is not None:
                 return Decoded(whole[0], encoding, "certain", whole[1])
-            if encoding == "utf-8":
-                return _damaged(body, _other(body))
             # The four bytes of this mark may also be the mark of UTF-16 and a NUL.
             if encoding != "utf-32-le":
                 return _replaced(body, encoding, "likely")
-    decoded = _utf8(data) or _wide_units(data) or _hz(data)
-    return decoded or _eight_bits(data, declared)
+    return _utf8(data) or _wide_units(data) or _eight_bits(data, declared)
 
 
 def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
@@ -176,7 +171,7 @@ def _lost(count: int) -> tuple[Message, ...]:
 
 def _utf8(data: bytes) -> Decoded | None:
     if data.isascii():
-        return None if _HZ.search(data) or b"\0" in data else _ascii(data)
+        return None if b"\0" in data else _ascii(data)
     whole = _whole(data, "utf-8")
     if whole is None:
         return None
@@ -199,7 +194,7 @@ def _wide_units(data: bytes) -> Decoded | None:
     encoding = _looks_like(data[:_SAMPLE])
     if encoding is None:
         # ASCII with NULs that no encoding explains stays ASCII.
-        return _ascii(data) if data.isascii() and not _HZ.search(data) else None
+        return _ascii(data) if data.isascii() else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
     whole = _whole(data, encoding)
     if whole is None:
@@ -207,76 +202,24 @@ def _wide_units(data: bytes) -> Decoded | None:
     return Decoded(whole[0], encoding, certainty, whole[1])
 
 
-def _hz(data: bytes) -> Decoded | None:
-    """Read HZ: Chinese between ``~{`` and ``~}``, in bytes that are all ASCII."""
-    if not data.isascii():
-        return None
-    chunks = _HZ.findall(data[: 1 << 20])
-    inside = b"".join(chunks).translate(bytes(b | 0x80 for b in range(256)))
-    try:
-        chinese = inside.decode("gb2312")
-    except UnicodeDecodeError:
-        chinese = inside.decode("gb2312", "ignore")
-        if 2 * len(chinese) < len(inside) * 0.9:
-            return _ascii(data)
-    # Tildes and braces occur in programs and formulas too.
-    if len(chinese) < 2 or (len(chinese) >= 8 and _common_share(chinese) < 0.05):
-        return _ascii(data)
-    certainty: Certainty = "likely" if len(chinese) >= _ENOUGH else "guessed"
-    return _replaced(data, "hz", certainty)
-
-
 def _eight_bits(data: bytes, declared: str | None) -> Decoded:
     """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
     wide = sum(map(len, (run.translate(None, _ASCII) for run in _WIDE.findall(data))))
-    if len(readable) >= 0.9 * len(beyond) or (wide >= 0.05 * len(beyond) and wide >= 12):
-        return _damaged(data, _other(data))
+    if len(readable) >= 0.9 * len(beyond) or (2 * wide >= len(beyond) and wide >= 12):
+        return _replaced(data, "utf-8", "likely")
     encoding = _legacy(data)
     certainty: Certainty = "guessed" if len(beyond) < 2 * _ENOUGH else "likely"
     if certainty == "guessed" and declared is not None:
         encoding = _as_declared(data, declared) or encoding
     whole = _whole(data, encoding)
     if whole is None:
-        text, lost = _chunks(data, encoding)
-        return Decoded(text, encoding, "guessed", _lost(lost))
+        return _replaced(data, encoding, "guessed")
     text, notes = whole
     if encoding in _EAST_ASIAN and _common_share(text[:_SAMPLE]) < 0.1:
         certainty = "guessed"
     return Decoded(text, encoding, certainty, notes)
-
-
-def _other(data: bytes) -> str | None:
-    """Return the encoding of the non-UTF-8 parts of a file; None if they are damage."""
-    rest = b"\n".join(_WIDE.sub(b"\n", line) for line in data.splitlines() if not _is_utf8(line))
-    if len(rest.translate(None, _ASCII)) < 12:
-        return None
-    encoding = _legacy(rest)
-    return encoding if encoding in _EAST_ASIAN and _merit(rest[:_SAMPLE], encoding) > 0.1 else None
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _damaged(data: bytes, other: str | None) -> Decoded:
-    """Decode UTF-8 with errors, or with parts in another encoding."""
-    text, lost = _chunks(data, other)
-    notes = _lost(lost)
-    if other is not None:
-        notes = (
-            Message(
-                "Parts are in UTF-8 and parts in {other}; each part is read in its own encoding.",
-                other=other,
-            ),
-            *notes,
-        )
-    return Decoded(text, "utf-8", "likely" if other is None else "guessed", notes)
 
 
 def _legacy(data: bytes) -> str:
@@ -326,48 +269,7 @@ def _as_declared(data: bytes, declared: str) -> str | None:
         data.decode(name)
     except (LookupError, UnicodeError, ValueError):
         return None
-    return None if name.startswith(("utf", "hz", "iso2022", "punycode", "idna")) else name
-
-
-def _chunks(data: bytes, other: str | None) -> tuple[str, int]:
-    """Decode line by line, and bad lines by runs; count the lost characters."""
-    out = []
-    lost = 0
-    for line in data.splitlines(keepends=True):
-        try:
-            out.append(line.decode())
-            continue
-        except UnicodeDecodeError:
-            pass
-        begin = 0
-        runs = [(run.start(), run.end()) for run in _WIDE.finditer(line)]
-        if other is not None and 8 * sum(end - first for first, end in runs) < len(line):
-            try:
-                out.append(line.decode(other))
-                continue
-            except UnicodeDecodeError:
-                pass
-        for first, end in [*runs, (len(line), len(line))]:
-            if begin < first:
-                text = _run(line[begin:first], other)
-                lost += text.count(_LOST)
-                out.append(text)
-            out.append(line[first:end].decode("utf-8", "replace"))
-            begin = end
-    return "".join(out), lost
-
-
-def _run(data: bytes, other: str | None) -> str:
-    """Decode bytes that are not clearly UTF-8, in the other encoding if there are enough."""
-    beyond = data.translate(None, _ASCII)
-    utf8 = data.decode("utf-8", "replace")
-    # Two bytes prove nothing: they are a character in most encodings.
-    if other is None or _LOST not in utf8 or len(beyond) < 4:
-        return utf8
-    # The bytes of frequent Chinese characters are often rare characters in UTF-8.
-    text = data.decode(other, "replace")
-    lost, other_lost = utf8.count(_LOST), text.count(_LOST)
-    return text if other_lost < lost and _common_share(text) >= _common_share(utf8) else utf8
+    return None if name.startswith(("utf", "iso2022", "punycode", "idna")) else name
 
 
 def _common_share(text: str) -> float:

@@ -49,7 +49,7 @@ class Fields:
         if name is not None:
             reason = Message("must be text", code="not_a_text")
             return Problem(source, number, name, reason, show(record[name]))
-        has = Message("a record with {names}", code="record", names=listing(record))
+        has = Message("a record with {names}", names=listing(record))
         if self.text is not None:
             return Problem(
                 source, number, self.text, Message("must be present", code="no_such_field"), has

@@ -48,7 +48,7 @@ _MARKDOWN = (".md", ".markdown")
 _HTML = (".html", ".htm", ".xhtml")
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.M)
-_BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_BINARY = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 _CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _DOCUMENT = N_("must be text, HTML, Word (.docx) or PDF")
@@ -350,14 +350,21 @@ def _text(data: bytes, name: str) -> FileText:
     if _is_named_word(name) and any(begin.startswith(data) for begin in _ZIP):
         # Cut within the mark of an archive, which would be a text of two letters.
         _refuse_damaged_word(name, Message("a damaged file"))
+    head = decoded.text[:_CHUNK]
+    few, lost = max(8, 0.02 * len(head)), head.count("\ufffd")
     # NULs between characters are damage that leaves the text readable.
-    odd = len(_BINARY.findall(decoded.text[:_CHUNK])) - decoded.text[:_CHUNK].count("\0")
-    if (odd > 8 and odd > 0.02 * len(decoded.text[:_CHUNK])) or _is_zeros(decoded.text):
+    odd = len(_BINARY.findall(head)) + lost * _is_named_word(name)
+    if odd > few or _is_zeros(decoded.text):
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a file that is no archive (zip)"))
         shown = show(data[:12])
         found_data = Message("binary data: {data}", data=shown)
         refuse(name, Message(_DOCUMENT, code="not_a_document"), found_data)
+    if lost > few:
+        reason = Message("must be text in one encoding", code="not_a_document")
+        values = {"count": lost, "encoding": decoded.encoding}
+        content = Message("{count:,} places that are not {encoding}", **values)
+        refuse(name, reason, content, Message(_SAVE_AGAIN))
     notes = _encoding_notes(decoded) + decoded.notes
     if named_html or is_html(decoded.text):
         file = _extracted("html", read_html(decoded.text), notes)

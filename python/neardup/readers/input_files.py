@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from itertools import takewhile
+from pathlib import Path
 
 from neardup.base.files import printable
 from neardup.base.messages import Message, system_words
@@ -51,6 +52,7 @@ _UNREAD = (
 )
 # A work folder has this file; it may be inside a folder of inputs.
 _WORK_MANIFEST = "neardup-work.json"
+_STARS = re.compile(r"\*\*+")
 _NAMED = 3
 _KINDS = 6
 
@@ -88,8 +90,26 @@ def matches_of(name: str) -> list[str]:
     """Return the files and folders here that a pattern matches, or the name of something else."""
     if not _is_pattern(name):
         return [name]
-    base = os.sep if name.startswith(os.sep) else ""
-    return list(dict.fromkeys(_matches(base, [part for part in name.split(os.sep) if part])))
+    parts = [part if part == "**" else _STARS.sub("*", part) for part in name.split(os.sep) if part]
+    plain = list(takewhile(lambda part: not has_magic(part), parts))
+    base = os.path.join(os.sep if name.startswith(os.sep) else "", *plain)
+    rest = parts[len(plain) :]
+    # At the end, a folder means all files below it.
+    only_folders = rest[-1] == "**"
+    while rest and rest[-1] == "**":
+        rest.pop()
+    if not rest:
+        return [base or os.curdir]
+    root = Path(base or os.curdir)
+    names_hidden = any(part.startswith(".") for part in rest)
+    matches = []
+    # Unlike the module `glob`, it does not follow links for `**`.
+    for match in root.glob(os.sep.join(rest)):
+        inside = match.relative_to(root)
+        hidden = [part for part in inside.parts if _HIDDEN.match(part) and part not in rest]
+        if (names_hidden or not hidden) and (match.is_dir() or not only_folders):
+            matches.append(os.path.join(base, inside))
+    return sorted(matches)
 
 
 def select_files(name: str, format: str | None = None, *, only_text: bool = False) -> Selection:
@@ -249,46 +269,9 @@ def _matching(pattern: str) -> tuple[list[_Candidate], list[str], list[str]]:
     return in_order, sorted(links, key=_order), sorted(pipes, key=_order)
 
 
-def _matches(base: str, parts: list[str]) -> Iterator[str]:
-    """Yield the matching files and folders, some of them repeatedly."""
-    if not parts:
-        yield base
-        return
-    part, rest = parts[0], parts[1:]
-    if part == "**":
-        if not rest:
-            # A folder stands for all files below it.
-            yield base or os.curdir
-            return
-        yield from _matches(base, rest)
-        for name in _listed(base):
-            path = os.path.join(base, name)
-            if not _HIDDEN.match(name) and os.path.isdir(path) and not os.path.islink(path):
-                yield from _matches(path, parts)
-        return
-    if not has_magic(part):
-        path = os.path.join(base, part)
-        if os.path.lexists(path) and (not rest or os.path.isdir(path)):
-            yield from _matches(path, rest)
-        return
-    for name in _listed(base):
-        if fnmatchcase(name, part) and (part.startswith(".") or not _HIDDEN.match(name)):
-            path = os.path.join(base, name)
-            if not rest or os.path.isdir(path):
-                yield from _matches(path, rest)
-
-
 def _is_file(path: str) -> bool:
     """Return whether a path may be a file; a broken link counts, and opening it is an error."""
     return os.path.isfile(path) or not os.path.exists(path)
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder or os.curdir))
-    except OSError as error:
-        _refuse(error)
-        raise
 
 
 def _refuse(error: OSError) -> None:

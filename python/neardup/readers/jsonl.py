@@ -1,8 +1,9 @@
 r"""JSON Lines: one object per line; blank lines are skipped.
 
 The core reads blocks of lines into Arrow columns, and leaves what is damaged or unusual to this
-module; both give the same for a good record. Lines end in ``\n``. Whole numbers beyond 64 bits
-would become floats, so a line with such an id or sort value is parsed again with them as text.
+module; both give the same for a good record. Lines end in ``\n``. The parser makes floats of whole
+numbers beyond 64 bits, so where such a number is needed it is a problem, as is a record that is
+nested too deeply.
 """
 
 import json
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -51,8 +53,8 @@ from neardup.readers.streams import (
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
 _HEAD = 1 << 12
-# The parser accepts values nested about 1000 deep, but the serializer does not.
-_DEPTH = 250
+#: The most levels of a record; the core reads one less.
+_DEPTH = 128
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 #: What is wrong with a line that is no JSON object, as the code of the message.
 _NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
@@ -65,9 +67,8 @@ _NOT_UTF8, _NOT_JSON, _NO_OBJECT, _SURROGATE_FOUND = (
 # zeros and searching for zeros is ten times as fast as a regular expression.
 _RUN = b"0" * 19
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_BEYOND = float(1 << 63)
-# Matches whole strings, to skip the digits inside them. Possessive, so it never backtracks.
-_TEXT_OR_LONG_NUMBER = re.compile(rb""""(?:[^"\\]++|\\.)*+"|-?\d{19,}+(?![.eE])""", re.DOTALL)
+#: A whole string, or a bracket. Possessive, so it never backtracks.
+_NESTING = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonLines(Source):
@@ -170,13 +171,15 @@ class JsonLines(Source):
             record = None
         if not isinstance(record, dict):
             why = no_object
-        elif line.count(b"[") + line.count(b"{") < _DEPTH or _is_writable(record):
-            return exact_record(line) if _RUN in line.translate(_ZEROS) else record
-        else:
+        elif _is_deep(line):
             why = Message(
-                "only JSON Lines can store a record nested {levels} levels deep or more",
+                "only JSON Lines can store a record nested more than {levels} levels deep",
                 levels=_DEPTH,
             )
+        elif _RUN in line.translate(_ZEROS) and _without_numbers_beyond(line)[1]:
+            why = Message("only JSON Lines can store a whole number beyond 64 bits")
+        else:
+            return record
         return Problem(self.name, number, None, why, None)
 
     def kept_bytes(self, keep: Keep) -> Iterator[bytes | Iterator[bytes]]:
@@ -251,6 +254,9 @@ class LineReading:
             if not isinstance(record, dict):
                 self._problems.add(row, _fault(line, error), partial(self._no_object, row, line))
                 continue
+            if _is_deep(line):
+                self._problems.add(row, "deep", partial(self._too_deep, row, line))
+                continue
             rows = rows or [
                 [None] * count if column is None else column.to_pylist()
                 for column in (texts, ids, titles)
@@ -291,6 +297,12 @@ class LineReading:
         remedy = Message(CONVERT) if reason.code == _NOT_UTF8 else ""
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
 
+    def _too_deep(self, row: int, line: bytes) -> Problem:
+        reason = Message(
+            "must be nested at most {levels} levels deep", code="invalid_json", levels=_DEPTH
+        )
+        return Problem(self.source, self.done + row + 1, None, reason, show(line))
+
     def _read_object(
         self,
         row: int,
@@ -304,7 +316,11 @@ class LineReading:
         self.objects += 1
         name = self.fields.text_of(record)
         text = None if name is None else record[name]
-        key = as_id(_exact(line, record, self.id))
+        key = as_id(record.get(self.id))
+        rounded = {name for name in (self.id, *values) if _may_be_rounded(record.get(name))}
+        if rounded:
+            exact, _ = _without_numbers_beyond(line)
+            rounded = {name for name in rounded if exact[name] is None}
         number = self.done + row + 1
         if isinstance(text, str):
             texts[row] = text
@@ -313,7 +329,7 @@ class LineReading:
             self._problems.add(row, ("text", name), no_text)
         if key is not None:
             ids[row] = key
-        elif self.fields.id is not None and isinstance(text, str):
+        elif isinstance(text, str) and (self.fields.id is not None or self.id in rounded):
             # A record that was reported already is not reported twice.
             no_id = partial(self._no_id, record, number)
             self._problems.add(row, ("id", self.id in record), no_id)
@@ -322,16 +338,22 @@ class LineReading:
             self._title_seen |= self.title in record
             titles[row] = title if isinstance(title, str) else None
         for name in values:
-            values[name][row] = _exact(line, record, name)
+            values[name][row] = None if name in rounded else record.get(name)
+            if name in rounded and name != self.id:
+                self._problems.add(row, ("number", name), partial(self._beyond, name, number))
 
     def _no_id(self, record: dict[str, Any], number: int) -> Problem:
         if self.id in record:
-            reason = Message("must be text or an integer", code="not_an_id")
+            reason = Message("must be text or an integer of at most 64 bits", code="not_an_id")
             return Problem(self.source, number, self.id, reason, show(record[self.id]))
-        content = Message("a record with {names}", code="record", names=listing(record))
+        content = Message("a record with {names}", names=listing(record))
         return Problem(
             self.source, number, self.id, Message("must be present", code="no_such_field"), content
         )
+
+    def _beyond(self, name: str, number: int) -> Problem:
+        reason = Message("must have at most 64 bits if it is an integer")
+        return Problem(self.source, number, name, reason, None)
 
 
 def parse(line: bytes) -> dict[str, Any] | Message:
@@ -343,42 +365,32 @@ def parse(line: bytes) -> dict[str, Any] | Message:
     return record if isinstance(record, dict) else _reason(line, None)
 
 
-def exact_record(line: bytes) -> dict[str, Any]:
-    """Return the object of a valid line with all digits of whole numbers, up to 250 levels deep."""
-    record: dict[str, Any] = json.loads(line)
-    return record
-
-
-def exact_value(line: bytes, name: str) -> Any:
-    """Return a field of a valid line, nested at will; a whole number with all its digits."""
-
-    def quoted(match: re.Match[bytes]) -> bytes:
-        return match[0] if match[0].startswith(b'"') else b'"%b"' % match[0]
-
-    parsed = orjson.loads(line)[name]
-    if not is_beyond(parsed):
-        return parsed
-    digits = orjson.loads(_TEXT_OR_LONG_NUMBER.sub(quoted, line))[name]
-    return int(digits) if isinstance(digits, str) else parsed
-
-
-def _exact(line: bytes, record: dict[str, Any], name: str) -> Any:
-    """Return a field of a record, or None; a whole number with all its digits."""
-    value = record.get(name)
-    return exact_value(line, name) if is_beyond(value) else value
-
-
-def is_beyond(value: Any) -> bool:
-    """Return whether a value may be a whole number that the parser made a float."""
-    return value.__class__ is float and abs(value) >= _BEYOND
-
-
-def _is_writable(record: dict[str, Any]) -> bool:
-    try:
-        orjson.dumps(record)
-    except TypeError:
+def _is_deep(line: bytes) -> bool:
+    """Return whether a valid line is nested too deeply for the core, or for other formats."""
+    if line.count(b"[") + line.count(b"{") <= _DEPTH:
         return False
-    return True
+    changes = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+    return max(accumulate(changes.get(found[0], 0) for found in _NESTING.finditer(line))) > _DEPTH
+
+
+def _may_be_rounded(value: Any) -> bool:
+    """Return whether a value may be a whole number beyond 64 bits, of which a float is left."""
+    return value.__class__ is float and abs(value) >= 1 << 63
+
+
+def _without_numbers_beyond(line: bytes) -> tuple[dict[str, Any], bool]:
+    """Return a valid record with None for whole numbers beyond 64 bits, and whether it has one."""
+    has_one = False
+
+    def whole(digits: str) -> int | None:
+        nonlocal has_one
+        if len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64:
+            return int(digits)
+        has_one = True
+        return None
+
+    record = json.loads(line, parse_int=whole)
+    return record, has_one
 
 
 def _fault(line: bytes, error: orjson.JSONDecodeError | None) -> str:

@@ -26,7 +26,7 @@ from neardup.readers.batch import (
 from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
-from neardup.readers.grouped_problems import GroupedNotes
+from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import (
     InputFile,
     Selection,
@@ -59,8 +59,7 @@ class Sources:
     """The opened input. Made by `open_sources`.
 
     Known after `batches` was read to its end: `counts`, the records per source; `problems`, files
-    without records; and `notes` on files, such as an encoding other than UTF-8, in at most nine
-    lines.
+    without records; and `notes` on files, such as an encoding other than UTF-8, one for each kind.
     """
 
     def __init__(
@@ -155,10 +154,11 @@ class Sources:
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
         empty = []
-        notes = GroupedNotes()
+        notes = Grouped()
         passed_over = []
         for selection in self._selections:
-            notes.add(selection.name, selection.notes)
+            for note in selection.notes:
+                notes.add_note(selection.name, note)
             passed_over += selection.problems
         if passed_over:
             yield without_records(passed_over, self.fields.extra)
@@ -166,6 +166,8 @@ class Sources:
         for source in self.sources:
             self.done = before
             source.check_unchanged()
+            if isinstance(source, TextFiles):
+                source.notes = notes
             count = 0
             problems = False
             for batch in source.chunks(self.fields, titles, size):
@@ -178,11 +180,9 @@ class Sources:
             counts.append(count)
             if not count and not problems:
                 empty.append(_no_records(source.name))
-            if isinstance(source, TextFiles):
-                notes.join(source.notes)
         self.counts = counts
         self.problems = empty
-        self.notes = notes.lines()
+        self.notes = [line for line, _ in notes.lines()]
 
 
 def open_sources(

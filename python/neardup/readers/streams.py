@@ -299,7 +299,7 @@ class _Reopened(io.RawIOBase):
         return int(count)
 
 
-def read_whole(path: str | Path) -> bytes:
+def read_unpacked(path: str | Path) -> bytes:
     """Return the unpacked content of one file."""
     source_file = ReopenableFile(os.fspath(path))
     compression = source_file.format(by_name(source_file.name)).compression

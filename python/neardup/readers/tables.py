@@ -143,9 +143,6 @@ def _opened(data: Any, parameter: str) -> tuple[Any, _Kept]:
         return table, lambda keep: table.filter(pa.array(keep)).to_reader()
     if isinstance(data, (pa.Table, pa.RecordBatch, pa.Array, pa.ChunkedArray)):
         return _arrow(data)
-    # A dataset of pyarrow has many classes.
-    if any((c.__module__, c.__name__) == ("pyarrow._dataset", "Dataset") for c in kind.__mro__):
-        return _arrow(data.to_table())
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _arrow(pa.table(data))
     raise ParameterError(
@@ -190,8 +187,6 @@ _KINDS: dict[tuple[str, str], Callable[[Any], tuple[Any, _Kept]]] = {
     ("polars", "DataFrame"): _polars,
     ("polars", "Series"): _polars,
     ("polars", "LazyFrame"): _lazy_frame,
-    # A relation belongs to a connection that does not know the result.
-    ("duckdb", "DuckDBPyRelation"): lambda data: _arrow(pa.table(data)),
     ("datasets", "Dataset"): _hugging_face,
 }
 

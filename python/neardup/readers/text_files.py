@@ -14,7 +14,7 @@ from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
-from neardup.readers.grouped_problems import GroupedNotes
+from neardup.readers.grouped import Grouped
 from neardup.readers.source import Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
@@ -59,7 +59,7 @@ class _Content(NamedTuple):
 
 
 class TextFiles(Source):
-    """A source whose records are files, each of number 1; `notes` has the notes on them."""
+    """A source whose records are files, each of number 1; notes on them are added to `notes`."""
 
     format = "text"
 
@@ -67,7 +67,7 @@ class TextFiles(Source):
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
-        self.notes = GroupedNotes()
+        self.notes = Grouped()
         self._max_text = max_text
 
     @classmethod
@@ -96,10 +96,10 @@ class TextFiles(Source):
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         del titles
-        self.notes = GroupedNotes()
         for files in self._read(size):
             for file in files:
-                self.notes.add(file.name, file.notes)
+                for note in file.notes:
+                    self.notes.add_note(file.name, note)
             yield Batch(
                 texts_array([None if isinstance(f.text, Problem) else f.text for f in files]),
                 texts_array([file.id for file in files]),

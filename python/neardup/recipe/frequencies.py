@@ -84,11 +84,11 @@ def load_idf(path: str | Path) -> DocumentFrequencies:
     InputError
         If the file cannot be read or is not such a table; the error names the line.
     """
-    from neardup.readers.streams import read_whole
+    from neardup.readers.streams import read_unpacked
 
     path = check_path(path, "path")
     try:
-        lines = read_whole(path).decode().split("\n")
+        lines = read_unpacked(path).decode().split("\n")
     except UnicodeDecodeError as error:
         raise InputError(
             Message(

@@ -32,7 +32,7 @@ _SKETCHES = "sketches.arrow"
 
 #: All files of runs; the manifest is removed last, since it marks the folder as a work folder.
 _FILES = (
-    *(_SKETCHES, "ids", "texts", "candidates.counts", "candidates.lists", "candidates.long"),
+    *(_SKETCHES, "texts", "candidates.counts", "candidates.lists", "candidates.long"),
     _MANIFEST,
 )
 
@@ -44,8 +44,6 @@ class Work:
         self.folder = folder
         #: The documents with their sketches.
         self.sketches = folder / _SKETCHES
-        #: Ids while documents are read.
-        self.ids = folder / "ids.part"
         #: Of the folder: `made_by` and `run`, what is known of the complete stage, or None, and
         #: the outputs that a run has begun to write.
         self.manifest = manifest(_LAYOUT, run) | {"stage": None, "outputs": []}
@@ -177,7 +175,6 @@ class Work:
     def save_stage(self, facts: dict[str, Any]) -> None:
         """Enter the file of sketches, which is written, as complete, with facts about it."""
         self._update(stage={"facts": facts, "digest": _digest(self.sketches)})
-        self.ids.unlink(missing_ok=True)
 
     def load_stage(self) -> dict[str, Any] | None:
         """Return the facts about the file of sketches; None if it is not complete."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.recipe import Recipe
@@ -17,12 +16,10 @@ if TYPE_CHECKING:
 class Ids:
     """Ids, appended in batches and read as one column; beyond a budget they are in a file."""
 
-    def __init__(self, budget: int | None = None, path: Path | None = None) -> None:
+    def __init__(self, budget: int | None = None) -> None:
         self._budget = budget
-        self._path = path
         self._waiting: list[pa.LargeStringArray] = []
         self._size = 0
-        self._is_stored = False
         self._file: Any = None
         self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
@@ -30,7 +27,7 @@ class Ids:
         """Add the ids of the next documents."""
         self._waiting.append(ids)
         self._size += ids.nbytes
-        if self._path is not None or (self._budget is not None and self._size > self._budget):
+        if self._budget is not None and self._size > self._budget:
             self._write()
 
     def _write(self) -> None:
@@ -38,12 +35,10 @@ class Ids:
 
         schema = pa.schema([("id", pa.large_string())])
         if self._writer is None:
-            if self._path is None:
-                import tempfile
+            import tempfile
 
-                self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
-                self._path = Path(self._file.name)
-            self._writer = pa.ipc.new_file(str(self._path), schema)
+            self._file = tempfile.NamedTemporaryFile(prefix="neardup-ids-")  # noqa: SIM115
+            self._writer = pa.ipc.new_file(self._file.name, schema)
         for ids in self._waiting:
             self._writer.write(pa.record_batch([ids], schema=schema))
         self._waiting = []
@@ -52,23 +47,13 @@ class Ids:
         """Return all ids, in input order; ids in a file are memory-mapped."""
         import pyarrow as pa
 
-        if self._path is None:
+        if self._file is None:
             return pa.chunked_array(self._waiting, pa.large_string())
-        if not self._is_stored:
-            self._write()
-            self._is_stored = True
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        with pa.memory_map(str(self._path)) as file, pa.ipc.open_file(file) as reader:
+        with pa.memory_map(self._file.name) as file, pa.ipc.open_file(file) as reader:
             return reader.read_all().column("id")
-
-    @classmethod
-    def stored(cls, path: Path) -> Ids:
-        """Return the ids of an Arrow IPC file, from its column `id`."""
-        ids = cls(path=path)
-        ids._is_stored = True
-        return ids
 
 
 @dataclass

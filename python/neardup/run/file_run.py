@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,19 +16,20 @@ from neardup.base.validation import check_path, index_files, is_index, paths_of
 from neardup.exceptions import ParameterError
 from neardup.run.checkpoint import Work, states_of
 from neardup.run.pipeline import Pipeline
+from neardup.run.plan import Plan
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import SavedSketches, is_sketch_file
+from neardup.run.sketch_file import SketchFiles, is_sketch_file
+from neardup.run.summary import Summary, versions
 
 if TYPE_CHECKING:
     from neardup.index.query import StoredTexts
     from neardup.readers import Sources
     from neardup.run.collected import Collected
-    from neardup.run.summary import Summary
     from neardup.writers import Output
 
 
 #: Outputs that are no records.
-_TEXTS = ("review",)
+_TEXTS = ("review", "report")
 
 
 class FileRun:
@@ -34,7 +37,7 @@ class FileRun:
 
     pipeline: Pipeline
     sources: Sources
-    against: Sources | StoredTexts | SavedSketches | None
+    against: Sources | StoredTexts | SketchFiles | None
     outputs: dict[str, Output]
 
     def __init__(
@@ -43,7 +46,6 @@ class FileRun:
         options: RunOptions,
         inputs: Sequence[str | Path],
         outputs: Mapping[str, str | Path | None],
-        files: Mapping[str, Any],
         against: tuple[str, Sequence[str | Path] | None] = ("against", None),
     ) -> None:
         self._task = task
@@ -54,9 +56,7 @@ class FileRun:
         self._inputs = paths_of(inputs, "inputs")
         self._name, others = against
         self._against = None if others is None else paths_of(others, self._name)
-        self._report_path = files.get("report")
         self._outputs = outputs
-        self._files = files
         self._stack = ExitStack()
         self._work: Work | None = None
 
@@ -71,13 +71,14 @@ class FileRun:
         from neardup.readers import Sources, open_sources
         from neardup.writers import OutputSet
 
-        format, force = self._files["format"], self._files["force"]
+        options = self._options
         wanted = {name: path for name, path in self._outputs.items() if path is not None}
-        places = [*wanted.values(), *([] if self._report_path is None else [self._report_path])]
-        work = self._files["work"]
+        if options.report is not None:
+            wanted["report"] = options.report
+        work = options.work
         output_set = OutputSet(
             self._read(),
-            places,
+            wanted.values(),
             folders=[work],
             # Decides the names of temporary files, so that a later run replaces those of a
             # killed one.
@@ -90,22 +91,18 @@ class FileRun:
 
         def may_replace(path: str | Path) -> bool:
             """Whether `force` is set, or a killed run of this kind wrote the file."""
-            return force or os.path.realpath(path) in replaceable
+            return options.force or os.path.realpath(path) in replaceable
 
         self.outputs = {}
         for name, path in wanted.items():
-            opened = output_set.open_text if name in _TEXTS else output_set.open
+            is_table = name not in _TEXTS and self._task != "sketch"
+            opened = output_set.open if is_table else output_set.open_text
             self.outputs[name] = opened(path, force=may_replace(path))
-        self._report = None
-        if self._report_path is not None:
-            self._report = output_set.open_text(
-                self._report_path, force=may_replace(self._report_path)
-            )
         if self._work is not None:
             self._work.start(output_set.parts())
-        self.sources = open_sources(self._inputs, format=format, **self._options.fields)
+        self.sources = open_sources(self._inputs, format=options.format, **options.fields)
         self.against = None if self._against is None else self._opened(self._against)
-        self.pipeline = Pipeline(self._options, self._files["progress"], self._work)
+        self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
             for name in self.sources.shared_with(self.against):
                 self.pipeline.progress.note(
@@ -119,10 +116,10 @@ class FileRun:
     def _read(self) -> list[str | Path | None]:
         """Return all files that the run reads."""
         others = self._against or []
-        files = [*self._inputs, *others, *self._options.recipe.files, self._files.get("restore")]
+        files = [*self._inputs, *others, *self._options.recipe.files, self._options.restore]
         return [*files, *(file for path in others if is_index(path) for file in index_files(path))]
 
-    def _opened(self, others: list[str]) -> Sources | StoredTexts | SavedSketches:
+    def _opened(self, others: list[str]) -> Sources | StoredTexts | SketchFiles:
         """Open the other collection: one index, files of sketches, or files of documents."""
         from neardup.readers import open_sources
 
@@ -140,8 +137,9 @@ class FileRun:
                 )
                 raise ParameterError(message)
             rule = self._options.rule
-            shingle = None if rule is None else rule.counted_shingle
-            return SavedSketches(sketches, self._options.recipe, shingle)
+            files = SketchFiles(sketches)
+            files.check(self._options.recipe, None if rule is None else rule.counted_shingle)
+            return files
 
         indexes = [path for path in others if is_index(path)]
         if indexes and len(others) > 1:
@@ -167,8 +165,7 @@ class FileRun:
                 )
             )
         fields = self._options.fields | {"extra_fields": ()}
-        format = self._files["format"]
-        return open_sources(others, format=format, **fields)
+        return open_sources(others, format=self._options.format, **fields)
 
     def report_sources(self) -> None:
         """Count and report problems and notes of both collections that are not of records."""
@@ -177,7 +174,7 @@ class FileRun:
 
     def _state(self) -> dict[str, Any]:
         """The settings and inputs that the stages in a work folder depend on."""
-        format = self._files["format"]
+        format = self._options.format
         return {
             "task": self._task,
             **self._options.described(),
@@ -197,36 +194,36 @@ class FileRun:
             self._work.is_over = True
         self._stack.__exit__(kind, error, traceback)
 
-    def report(self, summary: Summary, collected: Collected, plan: Any) -> None:
+    def report(self, summary: Summary, collected: Collected, plan: Plan) -> None:
         """Write the report, if there is one, as the last step before the outputs appear."""
         self.pipeline.measure(summary)
-        if self._report is None:
+        if "report" not in self.outputs:
             return
         options = self._options
-        text = summary.report(
-            recipe=options.recipe,
-            recipe_id=collected.recipe_id(),
-            plan=plan,
-            problems=[*self.pipeline.problems, *self.sources.problem_lines],
-            notes=[*self.sources.notes, *self.pipeline.notes],
-            inputs=self._inputs,
-            against=self._against,
-            **self._restore(),
+        settings = {
+            "inputs": self._inputs,
+            "against": self._against,
+            **({} if options.restore is None else {"restore": str(options.restore)}),
             **{name: None if path is None else str(path) for name, path in self._outputs.items()},
-            work=None if self._work is None else str(self._work.folder),
-            priority=options.priority,
-            against_only=options.against_only,
-            on_error=options.on_error,
-            exhaustive=options.rule is not None and options.rule.exhaustive,
-            workers=options.workers,
-            memory=options.memory,
-        )
-        self._report.write(text.encode(errors="backslashreplace") + b"\n")
-
-    def _restore(self) -> dict[str, str]:
-        """The setting of that name, if the run has one."""
-        path = self._files.get("restore")
-        return {} if path is None else {"restore": str(path)}
+            "work": None if self._work is None else str(self._work.folder),
+            "priority": options.priority,
+            "against_only": options.against_only,
+            "on_error": options.on_error,
+            "exhaustive": options.rule is not None and options.rule.exhaustive,
+            "workers": options.workers,
+            "memory": options.memory,
+        }
+        content = {
+            "summary": summary.to_dict(),
+            "settings": settings,
+            "recipe": {"id": collected.recipe_id(), **asdict(options.recipe)},
+            "plan": asdict(plan),
+            "problems": list(map(str, [*self.pipeline.problems, *self.sources.problem_lines])),
+            "notes": [*self.sources.notes, *self.pipeline.notes],
+            "versions": versions(),
+        }
+        text = json.dumps(content, ensure_ascii=False, indent=2)
+        self.outputs["report"].write(text.encode(errors="backslashreplace") + b"\n")
 
 
 def _states(others: list[str], format: str | None) -> list[Any]:

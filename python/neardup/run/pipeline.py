@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.base.memory import check_memory, memory_of
 from neardup.base.messages import Message, system_words
 from neardup.base.priority import fields_of, priority_order
-from neardup.base.progress import Progress, share_of
+from neardup.base.progress import share_of
 from neardup.base.validation import check_workers
 from neardup.exceptions import InputError, OutputError, ParameterError
 from neardup.readers.batch import stopped
@@ -22,7 +22,7 @@ from neardup.run.checkpoint import Work, damaged
 from neardup.run.collected import Collected, Ids
 from neardup.run.run import Run
 from neardup.run.run_options import RunOptions
-from neardup.run.sketch_file import SavedSketches, adopt_sketches, write_sketches
+from neardup.run.sketch_file import SketchFiles, write_sketches
 from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
@@ -56,10 +56,8 @@ _COUNTS = (
 class Pipeline(Run):
     """The stages of one run, in memory or in a work folder, from which they are resumed."""
 
-    def __init__(
-        self, options: RunOptions, progress: Progress | None = None, work: Work | None = None
-    ) -> None:
-        super().__init__(progress)
+    def __init__(self, options: RunOptions, work: Work | None = None) -> None:
+        super().__init__(options.progress)
         self.options = options
         self.work = work
 
@@ -118,12 +116,11 @@ class Pipeline(Run):
         options, work, rule = self.options, self.work, self.options.rule
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
-        budget = None if options.memory is None else options.memory // 32
-        ids = Ids(budget, None if work is None else work.ids)
-        collected = Collected(options.recipe, corpus, ids=ids)
+        collected = Collected(options.recipe, corpus, ids=self._ids())
         self.progress.stage("read and sketch", None, share_of(against, source))
-        if isinstance(against, SavedSketches):
-            against.put_into(collected, self.progress)
+        if isinstance(against, SketchFiles):
+            for documents in against.put_into(collected):
+                self.progress.advance(len(documents))
         elif against is not None:
             for _ in self.push(against.batches(titles=options.reads_titles), collected):
                 pass
@@ -145,6 +142,10 @@ class Pipeline(Run):
         collected.frequencies = corpus.frequencies_digest()
         collected.order = _order(options.priority, collected, lengths, values)
         return collected
+
+    def _ids(self) -> Ids:
+        memory = self.options.memory
+        return Ids(None if memory is None else memory // 32)
 
     def push(self, batches: Iterable[Batch], collected: Collected) -> Iterator[Batch]:
         """Add documents to a corpus, and yield each batch."""
@@ -189,7 +190,6 @@ class Pipeline(Run):
             ],
         }
         work.save_stage(facts)
-        collected.ids = Ids.stored(work.sketches)
 
     def _load_sketches(self, source: Any, against: Any, *, looks_up: bool) -> Collected | None:
         """Return the documents that an earlier run stored in the work folder, if one did."""
@@ -206,31 +206,27 @@ class Pipeline(Run):
         if recipe.weigh.idf == CORPUS:
             # What is sketched is not counted and weighed again.
             recipe = dataclasses.replace(recipe, weigh=Weigh())
-        order, readable, begin = [], [], 0
+        priorities = []
         try:
             corpus = self.corpus(recipe, keeps_texts=True, looks_up=looks_up)
-            # Pages of a memory map would stay in memory as far as there is any.
-            with pa.OSFile(str(work.sketches), "r") as file:
-                for batch in adopt_sketches(file, corpus):
-                    known = batch["priority"].is_valid().to_numpy(zero_copy_only=False)
-                    readable.append(begin + np.flatnonzero(known).astype(np.uint32))
-                    order.append(batch["priority"].drop_null().to_numpy())
-                    begin += len(batch)
+            collected = Collected(
+                options.recipe,
+                corpus,
+                against=facts["against"],
+                ids=self._ids(),
+                frequencies=facts["frequencies"],
+            )
+            for batch in SketchFiles([str(work.sketches)]).put_into(collected):
+                priorities.append(batch["priority"])
             corpus.finish()
         except (InputError, OutputError, ParameterError) as error:
             raise damaged(str(work.folder), error.args[0]) from error
-        collected = Collected(
-            options.recipe,
-            corpus,
-            against=facts["against"],
-            ids=Ids.stored(work.sketches),
-            frequencies=facts["frequencies"],
-        )
         self.problems = [Problem.from_dict(problem) for problem in facts["problems"]]
         self.problem_count, self.bytes_read = facts["problem_count"], facts["bytes_read"]
-        empty = [np.zeros(0, np.uint32)]
-        places = np.argsort(np.concatenate([*empty, *order]))
-        collected.order = np.concatenate([*empty, *readable])[places]
+        # Unreadable documents have no priority, and come last.
+        priority: Any = pa.chunked_array(priorities, pa.uint32())
+        places = np.argsort(priority.fill_null((1 << 32) - 1).to_numpy())
+        collected.order = places[: len(priority) - priority.null_count].astype(np.uint32)
         if options.on_error == "stop" and self.problems:
             # The earlier run continued after problems.
             raise stopped(self.problems[0])

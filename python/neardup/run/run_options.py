@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any, Self
 
 from neardup.base.priority import fields_of
+from neardup.base.progress import Progress
 from neardup.recipe import Recipe, load_recipe
 from neardup.recipe.rule import Rule, measured_by, rule
 
@@ -27,6 +29,13 @@ class RunOptions:
     workers: int = 0
     #: In bytes; None if what is collected stays in memory.
     memory: int | None = None
+    progress: Progress | None = None
+    #: Of a run over files.
+    format: str | None = None
+    force: bool = False
+    work: str | Path | None = None
+    report: str | Path | None = None
+    restore: str | Path | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, Any], *, compares: bool = True) -> Self:

@@ -20,8 +20,6 @@ from neardup.exceptions import InputError, NeardupError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup import _core
-    from neardup.base.progress import Progress
     from neardup.readers.streams import ReopenableFile
     from neardup.recipe import Recipe
     from neardup.run.collected import Collected
@@ -87,23 +85,6 @@ def write_sketches(
         writer.write_batch(empty, custom_metadata={_COUNTED: counted or b""})
 
 
-def adopt_sketches(file: Any, corpus: _core.Corpus) -> Iterator[pa.RecordBatch]:
-    """Add the documents of an open file to a corpus that is not finished, and yield its batches."""
-    import pyarrow as pa
-
-    reader: Any = pa.ipc.open_file(file)
-    last = reader.num_record_batches - 1
-    for number in range(last):
-        batch = reader.get_batch(number)
-        # Places of text that point anywhere would be followed.
-        batch.validate(full=True)
-        corpus.adopt(*(batch[name] for name in ("identity", "features", "sketch", "text")))
-        yield batch
-    counted = reader.get_batch_with_custom_metadata(last).custom_metadata[_COUNTED.encode()]
-    if counted:
-        corpus.merge_counts(counted)
-
-
 def is_sketch_file(path: str) -> bool:
     """Return whether a path names an Arrow file, as `neardup.sketch_files` writes it."""
     from neardup.readers.addresses import is_address, names_several_at, opened
@@ -124,13 +105,16 @@ def is_sketch_file(path: str) -> bool:
         return False
 
 
-class SavedSketches:
-    """Files of `neardup.sketch_files`, as the other collection of a run."""
+class SketchFiles:
+    """Files of documents with their sketches: another collection, or what an earlier run read."""
 
-    def __init__(self, paths: Sequence[str], recipe: Recipe, shingle: int | None) -> None:
+    def __init__(self, paths: Sequence[str]) -> None:
         from neardup.readers.streams import ReopenableFile
 
         self._files = [ReopenableFile(path) for path in paths]
+
+    def check(self, recipe: Recipe, shingle: int | None) -> None:
+        """Raise InputError unless all files have sketches of this recipe."""
         for file in self._files:
             self._check(file, recipe, shingle)
 
@@ -166,16 +150,27 @@ class SavedSketches:
                 )
             )
 
-    def put_into(self, collected: Collected, progress: Progress) -> None:
-        """Add the documents to an empty corpus."""
+    def put_into(self, collected: Collected) -> Iterator[pa.RecordBatch]:
+        """Add the documents to a corpus that is not finished, and yield their batches."""
         import pyarrow as pa
 
+        corpus = collected.corpus
         for source in self._files:
             try:
                 with source.open() as raw, pa.PythonFile(cast(io.IOBase, raw)) as file:
-                    for batch in adopt_sketches(file, collected.corpus):
-                        collected.ids.append(cast("pa.LargeStringArray", batch["id"]))
-                        progress.advance(len(batch))
+                    reader: Any = pa.ipc.open_file(file)
+                    last = reader.num_record_batches - 1
+                    for number in range(last):
+                        batch = reader.get_batch(number)
+                        # Places of text that point anywhere would be followed.
+                        batch.validate(full=True)
+                        names = ("identity", "features", "sketch", "text")
+                        corpus.adopt(*(batch[name] for name in names))
+                        collected.ids.append(batch["id"])
+                        yield batch
+                    metadata = reader.get_batch_with_custom_metadata(last).custom_metadata
+                    if counted := metadata[_COUNTED.encode()]:
+                        corpus.merge_counts(counted)
             except (OSError, KeyError, IndexError, InputError, pa.ArrowException) as error:
                 raise _damaged(source.name, error) from error
 

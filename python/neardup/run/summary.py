@@ -1,4 +1,4 @@
-"""The numbers of a run: its closing summary, and its report."""
+"""The numbers of a run: its closing summary, and what its results depend on."""
 
 from __future__ import annotations
 
@@ -117,35 +117,12 @@ class Summary(Costs):
     largest_form: int = 0
     kept_for_own: int = 0
 
-    def report(
-        self,
-        *,
-        recipe: Any,
-        recipe_id: str,
-        plan: Any,
-        problems: list[Any],
-        notes: list[str],
-        **settings: Any,
-    ) -> str:
-        """Return the run as JSON: counts, settings, recipe, plan, versions."""
-        import json
-
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts, and then the costs."""
         summary = dataclasses.asdict(self)
         for cost in dataclasses.fields(Costs):
             summary[cost.name] = summary.pop(cost.name)
-        return json.dumps(
-            {
-                "summary": summary,
-                "settings": settings,
-                "recipe": {"id": recipe_id, **dataclasses.asdict(recipe)},
-                "plan": dataclasses.asdict(plan),
-                "problems": [str(problem) for problem in problems],
-                "notes": notes,
-                "versions": versions(),
-            },
-            ensure_ascii=False,
-            indent=2,
-        )
+        return summary
 
 
 def template_notes(summary: Summary) -> list[Message]:

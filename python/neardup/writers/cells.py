@@ -8,7 +8,6 @@ others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
 import base64
 import csv
 import io
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,11 +62,7 @@ def plain_text(value: Any) -> str:
         return value
     if value is None:
         return ""
-    try:
-        text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
-    except orjson.JSONEncodeError:
-        # The parser refuses whole numbers beyond 64 bits.
-        text = json.dumps(value, default=_fallback, ensure_ascii=False, separators=(",", ":"))
+    text = orjson.dumps(value, default=_fallback, option=orjson.OPT_NON_STR_KEYS).decode()
     if text == "null":
         # JSON has no infinity and no NaN.
         return str(value)

@@ -1,12 +1,13 @@
-"""Changes of the records that are written: added fields, and replaced parts of texts.
+"""Changes of the records that are written: added fields, and parts of texts that are cut out.
 
 All else of a record stays as it is, in JSON lines byte for byte.
 """
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,8 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.fields import SAMPLED_RECORDS, TEXT_FIELDS, Fields
-from neardup.readers.jsonl import JsonLines, exact_record
+from neardup.readers.jsonl import JsonLines
 from neardup.readers.source import Row, Source
-from neardup.writers.cells import jsonl_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,9 +135,11 @@ class Annotations(Edits):
         if not is_readable:
             return line
         if any(f'"{name}"'.encode() in line for name in fields):
-            record = exact_record(line)
+            # Python's own parser keeps all digits of a number.
+            record = json.loads(line)
             if not record.keys().isdisjoint(fields):
-                return jsonl_bytes([record | fields]).removesuffix(b"\n")
+                made = json.dumps(record | fields, ensure_ascii=False, separators=(",", ":"))
+                return made.encode()
         # The fields go before the record's last brace.
         body = line.rstrip()
         added = orjson.dumps(fields)[1:]
@@ -164,14 +166,14 @@ def check_free(sources: list[Source], names: tuple[str, ...]) -> None:
 
 
 class Cuts(Edits):
-    """Parts of texts that `mark` replaces.
+    """Parts of texts that are cut out.
 
-    `spans` has, of each record that is written, the spans of its text that are replaced:
-    half-open, in code points, disjoint and ascending.
+    `spans` has, of each record that is written, the spans of its text that are cut out: half-open,
+    in code points, disjoint and ascending.
     """
 
-    def __init__(self, spans: Iterator[Sequence[Span]], mark: str, text_field: str | None) -> None:
-        self._spans, self._mark = spans, mark
+    def __init__(self, spans: Iterator[Sequence[Span]], text_field: str | None) -> None:
+        self._spans = spans
         self._fields = Fields(text_field)
         self._names = list(TEXT_FIELDS) if text_field is None else [text_field]
 
@@ -181,11 +183,8 @@ class Cuts(Edits):
     def _line(self, line: bytes, change: Sequence[Span]) -> bytes:
         if not change:
             return line
-        made = _core.replaced_text(line, self._names, change, self._mark)
-        if made is None:
-            # Nested too deeply for the core, which knows where each byte belongs.
-            record: Any = self._row(exact_record(line), change)
-            return jsonl_bytes([record]).removesuffix(b"\n")
+        made = _core.replaced_text(line, self._names, change, "")
+        assert made is not None, "the core has read this text"
         return made
 
     def _row(self, row: dict[str, Any], change: Sequence[Span]) -> Row:
@@ -209,26 +208,6 @@ class Cuts(Edits):
         return columns
 
     def _cut(self, text: str, spans: Sequence[Span]) -> str:
-        parts = []
-        copied = 0
-        for begin, end in spans:
-            parts += [text[copied:begin], self._mark]
-            copied = end
-        return "".join([*parts, text[copied:]])
-
-
-def joined_spans(spans: Iterable[Span]) -> list[Span]:
-    """Return disjoint spans in ascending order that cover the same.
-
-    Examples
-    --------
-    >>> joined_spans([(5, 9), (0, 2), (8, 12), (2, 3)])
-    [(0, 3), (5, 12)]
-    """
-    joined: list[Span] = []
-    for begin, end in sorted(spans):
-        if joined and begin <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((begin, end))
-    return joined
+        ends = [0, *(end for _, end in spans)]
+        begins = [*(begin for begin, _ in spans), len(text)]
+        return "".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))

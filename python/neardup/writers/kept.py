@@ -27,7 +27,7 @@ from neardup.readers.sources import Sources
 from neardup.writers.cells import jsonl_bytes, plain_text
 from neardup.writers.edits import Edits
 from neardup.writers.output import Output
-from neardup.writers.schema_inference import InferredType
+from neardup.writers.schema_inference import PART, InferredType
 
 if TYPE_CHECKING:
     from neardup.base.progress import Progress
@@ -211,12 +211,11 @@ class _Tables(_Writer):
             self._schema = pa.schema([(name, s.arrow()) for name, s in self._inferred.items()])
             self.report.notes += [
                 Message(
-                    "column '{column}' has {holds} and is written as text.",
+                    "column '{column}' has values of several types and is written as text.",
                     column=show(name),
-                    holds=shape.reason(),
                 )
                 for name, shape in self._inferred.items()
-                if shape.mixed()
+                if shape.is_mixed
             ]
         written = pa.schema([*self._schema, *self._added])
         self._written = written.with_metadata(self._schema.metadata)
@@ -236,7 +235,7 @@ class _Tables(_Writer):
         assert self._inferred is not None
         for rows in self._kept_rows(source, keep):
             columns = [
-                shape.column([row.get(name) for row in rows], self._schema.field(name).type)
+                shape.column([row.get(name) for row in rows])
                 for name, shape in self._inferred.items()
             ]
             added = [pa.array([row[f.name] for row in rows], f.type) for f in self._added]
@@ -281,10 +280,7 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
     inferred: dict[str, InferredType] = {}
 
     def of(name: str) -> InferredType:
-        shape = inferred.get(name)
-        if shape is None:
-            shape = inferred[name] = InferredType()
-        return shape
+        return inferred.setdefault(name, InferredType())
 
     for source in sources:
         _check_names(source)
@@ -294,13 +290,14 @@ def _inferred(sources: list[Source]) -> dict[str, InferredType]:
                 of(column.name).observe_type(column.type)
         elif names is not None:
             for name in names:
-                of(name).observe("")
+                of(name).observe_type(pa.string())
         else:
             for rows in source.rows():
-                for row in rows:
-                    if not isinstance(row, Problem):
-                        for name, value in row.items():
-                            of(name).observe(value)
+                records = [row for row in rows if not isinstance(row, Problem)]
+                for begin in range(0, len(records), PART):
+                    part = records[begin : begin + PART]
+                    for name in dict.fromkeys(name for record in part for name in record):
+                        of(name).observe([record.get(name) for record in part])
     return inferred
 
 

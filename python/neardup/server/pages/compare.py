@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 import neardup
 from neardup.base.messages import in_language
-from neardup.compare import Alignment, Comparison
+from neardup.compare import Comparison, Evidence
 from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
@@ -92,11 +92,12 @@ def _verdict(comparison: Comparison, same: bool) -> str:
 
 def _numbers_decide(comparison: Comparison) -> bool:
     """Return whether the texts would be duplicates if their numbers agreed."""
+    evidence = comparison.evidence
     if comparison.threshold is None or not comparison.measure.startswith("content("):
         return False
-    if comparison.short:
-        return comparison.numbers_differ > 0 and comparison.aligned >= comparison.threshold
-    without_numbers = comparison.similarity + comparison.number_penalty
+    if evidence.short:
+        return evidence.numbers_differ > 0 and evidence.aligned >= comparison.threshold
+    without_numbers = comparison.similarity + evidence.number_penalty
     return comparison.similarity < comparison.threshold <= without_numbers
 
 
@@ -113,29 +114,30 @@ def _rules(words: Words, recipe: str) -> list[str]:
     return rules
 
 
-def _core(words: Words, alignment: Alignment) -> str:
+def _core(words: Words, evidence: Evidence) -> str:
     """Return the shares of the core in both texts, and in how many places it differs."""
-    shares = (words.percent(alignment.core_a), words.percent(alignment.core_b))
-    return " / ".join((*shares, f"{alignment.gaps:,}"))
+    shares = (words.percent(evidence.core_a), words.percent(evidence.core_b))
+    return " / ".join((*shares, f"{evidence.gaps:,}"))
 
 
 def _figures(words: Words, comparison: Comparison, sides: Sides) -> list[tuple[str, str]]:
     """Return the rows of the table that apply."""
+    evidence = comparison.evidence
     rows = [
         ("edit", words.percent(comparison.edit_similarity)),
-        ("word_edit", words.percent(comparison.aligned_similarity)),
+        ("word_edit", words.percent(evidence.aligned_similarity)),
         ("resemblance", words.percent(comparison.resemblance)),
         ("containment_a", words.percent(comparison.containment_a)),
         ("containment_b", words.percent(comparison.containment_b)),
-        ("aligned", words.percent(comparison.aligned)),
-        ("core", _core(words, comparison.alignment)),
+        ("aligned", words.percent(evidence.aligned)),
+        ("core", _core(words, evidence)),
     ]
-    if comparison.numbers_agree or comparison.numbers_differ:
-        numbers = (comparison.numbers_agree, comparison.numbers_differ, comparison.numbers_replaced)
+    if evidence.numbers_agree or evidence.numbers_differ:
+        numbers = (evidence.numbers_agree, evidence.numbers_differ, evidence.numbers_replaced)
         rows.append(("numbers", " / ".join(f"{count:,}" for count in numbers)))
-    if comparison.number_penalty and comparison.measure.startswith(("content(", "containment(")):
-        rows.append(("weighted", words.percent(comparison.similarity + comparison.number_penalty)))
-        rows.append(("penalty", words.percent(comparison.number_penalty)))
+    if evidence.number_penalty and comparison.measure.startswith(("content(", "containment(")):
+        rows.append(("weighted", words.percent(comparison.similarity + evidence.number_penalty)))
+        rows.append(("penalty", words.percent(evidence.number_penalty)))
     if comparison.distance is not None:
         of_bits = f" / {comparison.bits}" if comparison.bits else ""
         rows.append(("distance", f"{comparison.distance}{of_bits}"))

@@ -210,11 +210,11 @@ def _reason(words: Words, removal: Removal) -> str:
     a, b = removal.document.text, kept.text
     if a is None or b is None or len(a) * len(b) > _COMPARED:
         return words("reason_similar")
-    compared = compare(a, b)
-    values = {"places": compared.alignment.gaps, "numbers": compared.numbers_differ}
-    if compared.numbers_differ:
+    found = compare(a, b).evidence
+    values = {"places": found.gaps, "numbers": found.numbers_differ}
+    if found.numbers_differ:
         return words("reason_numbers", **values)
-    return words("reason_places" if compared.alignment.gaps else "reason_frame", **values)
+    return words("reason_places" if found.gaps else "reason_frame", **values)
 
 
 @router.post("/removals/decide", include_in_schema=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import neardup
+from neardup import contamination_files
 from neardup.exceptions import InputError, ParameterError
 
 QUESTIONS = [
@@ -34,8 +34,8 @@ def splits(tmp_path):
 
 def test_each_split_in_each_other(splits, tmp_path):
     report = tmp_path / "leaks.jsonl"
-    leaks = neardup.split_leaks(splits, report)
-    found = {(pair["split"], pair["other"]): pair["found"] for pair in leaks.counts}
+    result = contamination_files(splits, report=report)
+    found = {(pair["split"], pair["other"]): pair["found"] for pair in result.splits}
     assert found == {
         ("train", "dev"): 1,
         ("train", "test"): 1,
@@ -44,13 +44,17 @@ def test_each_split_in_each_other(splits, tmp_path):
         ("test", "train"): 1,
         ("test", "dev"): 0,
     }
-    assert [(pair["items"], pair["short"]) for pair in leaks.counts if pair["split"] == "dev"] == [
+    assert [(pair["items"], pair["short"]) for pair in result.splits if pair["split"] == "dev"] == [
         (1, 1)
     ] * 2
     lines = [json.loads(line) for line in report.read_text().splitlines()]
-    assert lines == leaks.findings.to_pylist()
+    assert lines == result.findings.to_pylist()
     pairs = {(line["split"], line["test_id"], line["other"], line["id"]) for line in lines}
     assert ("dev", "dev-0", "train", "train-0") in pairs
+    assert result.keep.tolist() == [False, False, True, False, True, False, True]
+    summary = result.summary
+    assert (summary.read, summary.contaminated, summary.tests, summary.short) == (7, 4, 7, 1)
+    assert (summary.tests_found, summary.findings) == (4, len(lines))
 
 
 class StandardInput:
@@ -60,31 +64,31 @@ class StandardInput:
 
 @pytest.mark.parametrize("piped", ["train", "dev", "test"])
 def test_a_split_from_standard_input_is_as_from_a_file(splits, piped, monkeypatch):
-    from_files = neardup.split_leaks(splits)
+    from_files = contamination_files(splits)
     monkeypatch.setattr(sys, "stdin", StandardInput(splits[piped][0].read_bytes()))
-    assert neardup.split_leaks({**splits, piped: ["-"]}).counts == from_files.counts
+    assert contamination_files({**splits, piped: ["-"]}).splits == from_files.splits
 
 
 def test_standard_input_is_one_split(splits):
-    with pytest.raises(ParameterError, match=r"'splits' .* standard input") as caught:
-        neardup.split_leaks({**splits, "train": ["-"], "dev": ["-"]})
+    with pytest.raises(ParameterError, match=r"'inputs' .* standard input") as caught:
+        contamination_files({**splits, "train": ["-"], "dev": ["-"]})
     assert caught.value.values["times"] == 2
 
 
 @pytest.mark.parametrize("content", ["", json.dumps({"text": "short"})])
 def test_a_split_without_items_has_none_that_occur(splits, content, tmp_path):
     (tmp_path / "dev.jsonl").write_text(content)
-    leaks = neardup.split_leaks(splits)
-    rows = [pair for pair in leaks.counts if "dev" in (pair["split"], pair["other"])]
+    result = contamination_files(splits)
+    rows = [pair for pair in result.splits if "dev" in (pair["split"], pair["other"])]
     assert [pair["found"] for pair in rows] == [0] * 4
     assert [pair["items"] for pair in rows if pair["split"] == "dev"] == [0, 0]
-    assert leaks.problems == (not content)
+    assert result.summary.problems == (not content)
 
 
 def test_a_problem_of_a_split_counts_once(splits):
     path = Path(splits["train"][0])
     path.write_text(path.read_text() + "\n{no JSON\n{none either\n")
-    assert neardup.split_leaks(splits).problems == 2
+    assert contamination_files(splits).summary.problems == 2
 
 
 @pytest.mark.parametrize("options", [{"text_field": "body"}, {"test_text_field": "question"}])
@@ -94,16 +98,19 @@ def test_items_are_in_the_text_field_unless_another_is_named(tmp_path, options):
         texts = ("question", QUESTIONS[0]), ("body", QUESTIONS[0]), ("text", "Ask: " + QUESTIONS[0])
         splits[name] = [tmp_path / f"{name}.jsonl"]
         splits[name][0].write_text(json.dumps(dict(texts)))
-    leaks = neardup.split_leaks(splits, **options)
-    assert [pair["found"] for pair in leaks.counts] == [1, 1]
+    result = contamination_files(splits, **options)
+    assert [pair["found"] for pair in result.splits] == [1, 1]
     begin = 0 if "text_field" in options else len("Ask: ")
-    assert leaks.findings["begin"].to_pylist() == [begin, begin]
+    assert result.findings["begin"].to_pylist() == [begin, begin]
 
 
 def test_what_is_no_split(splits, tmp_path):
-    with pytest.raises(ParameterError):
-        neardup.split_leaks({"train": splits["train"]})
+    with pytest.raises(ParameterError, match="at least two splits"):
+        contamination_files({"train": splits["train"]})
+    for name in ("tests", "output"):
+        with pytest.raises(ParameterError, match=f"'{name}' .* left out for splits"):
+            contamination_files(splits, **{name: [tmp_path / "a.jsonl"]})
     report = tmp_path / "leaks.jsonl"
     with pytest.raises(InputError):
-        neardup.split_leaks({**splits, "none": [tmp_path / "none.jsonl"]}, report)
+        contamination_files({**splits, "none": [tmp_path / "none.jsonl"]}, report=report)
     assert not report.exists()

@@ -5,8 +5,9 @@ import math
 import re
 
 import pytest
+from tests.run.plans import plan
 
-from neardup import ParameterError, load_recipe, plan
+from neardup import ParameterError, load_recipe
 from neardup.recipe import NAMES
 
 
@@ -78,7 +79,7 @@ DECIDES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recipe_says_what_the_call_does_not(name):
     recipe = load_recipe(name)
-    result = plan(recipe=name)
+    result = plan(1_000_000, recipe=name)
     bits = recipe.sketch.bits if recipe.sketch.kind == "simhash" else None
     assert (result.documents, result.recipe_id) == (1_000_000, recipe.id)
     assert (result.kind, result.bits) == (recipe.sketch.kind, bits)

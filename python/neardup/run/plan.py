@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
-from neardup.base.validation import check_flag, check_whole
-from neardup.options.groups import MatchParameters
-from neardup.options.signatures import completed, takes_options
-from neardup.recipe import NONE, Recipe, load_recipe
-from neardup.recipe.rule import Rule, measured_by, rule
+from neardup.recipe import NONE, Recipe
+from neardup.recipe.rule import Rule
 
 #: Seconds to verify a pair of unrelated news texts whose shingles are in memory,
 #: measured on the machine of the search's cost model.
@@ -25,7 +22,7 @@ _BAND_BYTES = 16.0
 #: short news texts.
 _SAMPLED_BYTES = 15.0
 
-#: Points of the printed curve of a banding.
+#: Points of the curve of a banding.
 _POINTS = 21
 
 
@@ -48,7 +45,8 @@ class Plan:
     scheme : {"scan", "blocks", "bands", "postings", "prefix"}
         Fingerprints: a SIMD scan, or tables of block-permutation keys.
         Signatures: bands. Samples: an inverted index of a few keys per document
-        (``postings``), or of all keys that the resemblance needs (``prefix``).
+        (``postings``), or of all keys that the resemblance needs (``prefix``). For fingerprints,
+        it affects only time and memory: both find the same pairs, exactly.
     predicted_recall : float or None
         Estimated share of pairs with a resemblance exactly at the threshold
         that become candidates; for ``postings``, of pairs of equal length. 1.0
@@ -75,12 +73,12 @@ class Plan:
         verification.
     seconds : float
         For fingerprints: estimated time of finding all candidate pairs on one
-        core.
+        core of the machine on which the cost model was measured.
     num_perm, bands, rows : int
         For ``bands``: values of a signature, bands and rows; else 0.
     s_curve : tuple of (float, float)
-        For ``bands``: similarities from 0 to 1 and the share of such pairs that
-        become candidates.
+        For ``bands``: similarities s from 0 to 1 and the share of such pairs that become
+        candidates, 1 - (1 - s ** rows) ** bands.
     keys : int
         Largest number of keys that a document is indexed by; 0 for fingerprints
         and ``prefix``.
@@ -114,59 +112,12 @@ class Plan:
     max_list_len: int | None = None
 
 
-@takes_options
-def plan(
-    documents: int = 1_000_000, *, look_ups: bool = False, **options: Unpack[MatchParameters]
-) -> Plan:
-    """Return the search plan for a number of documents.
-
-    Parameters
-    ----------
-    documents : int, default=1_000_000
-        At least 0, below 2**32.
-    look_ups : bool, default=False
-        Plan for one look-up after another, as in de-duplication, instead of
-        for all pairs at once.
-    {options}
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ParameterError
-        If a parameter is out of bounds.
-
-    Notes
-    -----
-    For fingerprints, the scheme affects only time and memory: all schemes find the
-    same pairs, exactly. Times are for one core of the machine on which the cost
-    model was measured. For signatures, the recall of pairs with similarity s is
-    1 - (1 - s ** rows) ** bands [1]_.
-
-    References
-    ----------
-    .. [1] Leskovec, Rajaraman and Ullman. Mining of Massive Datasets, ch. 3.
-
-    Examples
-    --------
-    >>> from neardup import plan
-    >>> plan(1_000_000, recipe="news").scheme
-    'blocks'
-    >>> chosen = plan(1_000_000, recipe="minhash", threshold=0.8)
-    >>> chosen.scheme, chosen.bands * chosen.rows <= chosen.num_perm
-    ('bands', True)
-    """
-    documents = check_whole(documents, "documents", 0, 2**32 - 1)
-    check_flag(look_ups, "look_ups")
-    given = completed(plan, options)
-    chosen = measured_by(load_recipe(given.pop("recipe")), given.pop("measure"))
-    return plan_of(chosen, rule(chosen, **given), documents, look_ups=look_ups)
-
-
 def plan_of(recipe: Recipe, wanted: Rule, documents: int, *, look_ups: bool) -> Plan:
-    """Return the plan for a rule."""
+    """Return the plan for a rule, and for a number of documents of at most 2**32 - 1.
+
+    With `look_ups`, for one look-up after another, as in de-duplication, instead of for all pairs
+    at once.
+    """
     from neardup import _core
 
     sketch = wanted.sketch
