@@ -10,11 +10,11 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from neardup.server.clock import Clock
 from neardup.server.problems import ProblemError
 
 __all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
@@ -55,9 +55,8 @@ class JobState:
 class JobTable:
     """The jobs of a service; results are kept for `seconds`. Any thread may use it."""
 
-    def __init__(self, seconds: float, clock: Clock) -> None:
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._clock = clock
         self._lock = threading.Lock()
         self._states: dict[str, JobState] = {}
         #: When finished jobs ended, in this order.
@@ -86,7 +85,7 @@ class JobTable:
                 return False
             self._states[job.job] = job
             if job.state in FINISHED:
-                self._ends[job.job] = self._clock.time()
+                self._ends[job.job] = time.time()
             return True
 
     def save_report(self, job: str, files: Mapping[str, str], *, most: int) -> bool:
@@ -129,7 +128,7 @@ class JobTable:
 
     def remove_expired(self) -> None:
         """Remove finished jobs whose results have expired."""
-        oldest = self._clock.time() - self._seconds
+        oldest = time.time() - self._seconds
         with self._lock:
             for job in [job for job, end in self._ends.items() if end < oldest]:
                 self._remove(job)

@@ -14,7 +14,7 @@ from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.page import Refused, field, given_text, page, words_of
+from neardup.server.pages.page import READ, Form, Refused, field, given_text, words_of
 from neardup.server.pages.rendering import render
 
 __all__ = ["router"]
@@ -22,21 +22,18 @@ __all__ = ["router"]
 #: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20
 
-router = APIRouter()
+router = APIRouter(dependencies=READ)
 
 
-@router.get("/compare", include_in_schema=False)
-@page("read")
+@router.get("/compare")
 async def show(request: Request) -> Response:
     """Show the form."""
     return _answer(request, {"a": "", "b": "", "recipe": NAMES[0]})
 
 
-@router.post("/compare", include_in_schema=False)
-@page("read")
-async def compare(request: Request) -> Response:
+@router.post("/compare")
+async def compare(request: Request, form: Form) -> Response:
     """Compare the texts of the form."""
-    form = await request.form()
     recipe = field(form, "recipe")
     given = {
         "a": field(form, "a", lines=True),

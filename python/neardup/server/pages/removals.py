@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import islice
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-import orjson
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 
-from neardup.base.validation import bad, check_zone
+from neardup.base.validation import bad
 from neardup.compare import compare
-from neardup.exceptions import InputError, ParameterError
+from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
-from neardup.server.pages.page import error_page, field, own_path, page, see
+from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.security import auth
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import spreadsheet_parts
 
 if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
@@ -29,16 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = ["flash", "router"]
 
-_ROWS, _EVENTS, _EXPORTED = 40, 100, 100_000
+_ROWS, _EVENTS = 40, 100
 _LONGEST = 200
 #: No number of a document or an event has more digits.
 _DIGITS = 18
 #: Longer pairs of texts, by the product of their lengths, have no reason in the table.
 _COMPARED = 100_000_000
 
+_FIELDS = ("search", "source", "since", "until", "from", "to", "state", "order")
 _STATES = {"open": False, "confirmed": True, "all": None}
 _ORDERS = ("doubt", "newest", "cluster")
 _DECISIONS = ("keep", "confirm", "undo")
+_COLUMNS = (
+    *("id", "title", "source", "at", "kept_id", "kept_title"),
+    *("similarity", "measure", "kind", "confirmed"),
+)
 
 router = APIRouter()
 
@@ -56,20 +61,10 @@ class View:
         query = request.query_params
         given = {
             name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
-            for name in (
-                "search",
-                "source",
-                "since",
-                "until",
-                "zone",
-                "from",
-                "to",
-                "state",
-                "order",
-            )
+            for name in _FIELDS
         }
         for name in ("since", "until"):
-            if given[name] and _day(given[name], UTC) is None:
+            if given[name] and _day(given[name]) is None:
                 raise bad(name, "a date such as 2024-03-09", given[name])
         for name in ("from", "to"):
             if given[name] and _share(given[name]) is None:
@@ -83,18 +78,14 @@ class View:
 
     @property
     def filter(self) -> RemovalFilter:
-        """The filter; days are those of the reader's time zone, and the last one is included."""
+        """The filter; days are those of UTC, and the last one is included."""
         given = self.given
-        try:
-            zone = check_zone(given["zone"] or None, "zone")
-        except ParameterError:
-            zone = UTC
-        until = _day(given["until"], zone)
+        until = _day(given["until"])
         lowest, highest = _share(given["from"]), _share(given["to"])
         return RemovalFilter(
             search=given["search"],
             source=given["source"],
-            since=_day(given["since"], zone),
+            since=_day(given["since"]),
             until=None if until is None else until + timedelta(days=1),
             min_similarity=0.0 if lowest is None else lowest / 100,
             max_similarity=1.0 if highest is None else highest / 100,
@@ -105,9 +96,7 @@ class View:
     @property
     def filtered(self) -> bool:
         """Whether anything but the order is asked for."""
-        return any(
-            self.given[name] for name in self.given if name not in ("state", "order", "zone")
-        )
+        return any(self.given[name] for name in _FIELDS if name not in ("state", "order"))
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
@@ -118,13 +107,13 @@ class View:
         return path + (f"?{urlencode(values, errors='replace')}" if values else "")
 
 
-def _day(value: str, zone: tzinfo) -> datetime | None:
+def _day(value: str) -> datetime | None:
     try:
-        day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=zone)
+        day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         return None
-    # The day after the last one, and the first one in other zones, are no dates.
-    return day if 1 < day.year < 9999 else None
+    # There is no day after the last one.
+    return day if day.year < 9999 else None
 
 
 def _share(value: str) -> float | None:
@@ -135,8 +124,7 @@ def _share(value: str) -> float | None:
     return number if abs(number) < float("inf") else None
 
 
-@router.get("/removals", include_in_schema=False)
-@page("read")
+@router.get("/removals", dependencies=READ)
 async def show(request: Request) -> Response:
     """Show a page of removals."""
     store, view = request.app.state.store, View.of(request)
@@ -165,8 +153,7 @@ def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]]
     return rows, index.count_removals(view.filter)
 
 
-@router.get("/removals/review", include_in_schema=False)
-@page("read")
+@router.get("/removals/review", dependencies=READ)
 async def review(request: Request) -> Response:
     """Show the first removal after a place, to be decided."""
     store, view = request.app.state.store, View.of(request)
@@ -217,11 +204,46 @@ def _reason(words: Words, removal: Removal) -> str:
     return words("reason_places" if compared.alignment.gaps else "reason_frame", **values)
 
 
-@router.post("/removals/decide", include_in_schema=False)
-@page("read", "write")
-async def decide(request: Request) -> Response:
+@router.get("/removals.csv", dependencies=READ)
+async def export(request: Request) -> Response:
+    """Send all removals of a view as a CSV file, while they are read."""
+    store, view = request.app.state.store, View.of(request)
+    # An index that is away is found before the response begins.
+    rows = await store.run(lambda: _rows(store.index, view))
+    headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
+    return StreamingResponse(spreadsheet_parts(rows), headers=headers, media_type="text/csv")
+
+
+def _rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
+    """Return the rows of a CSV file; the first removal is read at once."""
+    removals = index.removals(view.filter)
+    first = list(islice(removals, 1))
+
+    def rows() -> Iterator[Sequence[Any]]:
+        yield _COLUMNS
+        for removal in chain(first, removals):
+            document, kept, match = removal.document, removal.kept, removal.document.repeats
+            assert match is not None, "a removed document repeats another"
+            yield (
+                document.id,
+                document.title,
+                document.source,
+                document.at.isoformat(),
+                kept.id,
+                kept.title,
+                match.similarity,
+                match.measure,
+                "identical" if match.identical else "similar",
+                removal.confirmed,
+            )
+
+    return rows()
+
+
+@router.post("/removals/decide", dependencies=WRITE)
+async def decide(request: Request, form: Form) -> Response:
     """Keep or confirm removals, or undo what was decided; return to the page of the form."""
-    store, form = request.app.state.store, await request.form()
+    store = request.app.state.store
     decision, back = field(form, "decision"), own_path(field(form, "back"))
     ids = [id for id in form.getlist("id") if isinstance(id, str)]
     event = field(form, "event")
@@ -269,13 +291,12 @@ def flash(request: Request) -> dict[str, str]:
     }
 
 
-@router.get("/decisions", include_in_schema=False)
-@page("read")
+@router.get("/decisions", dependencies=READ)
 async def show_decisions(request: Request) -> Response:
     """Show what people decided, the latest first."""
     store, given = request.app.state.store, request.query_params.get("before", "")
     before = int(given) if given.isdecimal() and len(given) <= _DIGITS else None
-    rows = await store.run(lambda: list(_decided(store.index, before, _EVENTS + 1)))
+    rows = await store.run(lambda: _decided(store.index, before))
     more = len(rows) > _EVENTS
     return render(
         request,
@@ -289,77 +310,20 @@ async def show_decisions(request: Request) -> Response:
     )
 
 
-def _decided(index: Index, before: int | None, limit: int) -> Iterator[dict[str, Any]]:
-    """Yield decisions with the document; the last one about a document can be undone."""
-    events: Iterator[Event] = islice(index.decisions(before=before), limit)
-    while part := list(islice(events, _EVENTS + 1)):
-        documents = index.get_many([event.id or "" for event in part], texts=False)
-        for event in part:
-            document: Document | None = documents.get(event.id or "")
-            yield {
+def _decided(index: Index, before: int | None) -> list[dict[str, Any]]:
+    """Return decisions with the document; the last one about a document can be undone."""
+    events: list[Event] = list(islice(index.decisions(before=before), _EVENTS + 1))
+    documents = index.get_many([event.id or "" for event in events], texts=False)
+    rows = []
+    for event in events:
+        document: Document | None = documents.get(event.id or "")
+        rows.append(
+            {
                 **vars(event),
                 "what": event.details.get("what", ""),
                 "by": event.details.get("by"),
                 "title": None if document is None else document.title,
                 "can_undo": event.is_last and document is not None,
             }
-
-
-@router.get("/removals.{kind}", include_in_schema=False)
-@page("read")
-async def export_removals(request: Request) -> Response:
-    """Send the removals of a filter as a file: CSV or JSON."""
-    store, view = request.app.state.store, View.of(request)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for removal in islice(store.index.removals(view.filter), _EXPORTED):
-            document, kept, match = removal.document, removal.kept, removal.document.repeats
-            assert match is not None, "a removed document repeats another"
-            yield {
-                "id": document.id,
-                "title": document.title,
-                "source": document.source,
-                "at": document.at.isoformat(),
-                "kept_id": kept.id,
-                "kept_title": kept.title,
-                "similarity": match.similarity,
-                "measure": match.measure,
-                "kind": "identical" if match.identical else "similar",
-                "confirmed": removal.confirmed,
-            }
-
-    return await _file(request, "removals", rows)
-
-
-@router.get("/decisions.{kind}", include_in_schema=False)
-@page("read")
-async def export_decisions(request: Request) -> Response:
-    """Send what people decided as a file: CSV or JSON."""
-    store = request.app.state.store
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for row in _decided(store.index, None, _EXPORTED):
-            names = ("id", "title", "action", "what", "by")
-            yield {"at": row["at"].isoformat(), **{name: row[name] for name in names}}
-
-    return await _file(request, "decisions", rows)
-
-
-async def _file(
-    request: Request, name: str, rows: Callable[[], Iterable[dict[str, Any]]]
-) -> Response:
-    kind = request.path_params["kind"]
-    if kind not in ("csv", "json"):
-        return error_page(request, 404)
-    make = _csv if kind == "csv" else lambda made: orjson.dumps(list(made))
-    body = await request.app.state.store.run(lambda: make(rows()))
-    return Response(
-        body,
-        media_type="text/csv; charset=utf-8" if kind == "csv" else "application/json",
-        headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'},
-    )
-
-
-def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
-    listed = list(rows)
-    return spreadsheet_bytes([*map(list, listed[:1]), *(row.values() for row in listed)])
+        )
+    return rows

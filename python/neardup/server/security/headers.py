@@ -10,6 +10,8 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING
 
+from starlette.datastructures import MutableHeaders
+
 from neardup.base.messages import Message
 from neardup.exceptions import ParameterError
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-__all__ = ["CONTENT_POLICY", "SecurityHeaders", "report_policy"]
+__all__ = ["CONTENT_POLICY", "SecurityHeaders", "add_headers", "report_policy"]
 
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -38,7 +40,6 @@ _HEADERS = {
     ),
     "cache-control": "no-store",
 }
-_ENCODED = tuple((name.encode(), value.encode()) for name, value in _HEADERS.items())
 
 _META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
 # The only policy that a report may carry: sources are digests.
@@ -57,21 +58,19 @@ class SecurityHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
 
         async def send_with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in headers}
-                headers += [pair for pair in _ENCODED if pair[0] not in names]
-                if message["status"] == 401 and b"www-authenticate" not in names:
-                    headers.append((b"www-authenticate", b'Bearer realm="neardup"'))
-                message = {**message, "headers": headers}
+                add_headers(MutableHeaders(scope=message))
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+def add_headers(headers: MutableHeaders) -> None:
+    """Add the headers to those of a response."""
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
 
 
 def report_policy(html: str) -> str:
