@@ -87,9 +87,9 @@ def _problem(error: Exception) -> ProblemError:
             return ProblemError(
                 title, str(error.detail), status=error.status_code, headers=error.headers
             )
-    # The server logs it.
+    # The server logs it, and closes the connection.
     detail = Message("The service failed. The log has the details.")
-    return ProblemError("Internal error", detail)
+    return ProblemError("Internal error", detail, headers={"Connection": "close"})
 
 
 def _invalid(fault: dict[str, Any]) -> ProblemError:
