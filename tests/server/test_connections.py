@@ -3,7 +3,6 @@
 import re
 import signal
 import socket
-import threading
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from neardup.server.security.keys import create_key
 from tests import needs
 from tests.server.conftest import make_index, run_service
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Errors as clients see them, in the format of RFC 9457, with the ``code`` and ``field`` at fault."""
+"""Errors as clients see them: RFC 9457, with the ``code`` and ``field`` at fault."""
 
 from __future__ import annotations
 

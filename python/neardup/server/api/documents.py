@@ -267,8 +267,7 @@ async def explain(request: Request, id: str) -> ExplainedDocument:
         measure=explanation.measure,
         threshold=explanation.threshold,
         dropped=[
-            DroppedDocument(id=id, match=match)
-            for id, match in explanation.dropped[:MOST_DROPPED]
+            DroppedDocument(id=id, match=match) for id, match in explanation.dropped[:MOST_DROPPED]
         ],
         dropped_count=len(explanation.dropped),
         events=explanation.events,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Form, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,12 +21,12 @@ from neardup.server.problems import ProblemError
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["FORM_LIMITS", "CheckForm", "Submission", "submission_of"]
+__all__ = ["FORM_LIMITS", "CheckFields", "CheckForm", "Submission", "submission_of"]
 
 _COVER = tuple(one.name for one in fields(Cover))
 
 #: A folder of papers has many files.
-FORM_LIMITS = {"max_files": 1000, "max_fields": 16, "max_part_size": 1 << 14}
+FORM_LIMITS: Any = {"max_files": 1000, "max_fields": 16, "max_part_size": 1 << 14}
 
 _Line = Annotated[str, Field(max_length=300)]
 

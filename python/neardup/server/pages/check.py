@@ -76,7 +76,7 @@ def _answer(
     request: Request, status: int = 200, form: CheckFields | None = None, problem: str = ""
 ) -> Response:
     state = request.app.state
-    given = form or CheckFields(library=INDEX)
+    given = form or CheckFields.model_validate({"library": INDEX})
     return render(
         request,
         "check",

@@ -16,4 +16,6 @@ router = APIRouter()
 async def show(request: Request) -> Response:
     """Show how to add a document and how to look a text up."""
     service = f"{request.url.scheme}://{request.url.netloc}"
-    return render(request, "docs", here="docs", service=service, needs_keys=auth.needs_keys(request))
+    return render(
+        request, "docs", here="docs", service=service, needs_keys=auth.needs_keys(request)
+    )
