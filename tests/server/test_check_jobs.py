@@ -431,7 +431,7 @@ def test_a_full_disk_fails_checks_and_ends_no_thread(working, monkeypatch):
 
 def test_a_failed_check_keeps_nothing_of_the_paper_in_memory(working, monkeypatch):
     def fail(*_, **__):
-        raise ProblemError("The paper cannot be read", "It is a picture.", "file")
+        raise ProblemError(422, "The paper cannot be read", "It is a picture.", "file")
 
     monkeypatch.setattr(queue, "read_paper", fail)
     jobs = working()

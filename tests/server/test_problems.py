@@ -304,9 +304,7 @@ def failing(serve, index):
         "input": InputError(parameter),
         "other": InputError("There is nothing."),
         "away": IndexUnavailableError("news.db: the disk is full"),
-        "problem": ProblemError(
-            "A teapot", "It is short.", "spout", status=418, headers={"x-tea": "no"}
-        ),
+        "problem": ProblemError(418, "A teapot", "It is short.", "spout", headers={"x-tea": "no"}),
     }
 
     @app.get("/v1/bug")

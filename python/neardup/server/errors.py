@@ -68,7 +68,7 @@ def _problem(error: Exception) -> ProblemError:
             return _invalid(error.errors()[0])
         case ParameterError() | InputError():
             field = error.values.get("parameter", error.values.get("field"))
-            return ProblemError("Invalid field", error.message, field)
+            return ProblemError(422, "Invalid field", error.message, field)
         case IndexUnavailableError():
             # The message names the location of the index, which clients must not see.
             _log.warning("the index is unavailable: %s", error)
@@ -78,27 +78,22 @@ def _problem(error: Exception) -> ProblemError:
                 "not added twice."
             )
             headers = {"Retry-After": str(_RETRY_SECONDS)}
-            return ProblemError("Index unavailable", detail, headers=headers)
-        case HTTPException(status_code=HTTPStatus.NOT_FOUND):
-            detail = Message("There is nothing at this address. /openapi.json lists all addresses.")
-            return ProblemError("Not Found", detail)
+            return ProblemError(503, "Index unavailable", detail, headers=headers)
         case HTTPException():
-            title = HTTPStatus(error.status_code).phrase
-            return ProblemError(
-                title, str(error.detail), status=error.status_code, headers=error.headers
-            )
+            status, detail = error.status_code, str(error.detail)
+            return ProblemError(status, HTTPStatus(status).phrase, detail, headers=error.headers)
     # The server logs it, and closes the connection.
     detail = Message("The service failed. The log has the details.")
-    return ProblemError("Internal error", detail, headers={"Connection": "close"})
+    return ProblemError(500, "Internal error", detail, headers={"Connection": "close"})
 
 
 def _invalid(fault: dict[str, Any]) -> ProblemError:
     """Return the problem for a fault that Pydantic or FastAPI found."""
     if fault["type"] == "json_invalid":
-        return ProblemError("Invalid JSON", f"{fault['msg']}: {fault['ctx']['error']}.")
+        return ProblemError(400, "Invalid JSON", f"{fault['msg']}: {fault['ctx']['error']}.")
     field = _path(fault["loc"])
     detail = f"{field}: {fault['msg']}." if field else f"{fault['msg']}."
-    return ProblemError("Invalid field", detail, field or None)
+    return ProblemError(422, "Invalid field", detail, field or None)
 
 
 def _path(place: Sequence[int | str]) -> str:

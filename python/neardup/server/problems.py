@@ -14,65 +14,36 @@ __all__ = ["PROBLEMS", "Problem", "ProblemError", "problem", "response"]
 
 _MEDIA_TYPE = "application/problem+json"
 
-#: The kinds of problems: title and status. The title in other letters is the type and the code.
-_STATUSES = {
-    "A key is needed": 401,
-    "Another text": 409,
-    "Body too large": 413,
-    "Damaged form": 400,
-    "Empty paper": 422,
-    "Forbidden": 403,
-    "Index unavailable": 503,
-    "Internal error": 500,
-    "Invalid JSON": 400,
-    "Invalid field": 422,
-    "Library unavailable": 503,
-    "No paper": 422,
-    "No report": 409,
-    "No such check": 404,
-    "No such document": 404,
-    "No such file": 404,
-    "No such library": 404,
-    "Not Found": 404,
-    "Not dropped": 409,
-    "Paper too large": 413,
-    "Report too large": 422,
-    "Text too long": 422,
-    "The check took too long": 422,
-    "The paper cannot be read": 422,
-    "The service stopped": 503,
-    "Too busy": 429,
-    "Too long": 504,
-    "Too many papers": 429,
-    "Unsupported media type": 415,
-    "Wrong form": 422,
-}
-
 
 class ProblemError(HTTPException):
     """An error that becomes a problem response, or a page for people.
 
-    The title is the kind, which has a status; the detail says what happened, and what to do; the
-    field is the one at fault, such as ``documents[3].text``.
+    The title is the kind, whose words in other letters are the type and the code; the detail says
+    what happened, and what to do; the field is the one at fault, such as ``documents[3].text``.
 
     Examples
     --------
-    >>> problem(ProblemError("No such document", "There is no document 'a1'."))["code"]
+    >>> problem(ProblemError(404, "No such document", "There is no document 'a1'."))["code"]
     'no_such_document'
     """
 
     def __init__(
         self,
+        status: int,
         title: str,
         detail: str,
         field: str | None = None,
         *,
-        status: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(status or _STATUSES[title], detail, headers)
+        super().__init__(status, detail, headers)
         self.title = title
         self.field = field
+
+    @property
+    def message(self) -> str:
+        """What happened, as of other errors."""
+        return self.detail
 
     def __str__(self) -> str:
         """Return title and detail."""

@@ -35,7 +35,7 @@ class JsonRoute(APIRoute):
                 kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
                 if kind != "application/json":
                     detail = Message("The header 'Content-Type' must be application/json.")
-                    raise ProblemError("Unsupported media type", detail)
+                    raise ProblemError(415, "Unsupported media type", detail)
             return await handler(_JsonRequest(request.scope, request.receive))
 
         return handle
@@ -56,4 +56,4 @@ def check_text(text: str, field: str, settings: Settings) -> None:
             most=settings.max_text_characters,
             count=len(text),
         )
-        raise ProblemError("Text too long", detail, field)
+        raise ProblemError(422, "Text too long", detail, field)

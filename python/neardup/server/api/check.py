@@ -166,6 +166,7 @@ async def get_libraries(request: Request) -> Libraries:
 
 def _gone() -> ProblemError:
     return ProblemError(
+        404,
         "No such check",
         Message("There is no check with this id, or its report has expired."),
     )
@@ -179,4 +180,4 @@ def _check_done(state: JobState) -> None:
         detail = Message("The check failed: {reason}", reason=state.problem.detail)
     else:
         detail = Message("The check is not finished. Request its state, and try again later.")
-    raise ProblemError("No report", detail)
+    raise ProblemError(409, "No report", detail)

@@ -194,7 +194,7 @@ async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
             most=most,
             count=len(given),
         )
-        raise ProblemError("Invalid field", detail, "documents")
+        raise ProblemError(422, "Invalid field", detail, "documents")
     for number, document in enumerate(given):
         check_text(document.text, f"documents[{number}].text", state.settings)
     decisions = await state.writer.add([NewDocument(**vars(document)) for document in given])
@@ -225,6 +225,7 @@ def _decided(made: Decision) -> Decided:
 def _refused(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
+        409,
         "Another text",
         Message(
             "The index has another text under the id '{id}'. Remove that document "
@@ -293,7 +294,7 @@ async def keep(request: Request, id: str) -> Decided:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
-        raise ProblemError("Not dropped", detail, "id") from None
+        raise ProblemError(409, "Not dropped", detail, "id") from None
     return Decided(id=id, new=False, kept=True, repeats=None)
 
 
@@ -337,7 +338,7 @@ def check_id(id: str) -> None:
     """Raise if no document can have an id."""
     fault = id_fault(id)
     if fault is not None:
-        raise ProblemError("Invalid field", Message("The id {reason}.", reason=fault), "id")
+        raise ProblemError(422, "Invalid field", Message("The id {reason}.", reason=fault), "id")
 
 
 def _check_whole(request: Request) -> None:
@@ -350,4 +351,4 @@ def _check_whole(request: Request) -> None:
 def missing(id: str) -> ProblemError:
     """Return the problem for an id that no document has."""
     detail = Message("No document has the id '{id}'.", id=id)
-    return ProblemError("No such document", detail, "id")
+    return ProblemError(404, "No such document", detail, "id")

@@ -91,7 +91,7 @@ class Libraries:
         if name not in self._places:
             names = ", ".join(self._places)
             detail = Message("There is no library of this name. There are: {names}.", names=names)
-            raise ProblemError("No such library", detail, "library")
+            raise ProblemError(404, "No such library", detail, "library")
 
     def prepare(self, name: str) -> bool:
         """Start to open a library that is not open or has changed; return whether it is ready.
@@ -222,7 +222,7 @@ def _away(name: str) -> ProblemError:
         "The library '{name}' cannot be opened or read at the moment. Send the paper again later.",
         name=name,
     )
-    return ProblemError("Library unavailable", detail, "library")
+    return ProblemError(503, "Library unavailable", detail, "library")
 
 
 class _Closing(Exception):

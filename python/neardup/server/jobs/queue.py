@@ -61,10 +61,12 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 _STEP = 0.02
 
 _FAILED = (
+    500,
     "Internal error",
     Message("The check failed. The log of the service has the details."),
 )
 _STOPPED = (
+    503,
     "The service stopped",
     Message("The service is stopping. Send the paper again later."),
 )
@@ -139,7 +141,7 @@ class Jobs:
                         "{count} papers wait already. Send it again later.",
                         count=self._settings.max_jobs,
                     )
-                    raise ProblemError("Too many papers", detail, headers=_RETRY)
+                    raise ProblemError(429, "Too many papers", detail, headers=_RETRY)
                 job = _Job(self._table.create(asked.papers.label), asked)
                 self.libraries.prepare(asked.library)
                 self._waiting.append(job)
@@ -261,7 +263,7 @@ class Jobs:
             if characters > MOST_TEXTS * settings.max_text_characters:
                 most = MOST_TEXTS * settings.max_text_characters
                 detail = Message("The papers must have at most {most:,} characters.", most=most)
-                raise _TooMuchTextError("Paper too large", detail, "file")
+                raise _TooMuchTextError(413, "Paper too large", detail, "file")
             return text
 
         readings: list[tuple[str, FileText | None, str]] = []
@@ -331,9 +333,7 @@ class Jobs:
         try:
             return [read(file, label).text for label, file in upload.papers()]
         except ProblemError as error:
-            raise ProblemError(
-                error.title, error.detail, "exclude", status=error.status_code
-            ) from None
+            raise ProblemError(error.status_code, error.title, error.detail, "exclude") from None
 
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check was removed or took too long, or if the service stops."""
@@ -346,7 +346,7 @@ class Jobs:
                 "The check must be done within {seconds:g} seconds. Split the paper.",
                 seconds=CHECK_SECONDS,
             )
-            raise ProblemError("The check took too long", detail, "file")
+            raise ProblemError(422, "The check took too long", detail, "file")
 
     def _render(self, job: _Job, report: Report, number: int, end: float) -> None:
         """Render the pages of a report in another process, and store them."""
@@ -370,6 +370,7 @@ class Jobs:
         most = self._settings.max_report_bytes
         if not self._table.save_report(job.state.job, files, most=most):
             raise ProblemError(
+                422,
                 "Report too large",
                 Message("The report is larger than this service stores. Split the paper."),
                 "file",
@@ -382,7 +383,7 @@ class Jobs:
 
     def _fail(self, job: _Job, state: JobState, error: ProblemError) -> JobState:
         # A copy: the traceback of the error would keep the text of the paper in memory.
-        problem = ProblemError(error.title, error.detail, error.field, status=error.status_code)
+        problem = ProblemError(error.status_code, error.title, error.detail, error.field)
         state = replace(state, state="failed", problem=problem)
         self._end(job, state)
         return state

@@ -164,7 +164,7 @@ def _thresholds(form: CheckFields) -> Thresholds | None:
         return None if low is None and high is None else Thresholds(low, high)
     except ParameterError as error:
         field = str(error.values["parameter"])
-        raise ProblemError("Invalid field", error.message, field) from None
+        raise ProblemError(422, "Invalid field", error.message, field) from None
 
 
 def _cover(form: CheckFields, *, several: bool) -> Cover:
@@ -175,7 +175,7 @@ def _cover(form: CheckFields, *, several: bool) -> Cover:
             "The field '{field}' is for one paper. For several papers, send a table: 'covers'.",
             field=own[0],
         )
-        raise ProblemError("Invalid field", detail, own[0])
+        raise ProblemError(422, "Invalid field", detail, own[0])
     return Cover(**given)
 
 
@@ -187,8 +187,8 @@ def _covers(upload: UploadFile | None, settings: Settings) -> RecordTable | None
             "The field 'covers' must be one table of at most {most:,} bytes.",
             most=settings.max_body_bytes,
         )
-        raise ProblemError("Wrong form", detail, "covers")
+        raise ProblemError(422, "Wrong form", detail, "covers")
     try:
         return table_of(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
     except InputError as error:
-        raise ProblemError("Wrong form", error.message, "covers") from None
+        raise ProblemError(422, "Wrong form", error.message, "covers") from None

@@ -117,7 +117,7 @@ def path_of(name: str | None) -> str:
 
 def _too_large(most: int) -> ProblemError:
     detail = Message("A paper must have at most {most:,} bytes.", most=most)
-    return ProblemError("Paper too large", detail, "file")
+    return ProblemError(413, "Paper too large", detail, "file")
 
 
 async def received(
@@ -135,12 +135,12 @@ async def received(
         raise _bad(field, N_("The field '{field}' must occur only once."))
     if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
-        raise ProblemError("No paper", detail, field)
+        raise ProblemError(422, "No paper", detail, field)
     if size > max_bytes:
         raise _too_large(max_bytes)
     own = sum(upload.size or 0 for upload in uploads)
     if own == 0:
-        raise ProblemError("Empty paper", Message("The file must not be empty."), field)
+        raise ProblemError(422, "Empty paper", Message("The file must not be empty."), field)
     label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
 
@@ -158,7 +158,7 @@ async def received(
 def _bad(name: str, template: str) -> ProblemError:
     # Clients choose field names.
     shown = label_of(name)[:40]
-    return ProblemError("Wrong form", Message(template, field=shown), shown)
+    return ProblemError(422, "Wrong form", Message(template, field=shown), shown)
 
 
 def _kept(upload: UploadFile) -> IO[bytes]:
@@ -222,7 +222,7 @@ def _labels(file: IO[bytes]) -> tuple[str, ...]:
 
 
 def _refused(template: str, most: int = 0) -> ProblemError:
-    return ProblemError("Wrong form", Message(template, most=most))
+    return ProblemError(422, "Wrong form", Message(template, most=most))
 
 
 def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:

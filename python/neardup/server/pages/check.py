@@ -49,7 +49,7 @@ async def check(request: Request, form: CheckForm) -> Response:
         # The page has its own sentence for a wrong value in the form.
         words = page_words(language_of_request(request))
         told = _TOLD.get(error.field or "") if error.status_code == 422 else None
-        detail = words(told) if told else in_language(error.detail, words.language)
+        detail = words(told) if told else in_language(error, words.language)
         return _answer(request, error.status_code, form, problem=detail)
     return see(f"/check/{job.job}")
 
@@ -67,7 +67,7 @@ async def show_job(request: Request, job: str) -> Response:
         job=found,
         # A page of our own, in which everything is escaped.
         overview=overview and Markup(overview.decode()),
-        trouble="" if found.problem is None else in_language(found.problem.detail, language),
+        trouble="" if found.problem is None else in_language(found.problem, language),
         kept_minutes=max(round(state.settings.job_seconds / 60), 1),
     )
 

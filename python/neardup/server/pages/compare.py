@@ -14,8 +14,9 @@ from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.page import READ, Form, Refused, field, given_text, words_of
+from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
+from neardup.server.problems import ProblemError
 
 __all__ = ["router"]
 
@@ -47,9 +48,7 @@ async def compare(request: Request, form: Form) -> Response:
         for name in ("a", "b"):
             given[name] = await given_text(request, form, name)
         comparison, sides = await request.app.state.store.compute(_compare, **given)
-    except Refused as refused:
-        return _answer(request, given, 422, language=language, problem=str(refused))
-    except InputError as error:
+    except (InputError, ProblemError) as error:
         problem = in_language(error, words.language)
         return _answer(request, given, 422, language=language, problem=problem)
     # Rendering two long texts takes long, too.

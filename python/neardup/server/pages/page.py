@@ -24,7 +24,6 @@ __all__ = [
     "READ",
     "WRITE",
     "Form",
-    "Refused",
     "error_page",
     "field",
     "given_text",
@@ -52,10 +51,10 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
             max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=most
         )
     except ClientDisconnect:
-        raise ProblemError("Damaged form", Message("The form was cut off.")) from None
+        raise ProblemError(400, "Damaged form", Message("The form was cut off.")) from None
     except (ValueError, LookupError):
         # A charset that is none, and bytes that are not of it.
-        raise ProblemError("Damaged form", Message("The form cannot be decoded.")) from None
+        raise ProblemError(400, "Damaged form", Message("The form cannot be decoded.")) from None
     try:
         yield form
     finally:
@@ -95,10 +94,6 @@ def error_page(request: Request, error: ProblemError) -> Response:
     return answer
 
 
-class Refused(Exception):
-    """A form's input cannot be used; the message is for the page, in its language."""
-
-
 def words_of(request: Request, form: FormData) -> Words:
     """Return the texts in the language of the response to a form."""
     return page_words(language_of_request(request, form.get("language")))
@@ -119,21 +114,23 @@ def field(form: FormData, name: str, *, lines: bool = False) -> str:
 async def given_text(request: Request, form: FormData, name: str) -> str:
     """Return the text of a field, or of the file that was chosen instead.
 
-    Raises Refused if there is no text, or it is too long, or the file has no text.
+    Raises `ProblemError` if there is no text, or it is too long, or the file has no text.
     """
-    words = words_of(request, form)
     settings = request.app.state.settings
     upload = form.get(f"{name}-file")
     text = field(form, name, lines=True)
     if isinstance(upload, UploadFile) and upload.filename and upload.size:
-        try:
-            text = await request.app.state.store.run(_read, upload, settings)
-        except ProblemError as error:
-            raise Refused(in_language(error.detail, words.language)) from None
+        text = await request.app.state.store.run(_read, upload, settings)
     if not text.strip():
-        raise Refused(words("refused_empty"))
+        detail = Message("There is no text. Paste one, or choose a file.")
+        raise ProblemError(422, "Invalid field", detail, name)
     if len(text) > settings.max_text_characters:
-        raise Refused(words("refused_long", count=len(text), most=settings.max_text_characters))
+        detail = Message(
+            "The text has {count:,} characters; at most {most:,} are accepted.",
+            count=len(text),
+            most=settings.max_text_characters,
+        )
+        raise ProblemError(422, "Text too long", detail, name)
     return text
 
 

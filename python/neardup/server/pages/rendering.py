@@ -210,7 +210,7 @@ async def serve_file(request: Request) -> Response:
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=media_type,
             )
-    raise ProblemError("No such file", Message("There is no such file."))
+    raise ProblemError(404, "No such file", Message("There is no such file."))
 
 
 #: What templates may call, beside `neardup.pages.templating.render`'s own.

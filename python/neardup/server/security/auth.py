@@ -153,7 +153,9 @@ def refuse_other_sites(request: Request) -> None:
     make them send a request.
     """
     if request.method not in _SAFE_METHODS and _comes_from_elsewhere(request.headers):
-        raise ProblemError("Forbidden", Message("The request comes from a page of another site."))
+        raise ProblemError(
+            403, "Forbidden", Message("The request comes from a page of another site.")
+        )
 
 
 def _comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
@@ -174,6 +176,7 @@ def _check(request: Request, scope: Scope) -> None:
     known = identify(request)
     if known is not None and scope not in known.scopes:
         raise ProblemError(
+            403,
             "Forbidden",
             Message(
                 "The key '{name}' does not have the scope '{scope}', which this request needs.",
@@ -196,7 +199,7 @@ def _known(request: Request) -> Key:
             if header is None
             else N_("The request needs a valid key: Authorization: Bearer KEY.")
         )
-        raise ProblemError("A key is needed", detail, headers=_CHALLENGE)
+        raise ProblemError(401, "A key is needed", detail, headers=_CHALLENGE)
     return known
 
 

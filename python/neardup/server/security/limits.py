@@ -91,7 +91,7 @@ class Limits:
                 "request may have been stored; sending them again is safe.",
                 seconds=seconds,
             )
-            answer = await answer_error(request, ProblemError("Too long", detail))
+            answer = await answer_error(request, ProblemError(504, "Too long", detail))
             await answer(scope, receive, send_and_close)
         finally:
             self.in_flight -= 1
@@ -109,7 +109,7 @@ class Limits:
                 "{count} requests are being answered. Try again in a moment.",
                 count=self._settings.max_in_flight,
             )
-            raise ProblemError("Too busy", detail, headers={"Retry-After": "1"})
+            raise ProblemError(429, "Too busy", detail, headers={"Retry-After": "1"})
         if request.method != "GET" and path not in _SIGNING:
             identify(request)
         if int(request.headers.get("content-length", 0)) > most:
@@ -118,4 +118,4 @@ class Limits:
 
 def _too_large(most: int) -> ProblemError:
     detail = Message("The body must have at most {most} bytes. Send it in parts.", most=most)
-    return ProblemError("Body too large", detail)
+    return ProblemError(413, "Body too large", detail)
