@@ -13,7 +13,7 @@ from neardup.server.jobs.job_table import JobState, Rates
 from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, submission_of
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import require
-from neardup.server.security.headers import report_policy
+from neardup.server.security.headers import REPORT_POLICY
 
 __all__ = ["router", "state_of"]
 
@@ -123,7 +123,7 @@ def get_report(request: Request, job: str, language: Language = None, paper: Pap
     page = request.app.state.jobs.report(job, f"{paper}.{language}.html")
     if page is None:
         raise _gone()
-    headers = {"Content-Security-Policy": report_policy(page.decode())}
+    headers = {"Content-Security-Policy": REPORT_POLICY}
     return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
