@@ -80,8 +80,8 @@ def _problem(error: Exception) -> ProblemError:
             headers = {"Retry-After": str(_RETRY_SECONDS)}
             return ProblemError(503, "Index unavailable", detail, headers=headers)
         case HTTPException():
-            status, detail = error.status_code, str(error.detail)
-            return ProblemError(status, HTTPStatus(status).phrase, detail, headers=error.headers)
+            status, title = error.status_code, HTTPStatus(error.status_code).phrase
+            return ProblemError(status, title, str(error.detail), headers=error.headers)
     # The server logs it, and closes the connection.
     detail = Message("The service failed. The log has the details.")
     return ProblemError(500, "Internal error", detail, headers={"Connection": "close"})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from neardup.base.validation import bad
 from neardup.compare import compare
@@ -30,15 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["flash", "router"]
 
 _ROWS, _EVENTS = 40, 100
-_LONGEST = 200
-#: No number of a document or an event has more digits.
-_DIGITS = 18
+#: Numbers of documents and events.
+_NUMBER = r"^[0-9]{1,18}$"
 #: Longer pairs of texts, by the product of their lengths, have no reason in the table.
 _COMPARED = 100_000_000
 
-_FIELDS = ("search", "source", "since", "until", "from", "to", "state", "order")
+_State = Literal["open", "confirmed", "all"]
 _STATES = {"open": False, "confirmed": True, "all": None}
-_ORDERS = ("doubt", "newest", "cluster")
+_Order = Literal["doubt", "newest", "cluster"]
 _DECISIONS = ("keep", "confirm", "undo")
 _COLUMNS = (
     *("id", "title", "source", "at", "kept_id", "kept_title"),
@@ -47,87 +47,69 @@ _COLUMNS = (
 
 router = APIRouter()
 
+Line = Annotated[
+    str, Field(max_length=200), AfterValidator(lambda text: "".join(filter(str.isprintable, text)))
+]
+Percent = Annotated[float, Field(allow_inf_nan=False)]
 
-@dataclass(frozen=True)
-class View:
-    """What the query of an address asks for: a filter, in the words of the form, and a place."""
 
-    given: dict[str, str]
-    after: str
+class View(BaseModel):
+    """What the query of an address asks for: a filter, and a place."""
 
+    search: Line = ""
+    source: Line = ""
+    # There is no day after the last one.
+    since: date | None = None
+    until: Annotated[date, Field(lt=date.max)] | None = None
+    lowest: Percent | None = Field(None, alias="from")
+    highest: Percent | None = Field(None, alias="to")
+    state: _State = "open"
+    order: _Order = "doubt"
+    after: str = Field("", pattern=r"^([0-9.e-]+:[0-9]{1,18})?$")
+
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, request: Request) -> View:
-        """Return the view of a request; ParameterError for a bound of the filter that is none."""
-        query = request.query_params
-        given = {
-            name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
-            for name in _FIELDS
-        }
-        for name in ("since", "until"):
-            if given[name] and _day(given[name]) is None:
-                raise bad(name, "a date such as 2024-03-09", given[name])
-        for name in ("from", "to"):
-            if given[name] and _share(given[name]) is None:
-                raise bad(name, "a percentage such as 80", given[name])
-        given["state"] = given["state"] if given["state"] in _STATES else "open"
-        given["order"] = given["order"] if given["order"] in _ORDERS else "doubt"
-        value, _, number = query.get("after", "").partition(":")
-        is_place = _share(value) is not None and number.isdecimal() and len(number) <= _DIGITS
-        after = f"{value}:{number}" if is_place else ""
-        return cls(given, after)
+    def without_empty(cls, query: dict[str, Any]) -> dict[str, Any]:
+        """Leave out fields that a form has sent empty."""
+        return {name: value for name, value in query.items() if value != ""}
 
     @property
     def filter(self) -> RemovalFilter:
         """The filter; days are those of UTC, and the last one is included."""
-        given = self.given
-        until = _day(given["until"])
-        lowest, highest = _share(given["from"]), _share(given["to"])
         return RemovalFilter(
-            search=given["search"],
-            source=given["source"],
-            since=_day(given["since"]),
-            until=None if until is None else until + timedelta(days=1),
-            min_similarity=0.0 if lowest is None else lowest / 100,
-            max_similarity=1.0 if highest is None else highest / 100,
-            confirmed=_STATES[given["state"]],
-            order=given["order"],
+            search=self.search.strip(),
+            source=self.source.strip(),
+            since=_begin(self.since),
+            until=_begin(self.until and self.until + timedelta(days=1)),
+            min_similarity=0.0 if self.lowest is None else self.lowest / 100,
+            max_similarity=1.0 if self.highest is None else self.highest / 100,
+            confirmed=_STATES[self.state],
+            order=self.order,
         )
 
     @property
     def filtered(self) -> bool:
         """Whether anything but the order is asked for."""
-        return any(self.given[name] for name in _FIELDS if name not in ("state", "order"))
+        return bool(self.model_fields_set - {"state", "order", "after"})
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
-        values = {name: value for name, value in {**self.given, **changes}.items() if value}
-        for name, default in (("state", "open"), ("order", "doubt")):
-            if values.get(name) == default:
-                del values[name]
+        given = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        values = {name: value for name, value in {**given, "after": "", **changes}.items() if value}
         return path + (f"?{urlencode(values, errors='replace')}" if values else "")
 
 
-def _day(value: str) -> datetime | None:
-    try:
-        day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    # There is no day after the last one.
-    return day if day.year < 9999 else None
+Asked = Annotated[View, Query()]
 
 
-def _share(value: str) -> float | None:
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
+def _begin(day: date | None) -> datetime | None:
+    return None if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 @router.get("/removals", dependencies=READ)
-async def show(request: Request) -> Response:
+async def show(request: Request, view: Asked) -> Response:
     """Show a page of removals."""
-    store, view = request.app.state.store, View.of(request)
+    store = request.app.state.store
     words = page_words(language_of_request(request))
     rows, count = await store.run(lambda: _table(store.index, view, words))
     more = len(rows) > _ROWS
@@ -137,8 +119,8 @@ async def show(request: Request) -> Response:
         here="removals",
         view=view,
         rows=rows[:_ROWS],
-        count=None if view.given["search"] else count,
-        orders=_ORDERS,
+        count=None if view.search else count,
+        orders=get_args(_Order),
         states=_STATES,
         next_link=view.link("/removals", after=rows[_ROWS - 1]["position"]) if more else "",
         first_link=view.link("/removals") if view.after else "",
@@ -154,9 +136,9 @@ def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]]
 
 
 @router.get("/removals/review", dependencies=READ)
-async def review(request: Request) -> Response:
+async def review(request: Request, view: Asked) -> Response:
     """Show the first removal after a place, to be decided."""
-    store, view = request.app.state.store, View.of(request)
+    store = request.app.state.store
     words = page_words(language_of_request(request))
     removal, left, sides = await store.run(lambda: _first(store.index, view))
     here = view.link("/removals/review", after=view.after)
@@ -205,9 +187,9 @@ def _reason(words: Words, removal: Removal) -> str:
 
 
 @router.get("/removals.csv", dependencies=READ)
-async def export(request: Request) -> Response:
+async def export(request: Request, view: Asked) -> Response:
     """Send all removals of a view as a CSV file, while they are read."""
-    store, view = request.app.state.store, View.of(request)
+    store = request.app.state.store
     # An index that is away is found before the response begins.
     rows = await store.run(lambda: _rows(store.index, view))
     headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
@@ -250,7 +232,7 @@ async def decide(request: Request, form: Form) -> Response:
     options: dict[str, Any] = {}
     if decision == "undo" and event:
         # Without a number, the last decision is undone.
-        if not event.isdecimal() or len(event) > _DIGITS:
+        if not re.match(_NUMBER, event):
             raise bad("event", "the number of a decision", event)
         options["event"] = int(event)
     key = auth.identify(request)
@@ -292,11 +274,12 @@ def flash(request: Request) -> dict[str, str]:
 
 
 @router.get("/decisions", dependencies=READ)
-async def show_decisions(request: Request) -> Response:
+async def show_decisions(
+    request: Request, before: Annotated[str | None, Query(pattern=_NUMBER)] = None
+) -> Response:
     """Show what people decided, the latest first."""
-    store, given = request.app.state.store, request.query_params.get("before", "")
-    before = int(given) if given.isdecimal() and len(given) <= _DIGITS else None
-    rows = await store.run(lambda: _decided(store.index, before))
+    store = request.app.state.store
+    rows = await store.run(lambda: _decided(store.index, None if before is None else int(before)))
     more = len(rows) > _EVENTS
     return render(
         request,
