@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from fastapi import HTTPException, Response
 from pydantic import BaseModel, Field
 
@@ -23,7 +22,7 @@ class ProblemError(HTTPException):
 
     Examples
     --------
-    >>> problem(ProblemError(404, "No such document", "There is no document 'a1'."))["code"]
+    >>> problem(ProblemError(404, "No such document", "There is no document 'a1'.")).code
     'no_such_document'
     """
 
@@ -70,21 +69,20 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def problem(error: ProblemError) -> dict[str, Any]:
-    """Return the members of a problem."""
+def problem(error: ProblemError) -> Problem:
+    """Return an error as a problem."""
     kind = re.sub(r"[^a-z0-9]+", "-", error.title.lower()).strip("-")
-    members = {
-        "type": f"urn:neardup:{kind}",
-        "title": error.title,
-        "status": error.status_code,
-        "detail": error.detail,
-        "code": getattr(error.detail, "code", None) or kind.replace("-", "_"),
-    }
-    return members if error.field is None else {**members, "field": error.field}
+    return Problem(
+        type=f"urn:neardup:{kind}",
+        title=error.title,
+        status=error.status_code,
+        detail=error.detail,
+        code=getattr(error.detail, "code", None) or kind.replace("-", "_"),
+        field=error.field,
+    )
 
 
 def response(error: ProblemError) -> Response:
     """Return a problem as a response."""
-    return Response(
-        orjson.dumps(problem(error)), error.status_code, dict(error.headers or {}), _MEDIA_TYPE
-    )
+    content = problem(error).model_dump_json(exclude_none=True)
+    return Response(content, error.status_code, dict(error.headers or {}), _MEDIA_TYPE)

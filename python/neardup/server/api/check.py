@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from neardup.base.messages import Message
-from neardup.server.jobs.job_table import JobState, Rates
+from neardup.server.jobs.job_table import JobState
 from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, submission_of
-from neardup.server.problems import Problem, ProblemError, problem
+from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
 from neardup.server.security.headers import REPORT_POLICY
 
@@ -26,21 +26,6 @@ Language = Annotated[
 Paper = Annotated[
     int, Query(ge=1, description="Number of the paper, in a check of several from the pages.")
 ]
-
-
-class JobAnswer(BaseModel):
-    """State and progress of a check."""
-
-    job: str
-    paper: str = Field(description="The client's name for the paper.")
-    state: Literal["queued", "running", "done", "failed"]
-    progress: float = Field(description="In [0, 1].")
-    stage: str
-    rates: Rates | None = Field(description="Of a finished check.")
-    problem: Problem | None = Field(description="Error of a failed check.")
-    verdict: Literal["pass", "review", "reject"] | None = Field(
-        description="By `pass_below` and `reject_above`; null without them."
-    )
 
 
 class Accepted(BaseModel):
@@ -101,11 +86,9 @@ async def post_check(request: Request, response: Response, form: CheckForm) -> A
 
 
 @router.get("/v1/check/{job}", summary="How far is a check?")
-def get_check(request: Request, job: str) -> JobAnswer:
+def get_check(request: Request, job: str) -> JobState:
     """Return the state and progress of a check, and the rates once it is done."""
-    state = state_of(request, job)
-    failure = None if state.problem is None else Problem(**problem(state.problem))
-    return JobAnswer(**vars(state) | {"problem": failure})
+    return state_of(request, job)
 
 
 @router.get(

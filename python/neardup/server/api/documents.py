@@ -207,7 +207,7 @@ async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
             if decision.problem is None
             else Refusal(
                 id=decision.id,
-                problem=Problem(**problem(_refused(decision, f"documents[{number}].id"))),
+                problem=problem(_refused(decision, f"documents[{number}].id")),
             )
             for number, decision in enumerate(decisions)
         ],

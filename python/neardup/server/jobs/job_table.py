@@ -13,9 +13,11 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from neardup.server.problems import ProblemError
+from pydantic import Field, InstanceOf, PlainSerializer
+
+from neardup.server.problems import Problem, ProblemError, problem
 
 __all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
 
@@ -40,16 +42,21 @@ class Rates:
 
 @dataclass(frozen=True)
 class JobState:
-    """State and progress of a check; ``paper`` is the client's name for the file, not a path."""
+    """State and progress of a check."""
 
     job: str
-    paper: str
+    paper: Annotated[str, Field(description="The client's name for the file, not a path.")]
     state: Literal["queued", "running", "done", "failed"]
-    progress: float
+    progress: Annotated[float, Field(description="In [0, 1].")]
     stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
-    rates: Rates | None
-    problem: ProblemError | None
-    verdict: Literal["pass", "review", "reject"] | None = None
+    rates: Annotated[Rates | None, Field(description="Of a finished check.")]
+    problem: (
+        Annotated[InstanceOf[ProblemError], PlainSerializer(problem, return_type=Problem)] | None
+    )
+    verdict: Annotated[
+        Literal["pass", "review", "reject"] | None,
+        Field(description="By `pass_below` and `reject_above`; null without them."),
+    ] = None
 
 
 class JobTable:
