@@ -68,6 +68,15 @@ class TestBodies:
             files = {"file": ("a.txt", b"a" * size)}
             assert client.post(path, files=files, data={"library": "index"}).status_code == 413
 
+    def test_the_form_of_signing_in_is_small(self, keyed):
+        client, _ = keyed()
+        form = b"key=" + b"a" * 65_533
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert client.post("/login", content=form, headers=kind).status_code == 413
+        pieces = (form[at : at + 1000] for at in range(0, len(form), 1000))
+        assert client.post("/login", content=pieces, headers=kind).status_code == 413
+        assert client.post("/login", content=form[:-1], headers=kind).status_code == 401
+
     def test_an_anonymous_client_is_asked_for_a_key_whatever_he_sends(self, keyed):
         client, _ = keyed()
         paper = {"file": ("a.txt", b"a" * 200_000)}

@@ -27,9 +27,9 @@ __all__ = ["Limits"]
 #: Answered even under full load, when monitoring needs them most.
 _ALWAYS = frozenset(("/healthz", "/readyz", "/metrics"))
 
-#: Addresses with forms that clients without a key may send.
+#: Addresses with short forms that clients without a key may send.
 _SIGNING = frozenset(("/login", "/logout"))
-#: Addresses that accept papers, and the room for the parts of a form around them, in bytes.
+#: Addresses that accept papers, and the bytes of a short form, or around papers in theirs.
 _UPLOADS, _FORM_BYTES = frozenset(("/v1/check", "/check")), 64 << 10
 
 
@@ -99,6 +99,8 @@ class Limits:
     def _most(self, scope: Scope) -> int:
         if scope["path"] in _UPLOADS:
             return self._settings.max_upload_bytes + _FORM_BYTES
+        if scope["path"] in _SIGNING:
+            return min(self._settings.max_body_bytes, _FORM_BYTES)
         return self._settings.max_body_bytes
 
     def _check(self, request: Request, most: int) -> None:
