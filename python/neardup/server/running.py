@@ -36,39 +36,11 @@ def serve(
     access_log: bool = False,
     started: Callable[[str], None] = print,
 ) -> bool:
-    """Serve until SIGTERM or SIGINT, then finish the accepted requests.
+    """Serve until a signal, then finish accepted requests; False if the log says why it cannot.
 
-    Parameters
-    ----------
-    settings : Settings
-    host : str, default='127.0.0.1'
-        Address to listen on. Any address other than loopback requires ``settings.keys``.
-    port : int, default=8765
-        0 chooses a free port.
-    stop_seconds : int, default=30
-        How long requests may take to finish after a stop signal.
-    proxy : str or None, default=None
-        Addresses or networks of trusted proxies, separated by commas: their headers
-        X-Forwarded-For and X-Forwarded-Proto are used. None trusts no address, not even
-        loopback: any program of this machine could forge the headers.
-    access_log : bool, default=False
-        Whether each request is logged.
-    started : callable, default=print
-        Called with the address as soon as the service listens there.
-
-    Returns
-    -------
-    bool
-        False if the service could not start; the log says why.
-
-    Raises
-    ------
-    ParameterError
-        If the host requires keys and there are none, or a parameter is out of bounds.
-    InputError
-        If the key file cannot be used.
-    OutputError
-        If the service cannot listen at this address.
+    An address other than loopback requires keys. X-Forwarded-For and X-Forwarded-Proto are used
+    from the addresses in `proxy` only: any program of this machine could forge these headers.
+    `started` is called with the address as soon as the service listens there.
     """
     check_whole(port, "port", 0, 65535)
     check_whole(stop_seconds, "stop_seconds", 0)

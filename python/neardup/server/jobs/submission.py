@@ -82,22 +82,9 @@ CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 
 @dataclass(frozen=True)
 class Submission:
-    """What a client asks of a check.
+    """A form of a check, with its files received and its thresholds and covers read.
 
-    Parameters
-    ----------
-    papers : Upload
-    library : str
-    least : int, default=20
-    among : bool, default=False
-        Whether papers of one upload are compared with each other too.
-    exclude : Upload or None, default=None
-        Files with text that is neither copied nor counted.
-    thresholds : Thresholds or None, default=None
-    cover : Cover, default=Cover()
-        Whose paper it is; of several papers, what all have in common.
-    covers : RecordTable or None, default=None
-        Whose papers they are, for a class.
+    The cover is that of one paper, or of several what all have in common.
     """
 
     papers: Upload
