@@ -23,9 +23,8 @@ USES = {
     "service": (
         (TEMPLATES / "service").glob("*.html"),
         (ROOT / "server" / "pages").glob("*.py"),
-        {"nav", "within", "text", "figure", "stage", "state", "stored"}
-        | {"background", "event", "said", "rate", "status", "job", "error", "order", "decide"}
-        | {"decided", "reason"},
+        {"nav", "within", "text", "figure", "stage", "state", "event"}
+        | {"said", "rate", "status", "job", "error", "order", "decide", "decided", "reason"},
     ),
 }
 

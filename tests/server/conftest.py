@@ -19,7 +19,6 @@ from fastapi import FastAPI
 import neardup
 from neardup.readers import sandbox, sandboxed
 from neardup.server import Settings, create_app
-from neardup.server.clock import Clock
 from neardup.server.jobs import queue
 from tests import forks
 from tests.forks import Fork
@@ -201,14 +200,14 @@ def index(index_file: str, tmp_path: Path) -> str:
 def serve(index: str) -> Iterator[Callable[..., httpx.Client]]:
     """Serve an app inside this process: ``serve(max_batch=3)`` gives a client.
 
-    Keywords are those of `Settings`, and ``clock``; the index is that of the fixture of
-    that name. ``app`` of the client is the app. Use ``serve.running(app)`` for an app of your own.
+    Keywords are those of `Settings`; the index is that of the fixture of that name. ``app`` of the
+    client is the app. Use ``serve.running(app)`` for an app of your own.
     """
     with ExitStack() as open_ones:
 
-        def start(*, clock: Clock | None = None, **settings: Any) -> httpx.Client:
+        def start(**settings: Any) -> httpx.Client:
             given = {"index": index, "workers": 1, **settings}
-            return open_ones.enter_context(client_of(create_app(Settings(**given), clock=clock)))
+            return open_ones.enter_context(client_of(create_app(Settings(**given))))
 
         start.running = lambda app: open_ones.enter_context(client_of(app))  # type: ignore[attr-defined]
         yield start
@@ -247,9 +246,9 @@ def checked(client: httpx.Client) -> httpx.Client:
 def serve_process(index: str, tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start a service in a process of its own: ``serve_process(max_batch=3)``.
 
-    Keywords are those of `Settings`, and ``proxy``, ``stop_seconds`` and ``files``, how many files
-    it may open; ``command`` is a list of arguments of `neardup`, to which a
-    port is added, in place of settings; ``new_interpreter`` starts it as a shell would.
+    Keywords are those of `Settings`, and ``proxy`` and ``stop_seconds``; ``command`` is a list of
+    arguments of `neardup`, to which a port is added, in place of settings; ``new_interpreter``
+    starts it as a shell would.
     """
     started: list[Process] = []
 

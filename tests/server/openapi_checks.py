@@ -19,8 +19,9 @@ def check_described(app: FastAPI, answer: httpx.Response) -> None:
         # Nobody describes what is not there.
         assert answer.status_code in (404, 405, 421), f"{method} {path} is not described"
         return
-    described = operation["responses"].get(str(answer.status_code))
-    assert described is not None, f"{method} {path}: {answer.status_code} is not described"
+    answers, status = operation["responses"], str(answer.status_code)
+    described = answers["default"] if status >= "400" else answers.get(status)
+    assert described is not None, f"{method} {path}: {status} is not described"
     kind = answer.headers["content-type"].partition(";")[0]
     assert kind in described["content"]
     if kind.endswith("json"):

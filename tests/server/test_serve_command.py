@@ -188,9 +188,9 @@ class TestExamples:
         assert "last: repeats first, content(5) 1.00" in result.stdout
         for expected in (
             "line 3: refused. must be JSON",
-            "line 4, id 7: refused. Invalid field: The field 'id'",
-            "line 5, id 'none': refused. Invalid field: The field 'text' is missing",
-            "line 46, id 'long': refused. The field 'documents[",
+            "line 4, id 7: refused. Invalid field: id: Input should be a valid string",
+            "line 5, id 'none': refused. Invalid field: text: Field required",
+            "line 46, id 'long': refused. Text too long: The field 'text'",
             "4 lines were refused",
         ):
             assert expected in result.stderr

@@ -18,7 +18,7 @@ Name = Annotated[str, o.Argument("Who or what the key is for.", metavar="NAME")]
 _MODULES = (
     "fastapi",
     "itsdangerous",
-    "prometheus_client",
+    "prometheus_fastapi_instrumentator",
     "python_multipart",
     "sqlalchemy",
     "uvicorn",

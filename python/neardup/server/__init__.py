@@ -2,12 +2,12 @@
 
 =============  ======================================================================
 ``settings``   settings of a service, with all limits
-``app``        builds, starts and stops the application
+``app``        the application: middlewares, routes, lifespan
 ``running``    serves until a signal stops it
 ``store``      the index, opened when needed, away from the event loop
 ``writer``     group commit: waiting documents share one transaction
-``problems``   errors as RFC 9457 problems
-``metrics``    metrics for Prometheus; ``logs``: the log; ``clock``: the time
+``problems``   errors as RFC 9457 problems; ``errors``: the handler of all errors
+``metrics``    metrics for Prometheus; ``logs``: the log
 ``api``        one file per group of operations, with the bodies of requests and answers
 ``pages``      HTML pages for people
 ``jobs``       paper checks, which take longer than a request may

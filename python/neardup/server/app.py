@@ -1,22 +1,23 @@
-"""Builds the application from its parts, and starts and stops them."""
+"""The application: its middlewares, its routes, and what runs as long as it does."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fastapi import Depends, FastAPI
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from neardup import __version__
-from neardup.server import problems
-from neardup.server.api import body, check, compare, documents, health, openapi, query
-from neardup.server.clock import Clock
+from neardup.server import pages
+from neardup.server.api import check, compare, documents, health, query
+from neardup.server.errors import HANDLERS
 from neardup.server.jobs.queue import Jobs
-from neardup.server.metrics import Measured, Metrics
-from neardup.server.pages import router as pages
-from neardup.server.security import auth
+from neardup.server.metrics import Metrics
+from neardup.server.problems import PROBLEMS
+from neardup.server.security.auth import Sessions
 from neardup.server.security.headers import SecurityHeaders
 from neardup.server.security.keys import Keys
 from neardup.server.security.limits import Limits
@@ -25,11 +26,15 @@ from neardup.server.writer import Writer
 
 if TYPE_CHECKING:
     from fastapi.routing import APIRoute
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from neardup.server.settings import Settings
 
-__all__ = ["create_app"]
+__all__ = ["LOOPBACK", "create_app"]
+
+#: Names of this machine. Without keys no other is served: another site could point its own name at
+#: this machine, and its page would share an origin with the service.
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _DESCRIPTION = """
 Is this text stored already? Documents are compared with all that are stored; each answer
@@ -41,20 +46,18 @@ Errors are `application/problem+json` (RFC 9457): `code` says for programs what 
 """
 
 
-def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
+def create_app(settings: Settings) -> FastAPI:
     """Return the application of a service.
 
     Parameters
     ----------
     settings : Settings
-    clock : Clock or None, default=None
-        Source of time. None uses the system clock.
 
     Returns
     -------
     FastAPI
-        ``state`` has ``settings``, ``clock``, ``store``, ``writer``, ``jobs``, ``keys`` (None
-        if the service requires no keys), ``ended_sessions`` and ``metrics``.
+        ``state`` has ``settings``, ``store``, ``writer``, ``jobs``, ``keys`` (None if the service
+        requires no keys), ``ended_sessions`` and ``metrics``.
         The index is opened on first use, so the application can start while the database is
         unavailable.
 
@@ -65,7 +68,8 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     >>> "/v1/documents" in app.openapi()["paths"]
     True
     """
-    app = _Described(
+    hosts = [f"[{host}]" if ":" in host else host for host in LOOPBACK]
+    app = FastAPI(
         title="neardup",
         version=__version__,
         description=_DESCRIPTION,
@@ -78,34 +82,31 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
         generate_unique_id_function=_operation_id,
         # Only /metrics publishes anything about requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        exception_handlers=HANDLERS,
+        # From the outside in.
+        middleware=[
+            Middleware(_HeadAsGet),
+            Middleware(SecurityHeaders),
+            Middleware(
+                TrustedHostMiddleware,
+                allowed_hosts=hosts if settings.keys is None else ["*"],
+                www_redirect=False,
+            ),
+            Middleware(Sessions),
+            Middleware(Limits, settings=settings),
+        ],
     )
-    store = Store(settings)
     app.state.settings = settings
-    app.state.store = store
-    app.state.writer = Writer(store)
+    app.state.store = Store(settings)
+    app.state.writer = Writer(app.state.store)
     app.state.keys = None if settings.keys is None else Keys(settings.keys)
-    app.state.metrics = Metrics(store)
-    app.state.clock = clock or Clock()
     app.state.ended_sessions = {}
-    app.state.jobs = Jobs(settings, app.state.metrics, app.state.clock)
-    for router in (documents.router, query.router, compare.router, check.router):
-        app.include_router(
-            router,
-            dependencies=[Depends(body.refuse_unknown_parameters)],
-        )
-    # Monitors may add parameters of their own.
-    app.include_router(health.router)
-    # Appended instead of included: `include_router` would rebuild the routes, and the last one
-    # matches every remaining address by a rule of its own.
-    app.router.routes.extend(pages.routes)
-    # From the inside out: each middleware wraps those added before it.
-    problems.install(app)
-    app.add_exception_handler(RequestValidationError, body.answer_validation_error)
-    app.add_middleware(Limits, settings=settings)
-    app.add_middleware(auth.Sessions)
-    app.add_middleware(SecurityHeaders)
-    app.add_middleware(Measured, metrics=app.state.metrics)
-    app.add_middleware(_Heads)
+    app.state.metrics = Metrics(app.state.store)
+    app.state.metrics.install(app)
+    app.state.jobs = Jobs(settings, app.state.metrics)
+    for part in (documents, query, compare, check, health):
+        app.include_router(part.router, responses=PROBLEMS)
+    app.include_router(pages.router, include_in_schema=False)
     return app
 
 
@@ -130,31 +131,13 @@ def _operation_id(route: APIRoute) -> str:
     return "_".join([*map(str, route.tags[:1]), route.name])
 
 
-class _Described(FastAPI):
-    """An application whose OpenAPI description includes the problems and the limits."""
-
-    def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI description."""
-        if self.openapi_schema is None:
-            openapi.complete(super().openapi(), self.state.settings)
-        return super().openapi()
-
-
-class _Heads:
-    """Answers HEAD like GET, without the body; outermost, so that the others see only GET."""
+class _HeadAsGet:
+    """Answers HEAD like GET; the server, which reads its own scope, leaves out the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
-            return
-
-        async def without_body(message: Message) -> None:
-            if message["type"] == "http.response.body":
-                message = {**message, "body": b""}
-            await send(message)
-
-        # The server reads its own scope, where the method stays HEAD.
-        await self._app({**scope, "method": "GET"}, receive, without_body)
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self._app(scope, receive, send)

@@ -6,14 +6,17 @@ others by `str`. A CSV cell is the text itself, a number as in JSON, ``true`` or
 """
 
 import base64
+import codecs
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 
 _DELIMITER = {"csv": ",", "tsv": "\t"}
+#: Characters of a part of a spreadsheet.
+_PART = 1 << 16
 #: What a formula may begin with.
 _FORMULAS = tuple("=+-@＝＋－＠\t\r\n")
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
@@ -48,12 +51,22 @@ def csv_bytes(rows: Iterable[Iterable[Any]], format: str) -> bytes:
 
 def spreadsheet_bytes(rows: Iterable[Iterable[Any]]) -> bytes:
     """Return rows as CSV with the mark by which spreadsheets know UTF-8, without formulas."""
+    return b"".join(spreadsheet_parts(rows))
+
+
+def spreadsheet_parts(rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of `spreadsheet_bytes` in parts, while the rows are read."""
+    yield codecs.BOM_UTF8
     out = io.StringIO()
     writer = csv.writer(out)
     for row in rows:
         cells = ("" if value is None else str(value) for value in row)
         writer.writerow(f"'{cell}" if cell.startswith(_FORMULAS) else cell for cell in cells)
-    return out.getvalue().encode("utf-8-sig", "replace")
+        if out.tell() > _PART:
+            yield out.getvalue().encode("utf-8", "replace")
+            out.seek(0)
+            out.truncate()
+    yield out.getvalue().encode("utf-8", "replace")
 
 
 def plain_text(value: Any) -> str:

@@ -13,10 +13,6 @@
     time.title = time.textContent;
     time.textContent = local.format(new Date(time.dateTime));
   }
-  // So do the days of a filter.
-  for (const zone of document.querySelectorAll('input[name="zone"]')) {
-    zone.value = local.resolvedOptions().timeZone;
-  }
 
   // Passages: the other side comes to the height of the one that was followed.
   const runs = [...document.querySelectorAll("a.copy")];

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, Field
 
-from neardup.base.messages import LANGUAGES, Message
-from neardup.papers.align import LEAST, LONGEST, SHORTEST
-from neardup.papers.cover import COVER_COLUMNS
-from neardup.server.api.body import json_response
-from neardup.server.api.openapi import problem_responses
+from neardup.base.messages import Message
 from neardup.server.jobs.job_table import JobState
-from neardup.server.jobs.libraries import INDEX
-from neardup.server.jobs.submission import submission_of
-from neardup.server.jobs.uploads import read_form
-from neardup.server.problems import Problem, ProblemError, problem
+from neardup.server.jobs.submission import FORM_LIMITS, CheckForm, submission_of
+from neardup.server.problems import ProblemError
 from neardup.server.security.auth import require
-from neardup.server.security.headers import report_policy
+from neardup.server.security.headers import REPORT_POLICY
 
 __all__ = ["router", "state_of"]
 
@@ -33,135 +27,25 @@ Paper = Annotated[
     int, Query(ge=1, description="Number of the paper, in a check of several from the pages.")
 ]
 
-_PERCENT = {"type": "string", "examples": ["15"]}
 
-_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file", "library"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "file": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "The paper: .docx, .pdf, .txt, .md or .html."
-                            " Its name is a label, nothing else.",
-                        },
-                        "library": {
-                            "type": "string",
-                            "description": "A name that GET /v1/libraries lists.",
-                            "examples": [INDEX],
-                        },
-                        "least": {
-                            "type": "integer",
-                            "minimum": SHORTEST,
-                            "maximum": LONGEST,
-                            "default": LEAST,
-                            "description": "Chinese characters that a passage has at least in"
-                            " common with its source; of an alphabet twice as many letters.",
-                        },
-                        "count_shared": {
-                            "type": "boolean",
-                            "default": False,
-                            "description": "Whether text that many documents of the library share,"
-                            " such as a declaration, counts as copied.",
-                        },
-                        "exclude": {
-                            "type": "array",
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "Files, or a .zip of them. What occurs in them, such as"
-                            " a template, is neither copied nor counted.",
-                        },
-                        "pass_below": {**_PERCENT, "description": "The paper passes below it."},
-                        "reject_above": {
-                            **_PERCENT,
-                            "description": "The paper is rejected above it; between the two it is"
-                            " to be reviewed.",
-                        },
-                        "title": {"type": "string", "description": "For the cover of the report."},
-                        "author": {"type": "string"},
-                        "number": {"type": "string", "description": "Of the student or the paper."},
-                        "institution": {"type": "string"},
-                        "covers": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "The same as a table: a CSV with the columns "
-                            + ", ".join(COVER_COLUMNS)
-                            + ".",
-                        },
-                        "language": {
-                            "type": "string",
-                            "enum": list(LANGUAGES),
-                            "description": "Language of the report that `report` names.",
-                        },
-                    },
-                }
-            }
-        },
-    }
-}
+class Accepted(BaseModel):
+    """An accepted check, with addresses of its state and its report."""
 
-
-@dataclass(frozen=True)
-class JobAnswer(JobState):
-    """State and progress of a check.
-
-    Parameters
-    ----------
-    paper : str
-        The client's name for the paper.
-    progress : float
-        In [0, 1].
-    rates : Rates or None
-        Rates of a finished check.
-    verdict : str or None
-        By `pass_below` and `reject_above`; null without them.
-    problem : Problem or None
-        Error of a failed check.
-    """
-
-    problem: Problem | None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """An accepted check.
-
-    Parameters
-    ----------
-    job : str
-        Id of the check. Anyone who knows it can read the check.
-    status, report, report_json : str
-        Addresses.
-    """
-
-    job: str
+    job: str = Field(description="Anyone who knows this id can read the check.")
     state: str
     status: str
     report: str
     report_json: str
 
 
-@dataclass(frozen=True)
-class Library:
-    """A library that papers can be checked against.
-
-    Parameters
-    ----------
-    documents : int or None
-        Null if the library is not open yet.
-    """
+class Library(BaseModel):
+    """A library that papers can be checked against."""
 
     name: str
-    documents: int | None
+    documents: int | None = Field(description="Null if the library is not open yet.")
 
 
-@dataclass(frozen=True)
-class Libraries:
+class Libraries(BaseModel):
     """All libraries."""
 
     libraries: list[Library]
@@ -179,51 +63,32 @@ def state_of(request: Request, job: str) -> JobState:
     "/v1/check",
     status_code=202,
     summary="Hold a paper against a library",
-    response_model=Accepted,
-    responses=problem_responses(404),
-    openapi_extra=_FORM,
+    form_limits=FORM_LIMITS,
 )
-async def post_check(request: Request) -> Response:
+async def post_check(request: Request, response: Response, form: CheckForm) -> Accepted:
     """Accept a paper; the response has the address of the check's state.
 
     The bytes decide the file format. The file is read when its turn comes, so an unreadable
     file results in a failed check.
     """
-    jobs, settings = request.app.state.jobs, request.app.state.settings
-    with jobs.room():
-        form = await read_form(request)
-        try:
-            submission, fields = await submission_of(form, settings, others=("language",))
-        finally:
-            await form.close()
-        language = fields.get("language") or None
-        if language is not None and language not in LANGUAGES:
-            submission.close()
-            choices = ", ".join(LANGUAGES)
-            detail = Message("The field 'language' must be one of {choices}.", choices=choices)
-            raise ProblemError("Invalid field", detail, "language")
-        state = await anyio.to_thread.run_sync(jobs.submit, submission)
-    where = f"/v1/check/{state.job}"
-    asked = f"?language={language}" if language else ""
-    report = f"{where}/report"
-    answer = json_response(
-        Accepted(state.job, state.state, where, f"{report}{asked}", f"{report}.json"), 202
+    state = request.app.state
+    submission = await submission_of(form, state.settings)
+    job = await anyio.to_thread.run_sync(state.jobs.submit, submission)
+    where = f"/v1/check/{job.job}"
+    response.headers["Location"] = where
+    return Accepted(
+        job=job.job,
+        state=job.state,
+        status=where,
+        report=f"{where}/report" + (f"?language={form.language}" if form.language else ""),
+        report_json=f"{where}/report.json",
     )
-    answer.headers["Location"] = where
-    return answer
 
 
-@router.get(
-    "/v1/check/{job}",
-    summary="How far is a check?",
-    response_model=JobAnswer,
-    responses=problem_responses(404),
-)
-def get_check(request: Request, job: str) -> Response:
+@router.get("/v1/check/{job}", summary="How far is a check?")
+def get_check(request: Request, job: str) -> JobState:
     """Return the state and progress of a check, and the rates once it is done."""
-    state = state_of(request, job)
-    members = None if state.problem is None else problem(state.problem)
-    return json_response(vars(state) | {"problem": members})
+    return state_of(request, job)
 
 
 @router.get(
@@ -231,8 +96,7 @@ def get_check(request: Request, job: str) -> Response:
     summary="The report of a check, as a page",
     response_class=Response,
     responses={
-        **problem_responses(404, 409),
-        200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}},
+        200: {"description": "A page that needs nothing else.", "content": {"text/html": {}}}
     },
 )
 def get_report(request: Request, job: str, language: Language = None, paper: Paper = 1) -> Response:
@@ -242,7 +106,7 @@ def get_report(request: Request, job: str, language: Language = None, paper: Pap
     page = request.app.state.jobs.report(job, f"{paper}.{language}.html")
     if page is None:
         raise _gone()
-    headers = {"Content-Security-Policy": report_policy(page.decode())}
+    headers = {"Content-Security-Policy": REPORT_POLICY}
     return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
@@ -251,11 +115,10 @@ def get_report(request: Request, job: str, language: Language = None, paper: Pap
     summary="The report of a check, with all offsets",
     response_class=Response,
     responses={
-        **problem_responses(404, 409),
         200: {
             "description": "Offsets count code points.",
             "content": {"application/json": {"schema": {"type": "object"}}},
-        },
+        }
     },
 )
 def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
@@ -268,33 +131,25 @@ def get_report_json(request: Request, job: str, paper: Paper = 1) -> Response:
     return Response(report, headers=headers, media_type="application/json")
 
 
-@router.delete(
-    "/v1/check/{job}",
-    status_code=204,
-    summary="Remove a check",
-    response_class=Response,
-    responses=problem_responses(404),
-)
-def delete_check(request: Request, job: str) -> Response:
+@router.delete("/v1/check/{job}", status_code=204, summary="Remove a check")
+def delete_check(request: Request, job: str) -> None:
     """Remove a check with its report; cancel it if it runs."""
     if not request.app.state.jobs.remove(job):
         raise _gone()
-    return Response(status_code=204)
 
 
-@router.get(
-    "/v1/libraries",
-    summary="The libraries that papers can be held against",
-    response_model=Libraries,
-)
-async def get_libraries(request: Request) -> Response:
+@router.get("/v1/libraries", summary="The libraries that papers can be held against")
+async def get_libraries(request: Request) -> Libraries:
     """Return the names of all libraries, and the sizes of the open ones."""
     listed = request.app.state.jobs.libraries.listed()
-    return json_response(Libraries([Library(*library) for library in listed]))
+    return Libraries(
+        libraries=[Library(name=name, documents=documents) for name, documents in listed]
+    )
 
 
 def _gone() -> ProblemError:
     return ProblemError(
+        404,
         "No such check",
         Message("There is no check with this id, or its report has expired."),
     )
@@ -308,4 +163,4 @@ def _check_done(state: JobState) -> None:
         detail = Message("The check failed: {reason}", reason=state.problem.detail)
     else:
         detail = Message("The check is not finished. Request its state, and try again later.")
-    raise ProblemError("No report", detail)
+    raise ProblemError(409, "No report", detail)

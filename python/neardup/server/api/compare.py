@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
 import neardup
 from neardup.compare import Comparison
 from neardup.recipe import NAMES
-from neardup.server.api.body import JsonRoute, json_response
-from neardup.server.api.fields import Line, RequestBody, check_text
+from neardup.server.api.body import JsonRoute, RequestBody, check_text
 from neardup.server.security.auth import require
 
 __all__ = ["router"]
@@ -24,8 +23,8 @@ class ComparedTexts(RequestBody):
 
     a: str
     b: str
-    title_a: Line | None = None
-    title_b: Line | None = None
+    title_a: str | None = None
+    title_b: str | None = None
     recipe: Literal[NAMES] = "general"  # type: ignore[valid-type]
     passages: bool = Field(
         False, strict=True, description="Whether to look for passages and differences."
@@ -37,11 +36,11 @@ class ComparedTexts(RequestBody):
     summary="How similar are two texts?",
     description="The index is not asked.",
     dependencies=[Depends(require("read"))],
-    response_model=Comparison,
 )
-async def compare(request: Request, texts: ComparedTexts) -> Response:
+async def compare(request: Request, texts: ComparedTexts) -> Comparison:
     """Compare two texts."""
     state = request.app.state
     check_text(texts.a, "a", state.settings)
     check_text(texts.b, "b", state.settings)
-    return json_response(await state.store.compute(neardup.compare, **vars(texts)))
+    result: Comparison = await state.store.compute(neardup.compare, **vars(texts))
+    return result

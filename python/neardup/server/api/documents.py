@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import Discriminator, Field, Tag, ValidationError
+from pydantic import AfterValidator, BaseModel, Discriminator, FailFast, Field, Tag
 from starlette.convertors import Convertor, register_url_convertor
 
-from neardup.base.messages import N_, Message
+from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.index import Decision, Document, Event, Match, NewDocument
-from neardup.index.values import MAX_ID_BYTES
-from neardup.server.api.body import JsonRoute, invalid_field, json_response
-from neardup.server.api.fields import (
-    Extra,
-    Id,
-    Line,
-    RequestBody,
-    Time,
-    check_id,
-    check_text,
-)
-from neardup.server.api.openapi import problem_responses
+from neardup.index.values import MAX_ID_BYTES, check_time, id_fault
+from neardup.server.api.body import JsonRoute, RequestBody, check_text
 from neardup.server.problems import Problem, ProblemError, problem
 from neardup.server.security.auth import identify, require
-from neardup.server.settings import Settings
 
-__all__ = ["MOST_DROPPED", "missing", "router"]
+__all__ = ["MOST_DROPPED", "check_id", "missing", "router"]
 
 #: Most dropped documents in one response; a text may have been posted a million times.
 MOST_DROPPED = 1000
@@ -61,82 +50,77 @@ _ID = Query(
 )
 
 
-class BatchDocument(RequestBody):
-    """One of several documents; with a value that `PostedDocument` does not take it is refused."""
-
-    id: str
-    text: str
-    title: str | None = None
-    at: str | None = Field(
-        None, description="Time of arrival, now by default.", examples=["2026-03-01T08:00:00+08:00"]
-    )
-    source: str | None = Field(None, description="Where it comes from.")
-    extra: dict[str, Any] | None = Field(None, description="Further fields; stored.")
+def _id(value: str) -> str:
+    fault = id_fault(value)
+    if fault is not None:
+        raise ValueError(fault)
+    return value
 
 
-class PostedDocument(BatchDocument):
+def _time(value: str) -> str:
+    # The index parses it again; checking here names the field.
+    check_time(value, "at")
+    return value
+
+
+def _extra(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        orjson.dumps(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    return value
+
+
+class PostedDocument(RequestBody):
     """A document that is to be added."""
 
-    id: Id
-    title: Line | None = None
-    at: Time | None = Field(None, description="Time of arrival, now by default.")
-    source: Line | None = Field(None, description="Where it comes from.")
-    extra: Extra | None = Field(None, description="Further fields; stored.")
+    id: Annotated[str, AfterValidator(_id), Field(description="At most 2,000 bytes in UTF-8.")]
+    text: str
+    title: str | None = None
+    at: Annotated[str, AfterValidator(_time)] | None = Field(
+        None,
+        description="Time of arrival, now by default: RFC 3339, or such as 2024-3-9 8:00; UTC if"
+        " it names no zone.",
+        examples=["2026-03-01T08:00:00+08:00"],
+    )
+    source: str | None = Field(None, description="Where it comes from.")
+    extra: Annotated[dict[str, Any], AfterValidator(_extra)] | None = Field(
+        None, description="Further fields; stored."
+    )
 
 
 class PostedBatch(RequestBody):
     """Documents that are to be added, in this order."""
 
-    documents: list[BatchDocument] = Field(min_length=1)
-
-
-def _kind(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    return "<batch>" if "documents" in value else "<document>"
+    # To collect the faults of a million documents would block the service.
+    documents: Annotated[list[PostedDocument], FailFast()] = Field(min_length=1)
 
 
 Posted = Annotated[
     Annotated[PostedDocument, Tag("<document>")] | Annotated[PostedBatch, Tag("<batch>")],
     Discriminator(
-        _kind,
-        custom_error_type="posted",
-        # Pydantic requires a message; the catalogue has the one that clients see.
-        custom_error_message=N_(
-            "{what} must be an object: a document, or 'documents' with a list of them.{got}"
-        ),
+        lambda body: "<batch>" if isinstance(body, dict) and "documents" in body else "<document>"
     ),
 ]
 
 
-@dataclass(frozen=True)
-class Decided:
-    """The decision on a document.
-
-    Parameters
-    ----------
-    new : bool
-        False if the document was already stored with the same text.
-    repeats : Match or None
-        The kept document that it repeats.
-    """
+class Decided(BaseModel):
+    """The decision on a document."""
 
     id: str
-    new: bool
+    new: bool = Field(description="False if it was already stored with the same text.")
     kept: bool
-    repeats: Match | None
+    repeats: Match | None = Field(description="The kept document that it repeats.")
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A document of a batch that was not stored."""
+class Refusal(BaseModel):
+    """A document of a batch that was not stored: another text is stored under its id."""
 
     id: str
     problem: Problem
 
 
-@dataclass(frozen=True)
-class Decisions:
+class Decisions(BaseModel):
     """The decisions on the documents of a batch, in their order."""
 
     decisions: list[Decided | Refusal]
@@ -145,47 +129,31 @@ class Decisions:
     refused: int
 
 
-@dataclass(frozen=True)
-class RemovedDocuments:
-    """The result of a removal.
-
-    Parameters
-    ----------
-    freed : sequence of str
-        Documents that had been dropped for a removed document; they stay dropped. At most 10,000.
-    """
+class RemovedDocuments(BaseModel):
+    """The result of a removal."""
 
     removed: int
-    freed: tuple[str, ...]
+    freed: tuple[str, ...] = Field(
+        description="Documents that had been dropped for a removed document; they stay dropped."
+        " At most 10,000."
+    )
 
 
-@dataclass(frozen=True)
-class DroppedDocument:
+class DroppedDocument(BaseModel):
     """A dropped document, with the document that it repeats."""
 
     id: str
     match: Match
 
 
-@dataclass(frozen=True)
-class ExplainedDocument:
-    """Why a document is kept or dropped.
+class ExplainedDocument(BaseModel):
+    """Why a document is kept or dropped."""
 
-    Parameters
-    ----------
-    document : Document or None
-        null if it was removed.
-    dropped : list of DroppedDocument
-        Documents dropped for it, at most 1,000.
-    dropped_count : int
-        All of them.
-    """
-
-    document: Document | None
+    document: Document | None = Field(description="null if it was removed.")
     measure: str
     threshold: float | None
-    dropped: list[DroppedDocument]
-    dropped_count: int
+    dropped: list[DroppedDocument] = Field(description="Documents dropped for it, at most 1,000.")
+    dropped_count: int = Field(description="All of them.")
     events: tuple[Event, ...]
 
 
@@ -194,84 +162,70 @@ class ExplainedDocument:
     summary="Add a document, or several",
     description="The answer is the decision: kept, or dropped for the kept document that it"
     " repeats. It comes when the document is durably stored. To add one again is safe.\n\n"
-    "Of a batch a document is refused alone, with a problem in place of its decision, where"
-    " another text is stored under its id or one of its values cannot be taken, such as a text"
-    " that is too long. A field that is missing, unknown or of another type refuses the batch,"
-    " and nothing of it is stored.",
+    "Of a batch a document under whose id another text is stored is refused alone, with a problem"
+    " in place of its decision. A field that is not valid refuses the batch, and nothing of it is"
+    " stored.",
     dependencies=_WRITE,
-    status_code=200,
     responses={
-        200: {
-            "description": "The document was there with this text; or the decisions on a batch.",
-            "model": Decided | Decisions,
-        },
+        200: {"description": "It was there with this text; or the decisions on a batch."},
         201: {"description": "The document is new.", "model": Decided},
-        **problem_responses(409),
     },
 )
-async def add(request: Request, posted: Posted) -> Response:
+async def add(request: Request, response: Response, posted: Posted) -> Decided | Decisions:
     """Add the posted documents through the writer's group commit."""
     state = request.app.state
     if isinstance(posted, PostedBatch):
-        return json_response(await _add_batch(state, posted.documents))
+        return await _add_batch(state, posted.documents)
     check_text(posted.text, "text", state.settings)
-    (decision,) = await state.writer.add([_new(posted)])
+    (decision,) = await state.writer.add([NewDocument(**vars(posted))])
     state.metrics.decided([decision])
     if decision.problem is not None:
         raise _refused(decision, "id")
-    return json_response(_decided(decision), 201 if decision.new else 200)
+    response.status_code = 201 if decision.new else 200
+    return _decided(decision)
 
 
-async def _add_batch(state: Any, given: list[BatchDocument]) -> Decisions:
-    """Add the valid documents of a batch, and return a decision or refusal for each document."""
-    faults = [
-        _fault_of(document, f"documents[{number}]", state.settings)
-        for number, document in enumerate(given)
-    ]
-    valid = [_new(document) for document, fault in zip(given, faults, strict=True) if not fault]
-    added = iter(await state.writer.add(valid) if valid else ())
-    decisions = [
-        Decision(document.id, False, None, fault.detail) if fault else next(added)
-        for document, fault in zip(given, faults, strict=True)
-    ]
-    state.metrics.decided(decisions)
-    answers = [
-        _decided(decision)
-        if decision.problem is None
-        else Refusal(
-            decision.id,
-            cast(Problem, problem(fault or _refused(decision, f"documents[{number}].id"))),
+async def _add_batch(state: Any, given: list[PostedDocument]) -> Decisions:
+    most = state.settings.max_batch
+    if len(given) > most:
+        detail = Message(
+            "The field '{field}' must have at most {most:,} items. Got {count:,} instead.",
+            field="documents",
+            most=most,
+            count=len(given),
         )
-        for number, (decision, fault) in enumerate(zip(decisions, faults, strict=True))
-    ]
+        raise ProblemError(422, "Invalid field", detail, "documents")
+    for number, document in enumerate(given):
+        check_text(document.text, f"documents[{number}].text", state.settings)
+    decisions = await state.writer.add([NewDocument(**vars(document)) for document in given])
+    state.metrics.decided(decisions)
     refused = sum(decision.problem is not None for decision in decisions)
     dropped = sum(decision.repeats is not None for decision in decisions)
-    return Decisions(answers, len(decisions) - refused - dropped, dropped, refused)
-
-
-def _fault_of(document: BatchDocument, place: str, settings: Settings) -> ProblemError | None:
-    """Return why a document of a batch, at a place such as ``documents[3]``, cannot be stored."""
-    try:
-        PostedDocument.model_validate(document.__dict__)
-        check_text(document.text, f"{place}.text", settings)
-    except ValidationError as error:
-        return invalid_field(error.errors()[0], place)
-    except ProblemError as problem:
-        return problem
-    return None
-
-
-def _new(document: BatchDocument) -> NewDocument:
-    return NewDocument(**vars(document))
+    return Decisions(
+        decisions=[
+            _decided(decision)
+            if decision.problem is None
+            else Refusal(
+                id=decision.id,
+                problem=problem(_refused(decision, f"documents[{number}].id")),
+            )
+            for number, decision in enumerate(decisions)
+        ],
+        kept=len(decisions) - refused - dropped,
+        dropped=dropped,
+        refused=refused,
+    )
 
 
 def _decided(made: Decision) -> Decided:
-    return Decided(made.id, made.new, made.repeats is None, made.repeats)
+    kept = made.repeats is None
+    return Decided(id=made.id, new=made.new, kept=kept, repeats=made.repeats)
 
 
 def _refused(made: Decision, field: str) -> ProblemError:
     # The fields were checked before, so the id must already be in the index.
     return ProblemError(
+        409,
         "Another text",
         Message(
             "The index has another text under the id '{id}'. Remove that document "
@@ -282,47 +236,25 @@ def _refused(made: Decision, field: str) -> ProblemError:
     )
 
 
-@router.get(
-    "/v1/documents",
-    summary="Read a document, its id in the query",
-    dependencies=_READ,
-    responses={
-        200: {"model": Document},
-        **problem_responses(404),
-    },
-)
-async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
+@router.get("/v1/documents", summary="Read a document, its id in the query", dependencies=_READ)
+async def read_by_query(request: Request, id: Annotated[str, _ID]) -> Document:
     """Answer with a document."""
-    return json_response(await _document(request, id))
+    return await _document(request, id)
 
 
 @router.delete(
-    "/v1/documents",
-    summary="Remove a document, its id in the query",
-    dependencies=_WRITE,
-    responses={
-        200: {"model": RemovedDocuments},
-        **problem_responses(404),
-    },
+    "/v1/documents", summary="Remove a document, its id in the query", dependencies=_WRITE
 )
-async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> Response:
+async def remove_by_query(request: Request, id: Annotated[str, _ID]) -> RemovedDocuments:
     """Remove a document."""
     return await _remove(request, id)
 
 
 # These routes precede that of the document itself, whose id may have any form.
 @router.get(
-    "/v1/documents/{id:id}/explain",
-    summary="Why is it kept or dropped?",
-    dependencies=_READ,
-    responses={
-        200: {
-            "model": ExplainedDocument,
-        },
-        **problem_responses(404),
-    },
+    "/v1/documents/{id:id}/explain", summary="Why is it kept or dropped?", dependencies=_READ
 )
-async def explain(request: Request, id: str) -> Response:
+async def explain(request: Request, id: str) -> ExplainedDocument:
     """Return an explanation, also for a removed document."""
     _check_whole(request)
     check_id(id)
@@ -331,16 +263,15 @@ async def explain(request: Request, id: str) -> Response:
         explanation = await store.run(lambda: store.index.explain(id))
     except InputError:
         raise missing(id) from None
-    dropped = [DroppedDocument(id, match) for id, match in explanation.dropped[:MOST_DROPPED]]
-    return json_response(
-        ExplainedDocument(
-            explanation.document,
-            explanation.measure,
-            explanation.threshold,
-            dropped,
-            len(explanation.dropped),
-            explanation.events,
-        )
+    return ExplainedDocument(
+        document=explanation.document,
+        measure=explanation.measure,
+        threshold=explanation.threshold,
+        dropped=[
+            DroppedDocument(id=id, match=match) for id, match in explanation.dropped[:MOST_DROPPED]
+        ],
+        dropped_count=len(explanation.dropped),
+        events=explanation.events,
     )
 
 
@@ -350,12 +281,8 @@ async def explain(request: Request, id: str) -> Response:
     description="From now on the document is kept, whatever it repeats, and others may be"
     " dropped for it. Its history names the key that decided so.",
     dependencies=_WRITE,
-    responses={
-        200: {"model": Decided},
-        **problem_responses(404, 409),
-    },
 )
-async def keep(request: Request, id: str) -> Response:
+async def keep(request: Request, id: str) -> Decided:
     """Undo a removal."""
     _check_whole(request)
     check_id(id)
@@ -367,22 +294,14 @@ async def keep(request: Request, id: str) -> Response:
         # Either it does not exist, which the next line reports, or it is not dropped.
         await _document(request, id)
         detail = Message("The document '{id}' is kept already.", id=id)
-        raise ProblemError("Not dropped", detail, "id") from None
-    return json_response(Decided(id, new=False, kept=True, repeats=None))
+        raise ProblemError(409, "Not dropped", detail, "id") from None
+    return Decided(id=id, new=False, kept=True, repeats=None)
 
 
-@router.get(
-    "/v1/documents/{id:id}",
-    summary="Read a document",
-    dependencies=_READ,
-    responses={
-        200: {"model": Document},
-        **problem_responses(404),
-    },
-)
-async def read(request: Request, id: str) -> Response:
+@router.get("/v1/documents/{id:id}", summary="Read a document", dependencies=_READ)
+async def read(request: Request, id: str) -> Document:
     """Answer with a document."""
-    return json_response(await _document(request, id))
+    return await _document(request, id)
 
 
 @router.delete(
@@ -390,12 +309,8 @@ async def read(request: Request, id: str) -> Response:
     summary="Remove a document",
     description="Those that were dropped for it stay dropped, and are listed as freed.",
     dependencies=_WRITE,
-    responses={
-        200: {"model": RemovedDocuments},
-        **problem_responses(404),
-    },
 )
-async def remove(request: Request, id: str) -> Response:
+async def remove(request: Request, id: str) -> RemovedDocuments:
     """Remove a document."""
     return await _remove(request, id)
 
@@ -409,14 +324,21 @@ async def _document(request: Request, id: str) -> Document:
     return document
 
 
-async def _remove(request: Request, id: str) -> Response:
+async def _remove(request: Request, id: str) -> RemovedDocuments:
     check_id(id)
     store = request.app.state.store
     try:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
         raise missing(id) from None
-    return json_response(RemovedDocuments(gone.removed, gone.freed))
+    return RemovedDocuments(removed=gone.removed, freed=gone.freed)
+
+
+def check_id(id: str) -> None:
+    """Raise if no document can have an id."""
+    fault = id_fault(id)
+    if fault is not None:
+        raise ProblemError(422, "Invalid field", Message("The id {reason}.", reason=fault), "id")
 
 
 def _check_whole(request: Request) -> None:
@@ -429,4 +351,4 @@ def _check_whole(request: Request) -> None:
 def missing(id: str) -> ProblemError:
     """Return the problem for an id that no document has."""
     detail = Message("No document has the id '{id}'.", id=id)
-    return ProblemError("No such document", detail, "id")
+    return ProblemError(404, "No such document", detail, "id")

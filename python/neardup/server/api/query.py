@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BeforeValidator, Field
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
 
 from neardup.base import __version__
-from neardup.base.messages import N_
+from neardup.base.validation import check_span
 from neardup.index import Match
 from neardup.papers.align import align
-from neardup.server.api.body import JsonRoute, json_response, unfit
-from neardup.server.api.fields import Line, RequestBody, Span, check_text
+from neardup.server.api.body import JsonRoute, RequestBody, check_text
 from neardup.server.security.auth import require
 
 if TYPE_CHECKING:
     from neardup.index import Index
 
-__all__ = ["clusters_page", "router"]
+__all__ = ["router"]
 
 router = APIRouter(route_class=JsonRoute, tags=["questions"])
 
@@ -31,10 +29,8 @@ _READ = [Depends(require("read"))]
 _MOST_DROPPED = 50
 
 
-def _number(value: Any) -> Any:
-    # 10.0 is a whole number in JSON; "10" and true are not.
-    if isinstance(value, (str, bool)):
-        raise unfit(N_("{what} must be a whole number."))
+def _span(value: str) -> str:
+    check_span(value, "within")
     return value
 
 
@@ -42,29 +38,35 @@ class QueryText(RequestBody):
     """A text that the index is asked for."""
 
     text: str
-    title: Line | None = None
-    k: Annotated[int, BeforeValidator(_number)] = Field(
-        10, ge=1, le=100, description="The most answers."
-    )
-    within: Span | None = Field(
-        None, description="Documents that arrived longer ago are not looked at."
+    title: str | None = None
+    k: Annotated[int, Strict()] = Field(10, ge=1, le=100, description="The most answers.")
+    within: Annotated[str, AfterValidator(_span)] | None = Field(
+        None,
+        description="Documents that arrived longer ago are not looked at: a number with s, m, h, d"
+        " or w.",
+        examples=["30d"],
     )
     passages: bool = Field(
         False, strict=True, description="Whether to mark what the first match has too."
     )
 
 
-@dataclass(frozen=True)
-class FoundMatch(Match):
+class FoundMatch(BaseModel):
     """A kept document that the text repeats."""
 
+    id: str
+    similarity: float
+    measure: str
+    distance: int | None
+    identical: bool
     title: str | None
     at: datetime | None
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(BaseModel):
     """A span of one text that occurs in another; half-open, in code points."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     begin: int
     end: int
@@ -73,25 +75,18 @@ class Passage:
     similarity: float
 
 
-@dataclass(frozen=True)
-class QueryAnswer:
-    """Whether the index has a text.
-
-    Parameters
-    ----------
-    matches : list of FoundMatch
-        The most similar first.
-    passages : list of Passage or None
-        Passages shared with the first match; null if not requested, or without a match.
-    """
+class QueryAnswer(BaseModel):
+    """Whether the index has a text."""
 
     duplicate: bool
-    matches: list[FoundMatch]
-    passages: list[Passage] | None
+    matches: list[FoundMatch] = Field(description="The most similar first.")
+    passages: list[Passage] | None = Field(
+        description="Passages shared with the first match; null if not requested, or without a"
+        " match."
+    )
 
 
-@dataclass(frozen=True)
-class ClusterMember:
+class ClusterMember(BaseModel):
     """A dropped document with its title."""
 
     id: str
@@ -99,58 +94,43 @@ class ClusterMember:
     match: Match
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """A kept document and the documents dropped for it.
-
-    Parameters
-    ----------
-    dropped : list of ClusterMember
-        The first 50, in the order of arrival.
-    dropped_count : int
-        All of them.
-    """
+class Cluster(BaseModel):
+    """A kept document and the documents dropped for it."""
 
     id: str
     title: str | None
     at: datetime | None
-    dropped: list[ClusterMember]
-    dropped_count: int
+    dropped: list[ClusterMember] = Field(description="The first 50, in the order of arrival.")
+    dropped_count: int = Field(description="All of them.")
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """A page of clusters, in the order of decisions.
-
-    Parameters
-    ----------
-    next : str or None
-        `after` of the next page; null at the end.
-    """
+class Clusters(BaseModel):
+    """A page of clusters, in the order of decisions."""
 
     clusters: list[Cluster]
-    next: str | None
+    next: str | None = Field(description="`after` of the next page; null at the end.")
 
 
-@dataclass(frozen=True)
-class StatsAnswer:
-    """Sizes and settings of the index.
+class ClustersPage(RequestBody):
+    """Which clusters are asked for."""
 
-    Parameters
-    ----------
-    bytes : int
-        Total size on disk.
-    waiting : int
-        Documents that this process has accepted but not yet stored.
-    version : str
-        Version of neardup.
-    """
+    after: str | None = Field(
+        None, pattern=r"^[0-9]{1,18}$", description="`next` of the page before."
+    )
+    limit: int = Field(20, ge=1, le=100, description="Clusters of a page.")
+    search: str | None = Field(
+        None, max_length=1000, description="Only those with this text in an id or a title."
+    )
+
+
+class StatsAnswer(BaseModel):
+    """Sizes and settings of the index."""
 
     documents: int
     kept: int
     dropped: int
     freed: int
-    bytes: int
+    bytes: int = Field(description="Total size on disk.")
     recipe_id: str
     measure: str
     threshold: float | None
@@ -163,8 +143,8 @@ class StatsAnswer:
     first: datetime | None
     last: datetime | None
     created: datetime
-    waiting: int
-    version: str
+    waiting: int = Field(description="Documents that this process has accepted but not yet stored.")
+    version: str = Field(description="Version of neardup.")
 
 
 @router.post(
@@ -172,13 +152,13 @@ class StatsAnswer:
     summary="Does a text repeat one of the index?",
     description="Nothing is stored.",
     dependencies=_READ,
-    response_model=QueryAnswer,
 )
-async def query(request: Request, asked: QueryText) -> Response:
+async def query(request: Request, asked: QueryText) -> QueryAnswer:
     """Look a text up."""
     state = request.app.state
     check_text(asked.text, "text", state.settings)
-    return json_response(await state.store.run(lambda: _answer(state.store.index, asked)))
+    answer: QueryAnswer = await state.store.run(lambda: _answer(state.store.index, asked))
+    return answer
 
 
 def _answer(index: Index, asked: QueryText) -> QueryAnswer:
@@ -193,74 +173,59 @@ def _answer(index: Index, asked: QueryText) -> QueryAnswer:
     passages = None
     first = index.get(answers[0].id) if asked.passages and answers else None
     if first is not None and first.text is not None:
-        passages = [
-            Passage(part.begin, part.end, part.source_begin, part.source_end, part.similarity)
-            for part in align(asked.text, first.text)
-        ]
-    return QueryAnswer(bool(answers), matches, passages)
+        passages = [Passage.model_validate(part) for part in align(asked.text, first.text)]
+    return QueryAnswer(duplicate=bool(answers), matches=matches, passages=passages)
 
 
 @router.get(
     "/v1/clusters",
     summary="Kept documents with those that were dropped for them",
     dependencies=_READ,
-    response_model=Clusters,
 )
-async def clusters(
-    request: Request,
-    after: Annotated[
-        str | None, Query(pattern=r"^[0-9]{1,18}$", description="`next` of the page before.")
-    ] = None,
-    limit: Annotated[int, Query(ge=1, le=100, description="Clusters of a page.")] = 20,
-    search: Annotated[
-        str | None,
-        Query(max_length=1000, description="Only those with this text in an id or a title."),
-    ] = None,
-) -> Response:
+async def clusters(request: Request, asked: Annotated[ClustersPage, Query()]) -> Clusters:
     """Return a page of clusters."""
     store = request.app.state.store
-    number = 0 if after is None else int(after)
-    return json_response(
-        await store.run(
-            lambda: clusters_page(store.index, after=number, limit=limit, search=search or None)
-        )
-    )
+    page: Clusters = await store.run(lambda: _page(store.index, asked))
+    return page
 
 
-def clusters_page(index: Index, *, after: int, limit: int, search: str | None) -> Clusters:
-    """Return the page of clusters after the one with a number."""
+def _page(index: Index, asked: ClustersPage) -> Clusters:
     # One more than requested, to see whether there is a next page.
-    clusters = list(islice(index.clusters(search=search, after=after), limit + 1))
+    found = index.clusters(search=asked.search or None, after=int(asked.after or 0))
+    clusters = list(islice(found, asked.limit + 1))
+    more = len(clusters) > asked.limit
+    del clusters[asked.limit :]
     named = [
         id
-        for cluster in clusters[:limit]
+        for cluster in clusters
         for id in (cluster.id, *(id for id, _ in cluster.dropped[:_MOST_DROPPED]))
     ]
     documents = index.get_many(named, texts=False)
     page = []
-    for cluster in clusters[:limit]:
+    for cluster in clusters:
         keeper = documents.get(cluster.id)
-        dropped = []
+        members = []
         for id, match in cluster.dropped[:_MOST_DROPPED]:
             document = documents.get(id)
             title = None if document is None else document.title
-            dropped.append(ClusterMember(id, title, match))
-        title, time = (None, None) if keeper is None else (keeper.title, keeper.at)
-        page.append(Cluster(cluster.id, title, time, dropped, len(cluster.dropped)))
-    more = len(clusters) > limit
-    return Clusters(page, str(clusters[limit - 1].number) if more else None)
+            members.append(ClusterMember(id=id, title=title, match=match))
+        page.append(
+            Cluster(
+                id=cluster.id,
+                title=None if keeper is None else keeper.title,
+                at=None if keeper is None else keeper.at,
+                dropped=members,
+                dropped_count=len(cluster.dropped),
+            )
+        )
+    return Clusters(clusters=page, next=str(clusters[-1].number) if more else None)
 
 
-@router.get(
-    "/v1/stats",
-    summary="Sizes and settings",
-    dependencies=_READ,
-    response_model=StatsAnswer,
-)
-async def stats(request: Request) -> Response:
+@router.get("/v1/stats", summary="Sizes and settings", dependencies=_READ)
+async def stats(request: Request) -> StatsAnswer:
     """Return sizes and settings."""
     state = request.app.state
     stats = await state.store.run(lambda: state.store.index.stats())
     # Clients must not see the location.
     sizes = {name: value for name, value in vars(stats).items() if name != "location"}
-    return json_response(StatsAnswer(**sizes, waiting=state.writer.waiting, version=__version__))
+    return StatsAnswer(**sizes, waiting=state.writer.waiting, version=__version__)

@@ -1,7 +1,8 @@
 """Checks of papers as jobs, since they take longer than a request.
 
 ====================  ===============================================================
-``uploads``           receives a paper
+``submission``        the form of a check, and what it asks for
+``uploads``           receives papers
 ``queue``             the bounded queue, and the threads that check
 ``job_table``         the states and reports of all jobs, in SQLite
 ``libraries``         the libraries that papers are checked against

@@ -10,12 +10,14 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from neardup.server.clock import Clock
-from neardup.server.problems import ProblemError
+from pydantic import Field, InstanceOf, PlainSerializer
+
+from neardup.server.problems import Problem, ProblemError, problem
 
 __all__ = ["FINISHED", "JobState", "JobTable", "Rates"]
 
@@ -40,24 +42,28 @@ class Rates:
 
 @dataclass(frozen=True)
 class JobState:
-    """State and progress of a check; ``paper`` is the client's name for the file, not a path."""
+    """State and progress of a check."""
 
     job: str
-    paper: str
+    paper: Annotated[str, Field(description="The client's name for the file, not a path.")]
     state: Literal["queued", "running", "done", "failed"]
-    progress: float
+    progress: Annotated[float, Field(description="In [0, 1].")]
     stage: Literal["waiting", "library", "reading", "comparing", "report", "done"]
-    rates: Rates | None
-    problem: ProblemError | None
-    verdict: Literal["pass", "review", "reject"] | None = None
+    rates: Annotated[Rates | None, Field(description="Of a finished check.")]
+    problem: (
+        Annotated[InstanceOf[ProblemError], PlainSerializer(problem, return_type=Problem)] | None
+    )
+    verdict: Annotated[
+        Literal["pass", "review", "reject"] | None,
+        Field(description="By `pass_below` and `reject_above`; null without them."),
+    ] = None
 
 
 class JobTable:
     """The jobs of a service; results are kept for `seconds`. Any thread may use it."""
 
-    def __init__(self, seconds: float, clock: Clock) -> None:
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._clock = clock
         self._lock = threading.Lock()
         self._states: dict[str, JobState] = {}
         #: When finished jobs ended, in this order.
@@ -86,7 +92,7 @@ class JobTable:
                 return False
             self._states[job.job] = job
             if job.state in FINISHED:
-                self._ends[job.job] = self._clock.time()
+                self._ends[job.job] = time.time()
             return True
 
     def save_report(self, job: str, files: Mapping[str, str], *, most: int) -> bool:
@@ -129,7 +135,7 @@ class JobTable:
 
     def remove_expired(self) -> None:
         """Remove finished jobs whose results have expired."""
-        oldest = self._clock.time() - self._seconds
+        oldest = time.time() - self._seconds
         with self._lock:
             for job in [job for job, end in self._ends.items() if end < oldest]:
                 self._remove(job)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from neardup.base.validation import is_index
 from neardup.exceptions import IndexUnavailableError, NeardupError
 from neardup.index import Index
 from neardup.papers.library import Library, open_library
-from neardup.server.clock import Clock
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -70,15 +70,9 @@ class Libraries:
     `changed` is called, from any thread, when one has been opened or has failed to open.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        changed: Callable[[], None],
-        clock: Clock,
-    ) -> None:
+    def __init__(self, settings: Settings, changed: Callable[[], None]) -> None:
         self._workers = settings.workers
         self._changed = changed
-        self._clock = clock
         self._lock = threading.Lock()
         self._closed = False
         named = {INDEX: settings.index, **settings.libraries}
@@ -97,7 +91,7 @@ class Libraries:
         if name not in self._places:
             names = ", ".join(self._places)
             detail = Message("There is no library of this name. There are: {names}.", names=names)
-            raise ProblemError("No such library", detail, "library")
+            raise ProblemError(404, "No such library", detail, "library")
 
     def prepare(self, name: str) -> bool:
         """Start to open a library that is not open or has changed; return whether it is ready.
@@ -108,7 +102,7 @@ class Libraries:
         with self._lock:
             if place.opening is not None or self._closed:
                 return place.opening is None
-            known, rests = place.open, self._clock.monotonic() < place.rests_until
+            known, rests = place.open, time.monotonic() < place.rests_until
             place.error = None
             if known is not None and rests:
                 return True
@@ -161,7 +155,7 @@ class Libraries:
                 self._drop(place, place.open)
 
     def _open(self, place: _Place, known: OpenLibrary | None) -> None:
-        begun = self._clock.monotonic()
+        begun = time.monotonic()
         opened_library, failure = known, None
         try:
             version = self._version(place)
@@ -176,7 +170,7 @@ class Libraries:
         except Exception:
             _log.exception("Library %s cannot be opened", place.name)
             failure = _away(place.name)
-        ended = self._clock.monotonic()
+        ended = time.monotonic()
         with self._lock:
             place.error = failure
             if failure is not None:
@@ -228,7 +222,7 @@ def _away(name: str) -> ProblemError:
         "The library '{name}' cannot be opened or read at the moment. Send the paper again later.",
         name=name,
     )
-    return ProblemError("Library unavailable", detail, "library")
+    return ProblemError(503, "Library unavailable", detail, "library")
 
 
 class _Closing(Exception):

@@ -54,7 +54,7 @@ def read_paper(
             500,
             Message("This service cannot read files of this format: a package is missing."),
         )
-    raise ProblemError("The paper cannot be read", detail, "file", status=status)
+    raise ProblemError(status, "The paper cannot be read", detail, "file")
 
 
 def _refusal(message: Message) -> Message:

@@ -12,8 +12,9 @@ import pickle
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
@@ -27,11 +28,9 @@ from neardup.papers.report import Report
 from neardup.papers.report_files import summary_page
 from neardup.readers.files import FileText
 from neardup.readers.sandbox import run_in_sandbox
-from neardup.server.clock import Clock
 from neardup.server.jobs.job_table import JobState, JobTable, Rates
 from neardup.server.jobs.libraries import Libraries
 from neardup.server.jobs.paper_check import check_paper, read_paper
-from neardup.server.logs import places
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -62,10 +61,12 @@ _READING, _COMPARING, _REPORT = 0.02, 0.2, 0.9
 _STEP = 0.02
 
 _FAILED = (
+    500,
     "Internal error",
     Message("The check failed. The log of the service has the details."),
 )
 _STOPPED = (
+    503,
     "The service stopped",
     Message("The service is stopping. Send the paper again later."),
 )
@@ -90,20 +91,18 @@ class _Job:
 class Jobs:
     """The checks of a service, one at a time: the core runs each on all processors."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, clock: Clock) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings = settings
-        self._clock = clock
-        self._table = JobTable(settings.job_seconds, clock)
+        self._table = JobTable(settings.job_seconds)
         self._changed = threading.Condition()
         self._waiting: list[_Job] = []
         self._running = 0
-        self._receiving = 0
         metrics.checks.labels("waiting").set_function(lambda: len(self._waiting))
         metrics.checks.labels("running").set_function(lambda: self._running)
         self._ended = metrics.ended_checks
         self._stops = False
         self._time_is_up = False
-        self.libraries = Libraries(settings, self._wake, clock)
+        self.libraries = Libraries(settings, self._wake)
         self._thread = threading.Thread(target=self._work, name="check", daemon=True)
 
     def start(self) -> None:
@@ -128,42 +127,29 @@ class Jobs:
         self.libraries.close()
         self._table.close()
 
-    @contextmanager
-    def room(self) -> Iterator[None]:
-        """Reserve a place in the queue while a paper is received; raise if there is none."""
-        with self._changed:
-            if self._stops:
-                raise ProblemError(*_STOPPED, headers=_RETRY)
-            if len(self._waiting) + self._receiving >= self._settings.max_jobs:
-                detail = Message.counted(
-                    "{count} paper waits already. Send it again later.",
-                    "{count} papers wait already. Send it again later.",
-                    count=self._settings.max_jobs,
-                )
-                raise ProblemError("Too many papers", detail, headers=_RETRY)
-            self._receiving += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._receiving -= 1
-
     def submit(self, asked: Submission) -> JobState:
-        """Queue papers within `room`; raise 404 if there is no such library."""
+        """Queue papers; raise 404 if there is no such library, 429 if too many wait."""
         try:
             self.libraries.check_name(asked.library)
             self._table.remove_expired()
-            job = _Job(self._table.create(asked.papers.label), asked)
-            self.libraries.prepare(asked.library)
+            with self._changed:
+                if self._stops:
+                    raise ProblemError(*_STOPPED, headers=_RETRY)
+                if len(self._waiting) >= self._settings.max_jobs:
+                    detail = Message.counted(
+                        "{count} paper waits already. Send it again later.",
+                        "{count} papers wait already. Send it again later.",
+                        count=self._settings.max_jobs,
+                    )
+                    raise ProblemError(429, "Too many papers", detail, headers=_RETRY)
+                job = _Job(self._table.create(asked.papers.label), asked)
+                self.libraries.prepare(asked.library)
+                self._waiting.append(job)
+                self._changed.notify()
         except BaseException:
             asked.close()
             raise
-        with self._changed:
-            if not self._stops:
-                self._waiting.append(job)
-                self._changed.notify()
-                return job.state
-        return self._fail(job, job.state, ProblemError(*_STOPPED))
+        return job.state
 
     def state(self, job: str) -> JobState | None:
         """Return the state of a job, None if no job has this id."""
@@ -189,11 +175,6 @@ class Jobs:
         removed = self._table.remove(job)
         self._wake()
         return removed
-
-    @property
-    def unfinished(self) -> int:
-        """Number of waiting and running jobs."""
-        return len(self._waiting) + self._running
 
     def _wake(self) -> None:
         with self._changed:
@@ -250,14 +231,14 @@ class Jobs:
         except _Removed:
             job.asked.close()
         except Exception as error:
-            _log.error("A check failed\n%s", places(error))
+            _log.error("A check failed", exc_info=error)
             self._fail(job, state, ProblemError(*_FAILED))
 
     def _checked(self, job: _Job, state: JobState) -> JobState:
         """Run all stages of a check and return the final state."""
         settings, asked = self._settings, job.asked
         several, count = asked.papers.labels, max(len(asked.papers.labels), 1)
-        end = self._clock.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
+        end = time.monotonic() + CHECK_SECONDS + (count - 1) * MORE_SECONDS
         written = -1.0
         characters = 0
 
@@ -282,7 +263,7 @@ class Jobs:
             if characters > MOST_TEXTS * settings.max_text_characters:
                 most = MOST_TEXTS * settings.max_text_characters
                 detail = Message("The papers must have at most {most:,} characters.", most=most)
-                raise _TooMuchTextError("Paper too large", detail, "file")
+                raise _TooMuchTextError(413, "Paper too large", detail, "file")
             return text
 
         readings: list[tuple[str, FileText | None, str]] = []
@@ -353,9 +334,7 @@ class Jobs:
         try:
             return [read(file, label).text for label, file in upload.papers()]
         except ProblemError as error:
-            raise ProblemError(
-                error.title, error.detail, "exclude", status=error.status_code
-            ) from None
+            raise ProblemError(error.status_code, error.title, error.detail, "exclude") from None
 
     def _look(self, job: _Job, end: float) -> None:
         """Raise if a check was removed or took too long, or if the service stops."""
@@ -363,12 +342,12 @@ class Jobs:
             raise ProblemError(*_STOPPED)
         if self._table.get(job.state.job) is None:
             raise _Removed
-        if self._clock.monotonic() > end:
+        if time.monotonic() > end:
             detail = Message(
                 "The check must be done within {seconds:g} seconds. Split the paper.",
                 seconds=CHECK_SECONDS,
             )
-            raise ProblemError("The check took too long", detail, "file")
+            raise ProblemError(422, "The check took too long", detail, "file")
 
     def _render(self, job: _Job, report: Report, number: int, end: float) -> None:
         """Render the pages of a report in another process, and store them."""
@@ -378,7 +357,7 @@ class Jobs:
                 Path(__file__).with_name("renderer_process.py"),
                 (),
                 file,
-                seconds=max(0.0, end - self._clock.monotonic()),
+                seconds=max(0.0, end - time.monotonic()),
                 look=lambda: self._look(job, end),
             )
         self._look(job, end)
@@ -392,6 +371,7 @@ class Jobs:
         most = self._settings.max_report_bytes
         if not self._table.save_report(job.state.job, files, most=most):
             raise ProblemError(
+                422,
                 "Report too large",
                 Message("The report is larger than this service stores. Split the paper."),
                 "file",
@@ -404,7 +384,7 @@ class Jobs:
 
     def _fail(self, job: _Job, state: JobState, error: ProblemError) -> JobState:
         # A copy: the traceback of the error would keep the text of the paper in memory.
-        problem = ProblemError(error.title, error.detail, error.field, status=error.status_code)
+        problem = ProblemError(error.status_code, error.title, error.detail, error.field)
         state = replace(state, state="failed", problem=problem)
         self._end(job, state)
         return state

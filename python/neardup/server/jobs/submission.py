@@ -3,55 +3,93 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from starlette.datastructures import FormData, UploadFile
+from fastapi import Form, UploadFile
+from pydantic import BaseModel, ConfigDict, Field
 
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.papers.align import LEAST, LONGEST, SHORTEST
 from neardup.papers.cover import COVER_COLUMNS, Cover, RecordTable, table_of
 from neardup.papers.verdict import Thresholds, percentage
-from neardup.server.jobs.uploads import Upload, label_of, received, sorted_form
+from neardup.server.jobs.libraries import INDEX
+from neardup.server.jobs.uploads import Upload, label_of, received
 from neardup.server.problems import ProblemError
 
 if TYPE_CHECKING:
     from neardup.server.settings import Settings
 
-__all__ = ["FIELDS", "FILES", "Submission", "submission_of"]
+__all__ = ["FORM_LIMITS", "CheckFields", "CheckForm", "Submission", "submission_of"]
 
 _COVER = tuple(one.name for one in fields(Cover))
 
-#: Names of a form's fields: values, and files.
-FIELDS = ("library", "least", "count_shared", "pass_below", "reject_above", *_COVER)
-FILES = ("file", "exclude", "covers")
+#: A folder of papers has many files.
+FORM_LIMITS: Any = {"max_files": 1000, "max_fields": 16, "max_part_size": 1 << 14}
 
-#: Longest value of a cover, in code points.
-_LONGEST = 300
+_Line = Annotated[str, Field(max_length=300)]
+
+
+class CheckFields(BaseModel):
+    """The form of a check; a field of a page that was left empty is as if it were not there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: list[UploadFile] = Field(
+        [],
+        description="The paper: .docx, .pdf, .txt, .md or .html. Its name is a label, nothing else."
+        " The pages send several, or a .zip of them.",
+    )
+    library: str = Field(description="A name that GET /v1/libraries lists.", examples=[INDEX])
+    least: int = Field(
+        LEAST,
+        ge=SHORTEST,
+        le=LONGEST,
+        description="Chinese characters that a passage has at least in common with its source; of"
+        " an alphabet twice as many letters.",
+    )
+    count_shared: bool = Field(
+        False,
+        description="Whether text that many documents of the library share, such as a declaration,"
+        " counts as copied.",
+    )
+    exclude: list[UploadFile] = Field(
+        [],
+        description="Files, or a .zip of them. What occurs in them, such as a template, is neither"
+        " copied nor counted.",
+    )
+    pass_below: str | None = Field(
+        None, description="The paper passes below this percentage.", examples=["15"]
+    )
+    reject_above: str | None = Field(
+        None,
+        description="The paper is rejected above this percentage; between the two it is to be"
+        " reviewed.",
+        examples=["30"],
+    )
+    title: _Line | None = Field(None, description="For the cover of the report.")
+    author: _Line | None = None
+    number: _Line | None = Field(None, description="Of the student or the paper.")
+    institution: _Line | None = None
+    covers: UploadFile | None = Field(
+        None,
+        description="The same as a table: a CSV with the columns " + ", ".join(COVER_COLUMNS) + ".",
+    )
+    among: bool = Field(False, description="Compare several papers with each other too.")
+    language: Literal["zh", "en"] | None = Field(
+        None, description="Language of the report that `report` names."
+    )
+
+
+CheckForm = Annotated[CheckFields, Form(media_type="multipart/form-data")]
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a client asks of a check.
+    """A form of a check, with its files received and its thresholds and covers read.
 
-    Parameters
-    ----------
-    papers : Upload
-    library : str
-    least : int, default=20
-    among : bool, default=False
-        Whether papers of one upload are compared with each other too.
-    count_shared : bool, default=False
-        Whether text that many documents of the library share counts as copied.
-    exclude : Upload or None, default=None
-        Files with text that is neither copied nor counted.
-    thresholds : Thresholds or None, default=None
-    cover : Cover, default=Cover()
-        Whose paper it is; of several papers, what all have in common.
-    covers : RecordTable or None, default=None
-        Whose papers they are, for a class.
+    The cover is that of one paper, or of several what all have in common.
     """
 
     papers: Upload
@@ -82,92 +120,69 @@ class Submission:
 
 
 async def submission_of(
-    form: FormData, settings: Settings, *, others: Iterable[str] = (), several: bool = False
-) -> tuple[Submission, dict[str, str]]:
-    """Return what a form asks for, and the values of its fields, `others` included.
+    form: CheckFields, settings: Settings, *, several: bool = False
+) -> Submission:
+    """Return what a form asks for.
 
     If `several`, there may be several papers, or an archive of them. Raise `ProblemError`, with the
     field at fault.
     """
-    values, files = sorted_form(form, (*FIELDS, *others), FILES)
-    size = sum(upload.size or 0 for uploads in files.values() for upload in uploads)
-    most = settings.max_upload_bytes
-    papers = await received(files["file"], "file", size, max_bytes=most, several=several)
+    uploads = [*form.file, *form.exclude, *([form.covers] if form.covers else [])]
+    size, most = sum(upload.size or 0 for upload in uploads), settings.max_upload_bytes
+    thresholds = _thresholds(form)
+    papers = await received(form.file, "file", size, max_bytes=most, several=several)
     try:
-        library = values.get("library")
-        if not library:
-            detail = Message("The field 'library' is missing. GET /v1/libraries lists the names.")
-            raise ProblemError("Invalid field", detail, "library")
         asked = Submission(
             papers,
-            library,
-            _least(values.get("least")),
-            among=bool(values.get("among")),
-            count_shared=values.get("count_shared") in ("1", "true"),
-            thresholds=_thresholds(values),
-            cover=_cover(values, several=len(papers.labels) > 1),
-            covers=await asyncio.to_thread(_covers, files["covers"], settings),
+            form.library,
+            form.least,
+            among=form.among,
+            count_shared=form.count_shared,
+            thresholds=thresholds,
+            cover=_cover(form, several=len(papers.labels) > 1),
+            covers=await asyncio.to_thread(_covers, form.covers, settings),
         )
-        if files["exclude"]:
-            exclude = await received(
-                files["exclude"], "exclude", size, max_bytes=most, several=True
-            )
+        if form.exclude:
+            exclude = await received(form.exclude, "exclude", size, max_bytes=most, several=True)
             asked = replace(asked, exclude=exclude)
     except BaseException:
         papers.close()
         raise
-    return asked, values
+    return asked
 
 
-def _cover(values: dict[str, str], *, several: bool) -> Cover:
-    given = {name: values.get(name, "").strip()[:_LONGEST] or None for name in _COVER}
+def _thresholds(form: CheckFields) -> Thresholds | None:
+    try:
+        low = percentage("pass_below", form.pass_below)
+        high = percentage("reject_above", form.reject_above)
+        return None if low is None and high is None else Thresholds(low, high)
+    except ParameterError as error:
+        field = str(error.values["parameter"])
+        raise ProblemError(422, "Invalid field", error.message, field) from None
+
+
+def _cover(form: CheckFields, *, several: bool) -> Cover:
+    given = {name: (getattr(form, name) or "").strip() or None for name in _COVER}
     own = [name for name in _COVER if given[name] is not None and name != "institution"]
     if own and several:
         detail = Message(
             "The field '{field}' is for one paper. For several papers, send a table: 'covers'.",
             field=own[0],
         )
-        raise ProblemError("Invalid field", detail, own[0])
+        raise ProblemError(422, "Invalid field", detail, own[0])
     return Cover(**given)
 
 
-def _least(given: str | None) -> int:
-    if not given:
-        return LEAST
-    # Only ASCII digits, as in JSON, and only a few.
-    is_number = given.isascii() and given.isdecimal() and len(given) <= 6
-    if not is_number or not SHORTEST <= int(given) <= LONGEST:
-        detail = Message(
-            "The field 'least' must be a whole number from {least} to {most}.",
-            least=SHORTEST,
-            most=LONGEST,
-        )
-        raise ProblemError("Invalid field", detail, "least")
-    return int(given)
-
-
-def _thresholds(values: dict[str, str]) -> Thresholds | None:
-    try:
-        low, high = (
-            percentage(name, values.get(name) or None) for name in ("pass_below", "reject_above")
-        )
-        return None if low is None and high is None else Thresholds(low, high)
-    except ParameterError as error:
-        field = str(error.values["parameter"])
-        raise ProblemError("Invalid field", error.message, field) from None
-
-
-def _covers(uploads: list[UploadFile], settings: Settings) -> RecordTable | None:
-    if not uploads:
+def _covers(upload: UploadFile | None, settings: Settings) -> RecordTable | None:
+    if upload is None:
         return None
-    upload = uploads[0]
-    if len(uploads) > 1 or (upload.size or 0) > settings.max_body_bytes:
+    if (upload.size or 0) > settings.max_body_bytes:
         detail = Message(
             "The field 'covers' must be one table of at most {most:,} bytes.",
             most=settings.max_body_bytes,
         )
-        raise ProblemError("Wrong form", detail, "covers")
+        raise ProblemError(422, "Wrong form", detail, "covers")
     try:
         return table_of(upload.file.read(), label_of(upload.filename), COVER_COLUMNS)
     except InputError as error:
-        raise ProblemError("Wrong form", error.message, "covers") from None
+        raise ProblemError(422, "Wrong form", error.message, "covers") from None

@@ -15,25 +15,19 @@ import shutil
 import tempfile
 import unicodedata
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect, Request
+from starlette.datastructures import UploadFile
 
 from neardup.base.messages import N_, Message
-from neardup.readers.batch import show
 from neardup.server.problems import ProblemError
 
-__all__ = ["Upload", "damaged", "label_of", "path_of", "read_form", "received", "sorted_form"]
+__all__ = ["Upload", "label_of", "path_of", "received"]
 
 #: Longest label, in code points.
 _LABEL = 120
-
-#: Most files of a form of the API, most other fields, and the longest value, in bytes.
-_FILES, _FIELDS, _FIELD_BYTES = 32, 16, 1 << 14
 
 #: Most papers in an upload, and most bytes that an archive of them unpacks to.
 PAPERS, _UNPACKED = 200, 256 << 20
@@ -121,61 +115,9 @@ def path_of(name: str | None) -> str:
     return path
 
 
-async def read_form(request: Request) -> FormData:
-    """Receive a form with a file; raise 415 if it is none, 400 if it is truncated or damaged."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "multipart/form-data":
-        detail = Message("The body must be multipart/form-data. Got no type instead.")
-        if kind:
-            detail = Message(
-                "The body must be multipart/form-data. Got {found} instead.", found=show(kind)
-            )
-        raise ProblemError("Wrong media type", detail)
-    try:
-        return await request.form(max_files=_FILES, max_fields=_FIELDS, max_part_size=_FIELD_BYTES)
-    except (ValueError, LookupError, MultiPartException):
-        # A charset that is none, and bytes that are not of it.
-        raise damaged(N_("The form cannot be decoded.")) from None
-    except ClientDisconnect:
-        raise damaged(N_("The body was cut off.")) from None
-
-
-def damaged(template: str) -> ProblemError:
-    """Return the problem for a form that cannot be read."""
-    return ProblemError("Damaged form", Message(template))
-
-
 def _too_large(most: int) -> ProblemError:
     detail = Message("A paper must have at most {most:,} bytes.", most=most)
-    return ProblemError("Paper too large", detail, "file")
-
-
-def sorted_form(
-    form: FormData, fields: Collection[str], files: Collection[str]
-) -> tuple[dict[str, str], dict[str, list[UploadFile]]]:
-    """Return the fields of a form, each of which comes at most once, and its files by field.
-
-    A field of a page without a chosen file has none. Raise 422 for an unexpected field.
-    """
-    values: dict[str, str] = {}
-    uploads: dict[str, list[UploadFile]] = {name: [] for name in files}
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            if name not in uploads:
-                raise _bad(name, N_("The field '{field}' must not be a file."))
-            if value.size or value.filename:
-                uploads[name].append(value)
-        elif name in uploads:
-            if value:
-                reason = N_("The field '{field}' must be a file: give the part a file name.")
-                raise _bad(name, reason)
-        elif name not in fields:
-            raise _bad(name, N_("The field '{field}' is unknown."))
-        elif name in values:
-            raise _bad(name, N_("The field '{field}' must occur only once."))
-        else:
-            values[name] = value
-    return values, uploads
+    return ProblemError(413, "Paper too large", detail, "file")
 
 
 async def received(
@@ -193,12 +135,12 @@ async def received(
         raise _bad(field, N_("The field '{field}' must occur only once."))
     if not uploads:
         detail = Message("The field '{field}' must have a file.", field=field)
-        raise ProblemError("No paper", detail, field)
+        raise ProblemError(422, "No paper", detail, field)
     if size > max_bytes:
         raise _too_large(max_bytes)
     own = sum(upload.size or 0 for upload in uploads)
     if own == 0:
-        raise ProblemError("Empty paper", Message("The file must not be empty."), field)
+        raise ProblemError(422, "Empty paper", Message("The file must not be empty."), field)
     label = label_of(", ".join(label_of(upload.filename) for upload in uploads))
     is_archive = several and (len(uploads) > 1 or label.lower().endswith(".zip"))
 
@@ -216,7 +158,7 @@ async def received(
 def _bad(name: str, template: str) -> ProblemError:
     # Clients choose field names.
     shown = label_of(name)[:40]
-    return ProblemError("Wrong form", Message(template, field=shown), shown)
+    return ProblemError(422, "Wrong form", Message(template, field=shown), shown)
 
 
 def _kept(upload: UploadFile) -> IO[bytes]:
@@ -280,7 +222,7 @@ def _labels(file: IO[bytes]) -> tuple[str, ...]:
 
 
 def _refused(template: str, most: int = 0) -> ProblemError:
-    return ProblemError("Wrong form", Message(template, most=most))
+    return ProblemError(422, "Wrong form", Message(template, most=most))
 
 
 def _members(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:

@@ -2,15 +2,15 @@
 
 | module | page |
 |---|---|
-| `page` | common to all pages: access, forms, errors |
+| `page` | common to all pages: access, forms, error pages |
 | `rendering` | renders a template, in the reader's language |
-| `home` | ``/``: sizes, the last day, what waits; rates and limits |
+| `home` | ``/``: sizes, the last day, what waits |
 | `removals` | ``/removals``: a table, one by one; ``/decisions``: what people decided, undo |
 | `compare` | ``/compare``: compare two texts |
 | `query` | ``/ask``: look a text up in the index, or add it |
 | `check` | ``/check``: check a paper against a library |
 | `documents` | ``/documents/ID``: a document beside the one that it repeats |
-| `docs` | ``/docs``: the API |
+| `docs` | ``/docs``: two examples of the API |
 | `login` | ``/login``, ``/logout`` |
 
 Pages call the same functions as the routes of the API, not the API itself. Everything works
@@ -33,7 +33,6 @@ from neardup.server.pages import (
     query,
     removals,
 )
-from neardup.server.pages.page import UnknownPage
 from neardup.server.pages.rendering import serve_file
 
 __all__ = ["router"]
@@ -41,6 +40,4 @@ __all__ = ["router"]
 router = APIRouter()
 for _part in (home, removals, query, compare, check, documents, docs, login):
     router.include_router(_part.router)
-router.add_api_route("/static/{name}", serve_file, include_in_schema=False)
-# It matches every remaining address, so it must be the last router of the application.
-router.routes.append(UnknownPage())
+router.add_api_route("/static/{name}", serve_file)

@@ -14,29 +14,27 @@ from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
 from neardup.recipe import NAMES, load_recipe
-from neardup.server.pages.page import Refused, field, given_text, page, words_of
+from neardup.server.pages.page import READ, Form, field, given_text, words_of
 from neardup.server.pages.rendering import render
+from neardup.server.problems import ProblemError
 
 __all__ = ["router"]
 
 #: Below this many characters, a single edit changes most of the shingles.
 _SHORT = 20
 
-router = APIRouter()
+router = APIRouter(dependencies=READ)
 
 
-@router.get("/compare", include_in_schema=False)
-@page("read")
+@router.get("/compare")
 async def show(request: Request) -> Response:
     """Show the form."""
     return _answer(request, {"a": "", "b": "", "recipe": NAMES[0]})
 
 
-@router.post("/compare", include_in_schema=False)
-@page("read")
-async def compare(request: Request) -> Response:
+@router.post("/compare")
+async def compare(request: Request, form: Form) -> Response:
     """Compare the texts of the form."""
-    form = await request.form()
     recipe = field(form, "recipe")
     given = {
         "a": field(form, "a", lines=True),
@@ -50,9 +48,7 @@ async def compare(request: Request) -> Response:
         for name in ("a", "b"):
             given[name] = await given_text(request, form, name)
         comparison, sides = await request.app.state.store.compute(_compare, **given)
-    except Refused as refused:
-        return _answer(request, given, 422, language=language, problem=str(refused))
-    except InputError as error:
+    except (InputError, ProblemError) as error:
         problem = in_language(error, words.language)
         return _answer(request, given, 422, language=language, problem=problem)
     # Rendering two long texts takes long, too.

@@ -11,9 +11,8 @@ from neardup.exceptions import InputError
 from neardup.pages.sides import Sides
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
-from neardup.server.api.documents import MOST_DROPPED, missing
-from neardup.server.api.fields import check_id
-from neardup.server.pages.page import page
+from neardup.server.api.documents import MOST_DROPPED, check_id, missing
+from neardup.server.pages.page import READ
 from neardup.server.pages.removals import flash
 from neardup.server.pages.rendering import document_link, language_of_request, page_words, render
 
@@ -29,24 +28,14 @@ _ACTIONS = (
     *("kept", "confirmed", "undone", "removed", "expired", "freed", "reconsidered", "recounted"),
 )
 
-router = APIRouter()
+router = APIRouter(dependencies=READ)
 
 
-@router.get("/documents", include_in_schema=False)
-@page("read")
-async def show_by_query(request: Request) -> Response:
-    """Show the document whose id is in the query string, which can hold any id."""
-    return await _show(request, request.query_params.get("id", ""))
-
-
-@router.get("/documents/{id:path}", include_in_schema=False)
-@page("read")
-async def show(request: Request) -> Response:
+# The query string can hold any id.
+@router.get("/documents")
+@router.get("/documents/{id:path}")
+async def show(request: Request, id: str = "") -> Response:
     """Show a document."""
-    return await _show(request, request.path_params["id"])
-
-
-async def _show(request: Request, id: str) -> Response:
     check_id(id)
     store = request.app.state.store
     explanation: Explanation

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from neardup.base.messages import in_language
 from neardup.index import NewDocument
 from neardup.papers.align import align_sides
-from neardup.server.api.fields import check_id
-from neardup.server.pages.page import Refused, field, given_text, page, see, words_of
+from neardup.server.api.documents import check_id
+from neardup.server.pages.page import READ, WRITE, Form, field, given_text, see, words_of
 from neardup.server.pages.rendering import document_link, render
 from neardup.server.problems import ProblemError
 
@@ -30,41 +30,38 @@ _NOTHING = {"text": "", "title": "", "within": "", "id": ""}
 router = APIRouter()
 
 
-@router.get("/ask", include_in_schema=False)
-@page("read")
+@router.get("/ask", dependencies=READ)
 async def show(request: Request) -> Response:
     """Show the form."""
     return _answer(request, _NOTHING)
 
 
-@router.post("/ask", include_in_schema=False)
-@page("read")
-async def ask(request: Request) -> Response:
+@router.post("/ask", dependencies=READ)
+async def ask(request: Request, form: Form) -> Response:
     """Look the text of the form up."""
-    form = await request.form()
     given = _given(form)
     language = form.get("language")
     try:
         given["text"] = await given_text(request, form, "text")
-    except Refused as refused:
-        return _answer(request, given, 422, language=language, problem=str(refused))
+    except ProblemError as error:
+        problem = in_language(error, words_of(request, form).language)
+        return _answer(request, given, 422, language=language, problem=problem)
     return await _found(request, given, language=language)
 
 
-@router.post("/ask/add", include_in_schema=False)
-@page("read", "write")
-async def add(request: Request) -> Response:
+@router.post("/ask/add", dependencies=WRITE)
+async def add(request: Request, form: Form) -> Response:
     """Add the text, and show the document or the error."""
-    form = await request.form()
     given = _given(form)
+    language = words_of(request, form).language
     try:
         given["text"] = await given_text(request, form, "text")
-        check_id(given["id"])
-    except Refused as refused:
-        return _answer(request, given, 422, problem=str(refused))
     except ProblemError as error:
-        problem = in_language(error.detail, words_of(request, form).language)
-        return await _found(request, given, error.status_code, problem=problem)
+        return _answer(request, given, 422, problem=in_language(error, language))
+    try:
+        check_id(given["id"])
+    except ProblemError as error:
+        return await _found(request, given, 422, problem=in_language(error, language))
     state = request.app.state
     made = await state.writer.add([NewDocument(given["id"], given["text"], given["title"] or None)])
     state.metrics.decided(made)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
-import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from neardup.base.validation import bad, check_zone
+from neardup.base.validation import bad
 from neardup.compare import compare
-from neardup.exceptions import InputError, ParameterError
+from neardup.exceptions import InputError
 from neardup.index import Event, RemovalFilter
 from neardup.pages.words import Words
 from neardup.papers.align import align_sides
-from neardup.server.pages.page import error_page, field, own_path, page, see
+from neardup.server.pages.page import READ, WRITE, Form, field, own_path, see
 from neardup.server.pages.rendering import language_of_request, page_words, render
 from neardup.server.security import auth
-from neardup.writers.cells import spreadsheet_bytes
+from neardup.writers.cells import spreadsheet_parts
 
 if TYPE_CHECKING:
     from neardup.index import Document, Index, Removal
@@ -29,117 +30,86 @@ if TYPE_CHECKING:
 
 __all__ = ["flash", "router"]
 
-_ROWS, _EVENTS, _EXPORTED = 40, 100, 100_000
-_LONGEST = 200
-#: No number of a document or an event has more digits.
-_DIGITS = 18
+_ROWS, _EVENTS = 40, 100
+#: Numbers of documents and events.
+_NUMBER = r"^[0-9]{1,18}$"
 #: Longer pairs of texts, by the product of their lengths, have no reason in the table.
 _COMPARED = 100_000_000
 
+_State = Literal["open", "confirmed", "all"]
 _STATES = {"open": False, "confirmed": True, "all": None}
-_ORDERS = ("doubt", "newest", "cluster")
+_Order = Literal["doubt", "newest", "cluster"]
 _DECISIONS = ("keep", "confirm", "undo")
+_COLUMNS = (
+    *("id", "title", "source", "at", "kept_id", "kept_title"),
+    *("similarity", "measure", "kind", "confirmed"),
+)
 
 router = APIRouter()
 
+Line = Annotated[
+    str, Field(max_length=200), AfterValidator(lambda text: "".join(filter(str.isprintable, text)))
+]
+Percent = Annotated[float, Field(allow_inf_nan=False)]
 
-@dataclass(frozen=True)
-class View:
-    """What the query of an address asks for: a filter, in the words of the form, and a place."""
 
-    given: dict[str, str]
-    after: str
+class View(BaseModel):
+    """What the query of an address asks for: a filter, and a place."""
 
+    search: Line = ""
+    source: Line = ""
+    # There is no day after the last one.
+    since: date | None = None
+    until: Annotated[date, Field(lt=date.max)] | None = None
+    lowest: Percent | None = Field(None, alias="from")
+    highest: Percent | None = Field(None, alias="to")
+    state: _State = "open"
+    order: _Order = "doubt"
+    after: str = Field("", pattern=r"^([0-9.e-]+:[0-9]{1,18})?$")
+
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, request: Request) -> View:
-        """Return the view of a request; ParameterError for a bound of the filter that is none."""
-        query = request.query_params
-        given = {
-            name: "".join(filter(str.isprintable, query.get(name, "")[:_LONGEST])).strip()
-            for name in (
-                "search",
-                "source",
-                "since",
-                "until",
-                "zone",
-                "from",
-                "to",
-                "state",
-                "order",
-            )
-        }
-        for name in ("since", "until"):
-            if given[name] and _day(given[name], UTC) is None:
-                raise bad(name, "a date such as 2024-03-09", given[name])
-        for name in ("from", "to"):
-            if given[name] and _share(given[name]) is None:
-                raise bad(name, "a percentage such as 80", given[name])
-        given["state"] = given["state"] if given["state"] in _STATES else "open"
-        given["order"] = given["order"] if given["order"] in _ORDERS else "doubt"
-        value, _, number = query.get("after", "").partition(":")
-        is_place = _share(value) is not None and number.isdecimal() and len(number) <= _DIGITS
-        after = f"{value}:{number}" if is_place else ""
-        return cls(given, after)
+    def without_empty(cls, query: dict[str, Any]) -> dict[str, Any]:
+        """Leave out fields that a form has sent empty."""
+        return {name: value for name, value in query.items() if value != ""}
 
     @property
     def filter(self) -> RemovalFilter:
-        """The filter; days are those of the reader's time zone, and the last one is included."""
-        given = self.given
-        try:
-            zone = check_zone(given["zone"] or None, "zone")
-        except ParameterError:
-            zone = UTC
-        until = _day(given["until"], zone)
-        lowest, highest = _share(given["from"]), _share(given["to"])
+        """The filter; days are those of UTC, and the last one is included."""
         return RemovalFilter(
-            search=given["search"],
-            source=given["source"],
-            since=_day(given["since"], zone),
-            until=None if until is None else until + timedelta(days=1),
-            min_similarity=0.0 if lowest is None else lowest / 100,
-            max_similarity=1.0 if highest is None else highest / 100,
-            confirmed=_STATES[given["state"]],
-            order=given["order"],
+            search=self.search.strip(),
+            source=self.source.strip(),
+            since=_begin(self.since),
+            until=_begin(self.until and self.until + timedelta(days=1)),
+            min_similarity=0.0 if self.lowest is None else self.lowest / 100,
+            max_similarity=1.0 if self.highest is None else self.highest / 100,
+            confirmed=_STATES[self.state],
+            order=self.order,
         )
 
     @property
     def filtered(self) -> bool:
         """Whether anything but the order is asked for."""
-        return any(
-            self.given[name] for name in self.given if name not in ("state", "order", "zone")
-        )
+        return bool(self.model_fields_set - {"state", "order", "after"})
 
     def link(self, path: str, **changes: str) -> str:
         """Return the address of a page with this filter."""
-        values = {name: value for name, value in {**self.given, **changes}.items() if value}
-        for name, default in (("state", "open"), ("order", "doubt")):
-            if values.get(name) == default:
-                del values[name]
+        given = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        values = {name: value for name, value in {**given, "after": "", **changes}.items() if value}
         return path + (f"?{urlencode(values, errors='replace')}" if values else "")
 
 
-def _day(value: str, zone: tzinfo) -> datetime | None:
-    try:
-        day = datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=zone)
-    except ValueError:
-        return None
-    # The day after the last one, and the first one in other zones, are no dates.
-    return day if 1 < day.year < 9999 else None
+Asked = Annotated[View, Query()]
 
 
-def _share(value: str) -> float | None:
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
+def _begin(day: date | None) -> datetime | None:
+    return None if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-@router.get("/removals", include_in_schema=False)
-@page("read")
-async def show(request: Request) -> Response:
+@router.get("/removals", dependencies=READ)
+async def show(request: Request, view: Asked) -> Response:
     """Show a page of removals."""
-    store, view = request.app.state.store, View.of(request)
+    store = request.app.state.store
     words = page_words(language_of_request(request))
     rows, count = await store.run(lambda: _table(store.index, view, words))
     more = len(rows) > _ROWS
@@ -149,8 +119,8 @@ async def show(request: Request) -> Response:
         here="removals",
         view=view,
         rows=rows[:_ROWS],
-        count=None if view.given["search"] else count,
-        orders=_ORDERS,
+        count=None if view.search else count,
+        orders=get_args(_Order),
         states=_STATES,
         next_link=view.link("/removals", after=rows[_ROWS - 1]["position"]) if more else "",
         first_link=view.link("/removals") if view.after else "",
@@ -165,11 +135,10 @@ def _table(index: Index, view: View, words: Words) -> tuple[list[dict[str, Any]]
     return rows, index.count_removals(view.filter)
 
 
-@router.get("/removals/review", include_in_schema=False)
-@page("read")
-async def review(request: Request) -> Response:
+@router.get("/removals/review", dependencies=READ)
+async def review(request: Request, view: Asked) -> Response:
     """Show the first removal after a place, to be decided."""
-    store, view = request.app.state.store, View.of(request)
+    store = request.app.state.store
     words = page_words(language_of_request(request))
     removal, left, sides = await store.run(lambda: _first(store.index, view))
     here = view.link("/removals/review", after=view.after)
@@ -217,18 +186,53 @@ def _reason(words: Words, removal: Removal) -> str:
     return words("reason_places" if found.gaps else "reason_frame", **values)
 
 
-@router.post("/removals/decide", include_in_schema=False)
-@page("read", "write")
-async def decide(request: Request) -> Response:
+@router.get("/removals.csv", dependencies=READ)
+async def export(request: Request, view: Asked) -> Response:
+    """Send all removals of a view as a CSV file, while they are read."""
+    store = request.app.state.store
+    # An index that is away is found before the response begins.
+    rows = await store.run(lambda: _rows(store.index, view))
+    headers = {"Content-Disposition": 'attachment; filename="removals.csv"'}
+    return StreamingResponse(spreadsheet_parts(rows), headers=headers, media_type="text/csv")
+
+
+def _rows(index: Index, view: View) -> Iterator[Sequence[Any]]:
+    """Return the rows of a CSV file; the first removal is read at once."""
+    removals = index.removals(view.filter)
+    first = list(islice(removals, 1))
+
+    def rows() -> Iterator[Sequence[Any]]:
+        yield _COLUMNS
+        for removal in chain(first, removals):
+            document, kept, match = removal.document, removal.kept, removal.document.repeats
+            assert match is not None, "a removed document repeats another"
+            yield (
+                document.id,
+                document.title,
+                document.source,
+                document.at.isoformat(),
+                kept.id,
+                kept.title,
+                match.similarity,
+                match.measure,
+                "identical" if match.identical else "similar",
+                removal.confirmed,
+            )
+
+    return rows()
+
+
+@router.post("/removals/decide", dependencies=WRITE)
+async def decide(request: Request, form: Form) -> Response:
     """Keep or confirm removals, or undo what was decided; return to the page of the form."""
-    store, form = request.app.state.store, await request.form()
+    store = request.app.state.store
     decision, back = field(form, "decision"), own_path(field(form, "back"))
     ids = [id for id in form.getlist("id") if isinstance(id, str)]
     event = field(form, "event")
     options: dict[str, Any] = {}
     if decision == "undo" and event:
         # Without a number, the last decision is undone.
-        if not event.isdecimal() or len(event) > _DIGITS:
+        if not re.match(_NUMBER, event):
             raise bad("event", "the number of a decision", event)
         options["event"] = int(event)
     key = auth.identify(request)
@@ -269,13 +273,13 @@ def flash(request: Request) -> dict[str, str]:
     }
 
 
-@router.get("/decisions", include_in_schema=False)
-@page("read")
-async def show_decisions(request: Request) -> Response:
+@router.get("/decisions", dependencies=READ)
+async def show_decisions(
+    request: Request, before: Annotated[str | None, Query(pattern=_NUMBER)] = None
+) -> Response:
     """Show what people decided, the latest first."""
-    store, given = request.app.state.store, request.query_params.get("before", "")
-    before = int(given) if given.isdecimal() and len(given) <= _DIGITS else None
-    rows = await store.run(lambda: list(_decided(store.index, before, _EVENTS + 1)))
+    store = request.app.state.store
+    rows = await store.run(lambda: _decided(store.index, None if before is None else int(before)))
     more = len(rows) > _EVENTS
     return render(
         request,
@@ -289,77 +293,20 @@ async def show_decisions(request: Request) -> Response:
     )
 
 
-def _decided(index: Index, before: int | None, limit: int) -> Iterator[dict[str, Any]]:
-    """Yield decisions with the document; the last one about a document can be undone."""
-    events: Iterator[Event] = islice(index.decisions(before=before), limit)
-    while part := list(islice(events, _EVENTS + 1)):
-        documents = index.get_many([event.id or "" for event in part], texts=False)
-        for event in part:
-            document: Document | None = documents.get(event.id or "")
-            yield {
+def _decided(index: Index, before: int | None) -> list[dict[str, Any]]:
+    """Return decisions with the document; the last one about a document can be undone."""
+    events: list[Event] = list(islice(index.decisions(before=before), _EVENTS + 1))
+    documents = index.get_many([event.id or "" for event in events], texts=False)
+    rows = []
+    for event in events:
+        document: Document | None = documents.get(event.id or "")
+        rows.append(
+            {
                 **vars(event),
                 "what": event.details.get("what", ""),
                 "by": event.details.get("by"),
                 "title": None if document is None else document.title,
                 "can_undo": event.is_last and document is not None,
             }
-
-
-@router.get("/removals.{kind}", include_in_schema=False)
-@page("read")
-async def export_removals(request: Request) -> Response:
-    """Send the removals of a filter as a file: CSV or JSON."""
-    store, view = request.app.state.store, View.of(request)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for removal in islice(store.index.removals(view.filter), _EXPORTED):
-            document, kept, match = removal.document, removal.kept, removal.document.repeats
-            assert match is not None, "a removed document repeats another"
-            yield {
-                "id": document.id,
-                "title": document.title,
-                "source": document.source,
-                "at": document.at.isoformat(),
-                "kept_id": kept.id,
-                "kept_title": kept.title,
-                "similarity": match.similarity,
-                "measure": match.measure,
-                "kind": "identical" if match.identical else "similar",
-                "confirmed": removal.confirmed,
-            }
-
-    return await _file(request, "removals", rows)
-
-
-@router.get("/decisions.{kind}", include_in_schema=False)
-@page("read")
-async def export_decisions(request: Request) -> Response:
-    """Send what people decided as a file: CSV or JSON."""
-    store = request.app.state.store
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for row in _decided(store.index, None, _EXPORTED):
-            names = ("id", "title", "action", "what", "by")
-            yield {"at": row["at"].isoformat(), **{name: row[name] for name in names}}
-
-    return await _file(request, "decisions", rows)
-
-
-async def _file(
-    request: Request, name: str, rows: Callable[[], Iterable[dict[str, Any]]]
-) -> Response:
-    kind = request.path_params["kind"]
-    if kind not in ("csv", "json"):
-        return error_page(request, 404)
-    make = _csv if kind == "csv" else lambda made: orjson.dumps(list(made))
-    body = await request.app.state.store.run(lambda: make(rows()))
-    return Response(
-        body,
-        media_type="text/csv; charset=utf-8" if kind == "csv" else "application/json",
-        headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'},
-    )
-
-
-def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
-    listed = list(rows)
-    return spreadsheet_bytes([*map(list, listed[:1]), *(row.values() for row in listed)])
+        )
+    return rows

@@ -22,7 +22,6 @@ __all__ = [
     "RESULT",
     "document_link",
     "language_of_request",
-    "moment",
     "page_words",
     "render",
     "serve_file",
@@ -119,7 +118,7 @@ def _language_link(request: Request, language: str) -> str:
     return f"{path}?{urlencode([*query, ('language', language)], errors='replace')}"
 
 
-def moment(time: datetime | None) -> str:
+def _moment(time: datetime | None) -> str:
     """Return a time as HTML, empty for None; the pages' script shows it in the reader's zone."""
     from markupsafe import Markup
 
@@ -210,12 +209,12 @@ async def serve_file(request: Request) -> Response:
                 headers={"Cache-Control": "public, max-age=31536000, immutable"},
                 media_type=media_type,
             )
-    raise ProblemError("No such file", Message("There is no such file."))
+    raise ProblemError(404, "No such file", Message("There is no such file."))
 
 
 #: What templates may call, beside `neardup.pages.templating.render`'s own.
 _HELPERS: dict[str, Any] = {
     "asset": _file_path,
-    "moment": moment,
+    "moment": _moment,
     "size": _size,
 }

@@ -3,7 +3,7 @@
 ===============  ====================================================================
 ``keys``         the API key file
 ``auth``         scopes, by API key or by browser session; requests of other sites
-``limits``       limits of size, time and number; the Host header
+``limits``       limits of time and number
 ``headers``      security headers of every response
 ===============  ====================================================================
 """

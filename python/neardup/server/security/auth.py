@@ -1,11 +1,10 @@
 """Authentication: programs by API key, people by a browser session.
 
-Without a key file, only the machine that runs the service can use it
-(`neardup.server.security.limits` refuses other host names). With a key file, a request needs a
-key that has the scope, as ``Authorization: Bearer KEY`` or through a session cookie issued for
-a key. Starlette signs the cookie with a secret that is new at each start and never on disk, so a
-restart ends all sessions. A session identifies its key by digest, so it ends when the key is
-revoked, and has an id, so that signing out also ends copies of its cookie.
+Without a key file, only the machine that runs the service can use it. With a key file, a request
+needs a key that has the scope, as ``Authorization: Bearer KEY`` or through a session cookie issued
+for a key. Starlette signs the cookie, with the time of its making and a secret that is new at each
+start and never on disk, so a restart ends all sessions. A session identifies its key by digest, so
+it ends when the key is revoked, and has an id, so that signing out also ends copies of its cookie.
 
 What a key may see follows from its scopes, for the API and for the pages. Only ``read`` shows what
 is stored: texts, titles, other fields, removals, decisions, reports. ``write`` stores and decides,
@@ -57,10 +56,10 @@ _ID_BYTES = 16
 #: Most ids of ended sessions; only who has a key can end one.
 _MOST_ENDED = 10_000
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_SCHEME = "key"
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="neardup"'}
 
 _bearer = HTTPBearer(
-    scheme_name=_SCHEME,
+    scheme_name="key",
     description="A key made by `neardup serve key create`.",
     auto_error=False,
 )
@@ -119,9 +118,7 @@ def needs_keys(request: Request) -> bool:
 def signed_in(request: Request) -> Key | None:
     """Return the key of the request's session, or None if there is no session or it ended."""
     keys, session = _keys(request), _session(request)
-    if keys is None or request.app.state.clock.time() >= session.get("ends", 0):
-        return None
-    if session["id"] in request.app.state.ended_sessions:
+    if keys is None or "id" not in session or session["id"] in request.app.state.ended_sessions:
         return None
     return keys.of_digest(session["key"])
 
@@ -129,12 +126,8 @@ def signed_in(request: Request) -> Key | None:
 def sign_in(request: Request, key: str) -> Key | None:
     """Begin a session for a key, and return it; None, and no session, if it is wrong."""
     known = _find(request, key)
-    if known is None:
-        return None
-    session, now = _session(request), int(request.app.state.clock.time())
-    session.update(
-        key=known.digest, ends=now + SESSION_SECONDS, id=secrets.token_urlsafe(_ID_BYTES)
-    )
+    if known is not None:
+        _session(request).update(key=known.digest, id=secrets.token_urlsafe(_ID_BYTES))
     return known
 
 
@@ -160,7 +153,9 @@ def refuse_other_sites(request: Request) -> None:
     make them send a request.
     """
     if request.method not in _SAFE_METHODS and _comes_from_elsewhere(request.headers):
-        raise ProblemError("Forbidden", Message("The request comes from a page of another site."))
+        raise ProblemError(
+            403, "Forbidden", Message("The request comes from a page of another site.")
+        )
 
 
 def _comes_from_elsewhere(headers: Mapping[str, str]) -> bool:
@@ -181,6 +176,7 @@ def _check(request: Request, scope: Scope) -> None:
     known = identify(request)
     if known is not None and scope not in known.scopes:
         raise ProblemError(
+            403,
             "Forbidden",
             Message(
                 "The key '{name}' does not have the scope '{scope}', which this request needs.",
@@ -203,7 +199,7 @@ def _known(request: Request) -> Key:
             if header is None
             else N_("The request needs a valid key: Authorization: Bearer KEY.")
         )
-        raise ProblemError("A key is needed", detail)
+        raise ProblemError(401, "A key is needed", detail, headers=_CHALLENGE)
     return known
 
 

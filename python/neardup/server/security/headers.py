@@ -6,18 +6,15 @@ or make it send a form elsewhere. A header that the response already has is kept
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import TYPE_CHECKING
 
-from neardup.base.messages import Message
-from neardup.exceptions import ParameterError
+from starlette.datastructures import MutableHeaders
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
     from starlette.types import Message as AsgiMessage
 
-__all__ = ["CONTENT_POLICY", "SecurityHeaders", "report_policy"]
+__all__ = ["CONTENT_POLICY", "REPORT_POLICY", "SecurityHeaders", "add_headers"]
 
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -38,15 +35,11 @@ _HEADERS = {
     ),
     "cache-control": "no-store",
 }
-_ENCODED = tuple((name.encode(), value.encode()) for name, value in _HEADERS.items())
 
-_META = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"<>]*)">')
-# The only policy that a report may carry: sources are digests.
-_DIGESTS = re.compile(
-    r"default-src 'none'(?:; (?:style|script)-src(?: 'sha256-[A-Za-z0-9+/=]{44}')+)*"
-    r"; base-uri 'none'; form-action 'none'"
-)
-_HEAD_CHARACTERS = 2000
+#: The policy of a check's report, in addition to the one that the page has in itself: that one
+#: allows its own style and script by their digests. The page has no origin, so that no script in it
+#: can act on behalf of the service.
+REPORT_POLICY = "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads"
 
 
 class SecurityHeaders:
@@ -57,37 +50,16 @@ class SecurityHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
 
         async def send_with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in headers}
-                headers += [pair for pair in _ENCODED if pair[0] not in names]
-                if message["status"] == 401 and b"www-authenticate" not in names:
-                    headers.append((b"www-authenticate", b'Bearer realm="neardup"'))
-                message = {**message, "headers": headers}
+                add_headers(MutableHeaders(scope=message))
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
 
-def report_policy(html: str) -> str:
-    """Return the content security policy with which the report of a check is served.
-
-    The report allows its own style and script by their digests, computed from our files before any
-    text enters the page. The header repeats this policy and adds a sandbox: the page has no origin,
-    so that no script in it can act on behalf of the service.
-    """
-    digests = _META.search(html, 0, _HEAD_CHARACTERS)
-    policy = "" if digests is None else unescape(digests[1])
-    if not _DIGESTS.fullmatch(policy):
-        raise ParameterError(
-            Message(
-                "{named[html]} must be a report. Got a page without a content "
-                "security policy of digests instead."
-            )
-        )
-    return f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads"
+def add_headers(headers: MutableHeaders) -> None:
+    """Add the headers to those of a response."""
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
