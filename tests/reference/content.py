@@ -34,6 +34,8 @@ EDITS = 2
 # The longest line, in characters and in words, and the least of a sentence that one text has alone.
 LINES = (12, 4)
 SENTENCE = 5
+# Other names in so many of the same places of a form make two texts of it.
+SLOTS = 2
 MARKS = "。！？!?"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
@@ -397,6 +399,7 @@ def aligned(a, b):
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
         "gaps": gaps_inside,
         "replacements": len(replacements),
+        "slots": sum(min(map(len, gap)) >= (1 if spaced else 2) for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),
         "letters": min(len(letters(a)), len(letters(b))),
         "spaced": spaced,
@@ -479,7 +482,8 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
             resemblance = weighed["resemblance"]
             if own := weighed["own"]:
                 sides = zip(own["says"], side_by_side["passage"], strict=True)
-                if any(says and passage for says, passage in sides):
+                has_passage = any(says and passage for says, passage in sides)
+                if has_passage or (all(own["says"]) and side_by_side["slots"] >= SLOTS):
                     resemblance = min(resemblance, own["content"])
         similarity, unpunished = (score(resemblance, side_by_side, taken) for taken in (numbers, 0))
     return {

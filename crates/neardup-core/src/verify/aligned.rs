@@ -88,6 +88,9 @@ pub struct Aligned {
     /// Whether each text has a passage that the other has not: more units of a gap than a line has, but for
     /// those that both sides have, or most of a sentence.
     pub passage: [bool; 2],
+    /// Those of `replacements` in which both texts have at least two characters, or a word: on a form,
+    /// names and values.
+    pub slots: usize,
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
     /// Whether both texts are of a script with spaces between words.
@@ -134,6 +137,8 @@ impl Aligned {
                 found.gaps += 1;
                 let is_replacement = !gap.0.is_empty() && !gap.1.is_empty();
                 found.replacements += usize::from(is_replacement);
+                let least = gap.0.len().min(gap.1.len());
+                found.slots += usize::from(least >= if found.is_spaced { 1 } else { 2 });
                 found.recurring += usize::from(is_replacement && !replacements.insert(gap));
             }
             found.count_gap(gap.0, gap.1, is_outside);
