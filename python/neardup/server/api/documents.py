@@ -151,12 +151,12 @@ class RemovedDocuments:
 
     Parameters
     ----------
-    freed : sequence of str
-        Documents that had been dropped for a removed document; they stay dropped. At most 10,000.
+    decided : list of Decided
+        Documents that had been dropped for a removed document, decided again. At most 10,000.
     """
 
     removed: int
-    freed: tuple[str, ...]
+    decided: list[Decided]
 
 
 @dataclass(frozen=True)
@@ -388,7 +388,7 @@ async def read(request: Request, id: str) -> Response:
 @router.delete(
     "/v1/documents/{id:id}",
     summary="Remove a document",
-    description="Those that were dropped for it stay dropped, and are listed as freed.",
+    description="Those that were dropped for it are decided again.",
     dependencies=_WRITE,
     responses={
         200: {"model": RemovedDocuments},
@@ -416,7 +416,8 @@ async def _remove(request: Request, id: str) -> Response:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
         raise missing(id) from None
-    return json_response(RemovedDocuments(gone.removed, gone.freed))
+    decided = [Decided(id, False, match is None, match) for id, match in gone.decided]
+    return json_response(RemovedDocuments(gone.removed, decided))
 
 
 def _check_whole(request: Request) -> None:

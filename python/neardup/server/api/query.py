@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BeforeValidator, Field
@@ -149,17 +149,14 @@ class StatsAnswer:
     documents: int
     kept: int
     dropped: int
-    freed: int
     bytes: int
     recipe_id: str
     measure: str
     threshold: float | None
     max_distance: int | None
-    store: Literal["text", "sketch"]
     scheme: str
-    background: str
-    background_texts: int
-    unlisted: int | None
+    background_texts: int | None
+    unlisted: int
     first: datetime | None
     last: datetime | None
     created: datetime

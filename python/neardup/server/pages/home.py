@@ -74,7 +74,6 @@ def _sizes(stats: Stats) -> list[tuple[str, int, float]]:
             ("documents", stats.documents),
             ("kept", stats.kept),
             ("dropped", stats.dropped),
-            ("freed", stats.freed),
         )
     ]
 
@@ -89,9 +88,7 @@ def _index(words: Words, stats: Stats) -> Rows:
         ("measure", stats.measure),
         ("threshold", None if stats.threshold is None else f"{stats.threshold:g}"),
         ("max_distance", stats.max_distance),
-        ("store", words(f"stored_{stats.store}")),
         ("scheme", stats.scheme),
-        ("background", words(f"background_{stats.background}")),
         ("background_texts", stats.background_texts),
         ("first", moment(stats.first) or None),
         ("last", moment(stats.last) or None),
