@@ -132,9 +132,13 @@ def test_after_an_interrupt_the_same_command_continues(run, here, files, number,
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
     run("index", "create", "n.db", "-q")
     words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
-    # The first step is that of counting, which reads all files before any document is added.
-    code, errors = run_interrupted(f"advance {batches + 1}", number, *words)
-    stored = stats(run)["documents"]
+    # A first import stores nothing until all is read and decided.
+    code, errors = run_interrupted("stage 2", number, *words)
+    assert (code, stats(run)["documents"]) == (128 + number, 0)
+    assert "Nothing of the input was stored" in errors
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    code, errors = run_interrupted(f"advance {batches}", number, *words)
+    stored = stats(run)["documents"] - 4
     assert stored == batches * MAX_BATCH
     assert code == 128 + number
     assert errors.startswith(MESSAGE.rstrip())

@@ -28,7 +28,7 @@ def test_remove(run, index):
 
 def test_reconsider(run, index):
     result = run("index", "reconsider", index, "bridge-repost", "ferry", "nosuch", code=2)
-    assert result.out.startswith("bridge-repost repeats bridge: content(5) 0.9")
+    assert result.out == "bridge-repost repeats bridge: the same text\n"
     assert "note: 'ferry' is already kept; skipped" in result.err
     assert "there is no document 'nosuch'" in result.err
     assert "1 decided again: 0 kept, 1 dropped\n" in result.err

@@ -179,42 +179,48 @@ class _Decided:
             progress.advance(0)
         self._identities = corpus.identities()
 
-    def match(self, row: int) -> Match | None:
-        """Return what a document repeats."""
-        kept = int(self.kept_for[row])
-        if kept < 0:
-            return None
-        bits = int(self.distance[row])
-        return Match(
-            self.ids[kept],
-            float(self.similarity[row]),
-            self._measure,
-            None if bits < 0 else bits,
-            bool(self.identical[row]),
-        )
+    def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
+        """Return what some documents repeat."""
+        columns = (self.kept_for, self.similarity, self.distance, self.identical)
+        return [
+            None
+            if kept < 0
+            else Match(
+                self.ids[kept], similarity, self._measure, None if bits < 0 else bits, identical
+            )
+            for kept, similarity, bits, identical in zip(
+                *(column[rows].tolist() for column in columns), strict=True
+            )
+        ]
 
-    def decision(self, row: int) -> Decision | None:
-        """Return what became of a document; None for one without a text."""
-        first, id = int(self.first_with_id[row]), self.ids[row]
-        if first < 0:
-            return None
-        if self._identities[first] != self._identities[row]:
-            return Decision(id, False, None, taken(id))
-        return Decision(id, first == row, self.match(first), None)
+    def decisions(self, begin: int, end: int) -> list[Decision | None]:
+        """Return what became of a range of documents; None for one without a text."""
+        firsts = self.first_with_id[begin:end]
+        decisions: list[Decision | None] = []
+        rows = zip(range(begin, end), firsts.tolist(), self.matches(firsts), strict=True)
+        for row, first, match in rows:
+            id = self.ids[row]
+            if first < 0:
+                decisions.append(None)
+            elif self._identities[first] != self._identities[row]:
+                decisions.append(Decision(id, False, None, taken(id)))
+            else:
+                decisions.append(Decision(id, first == row, match, None))
+        return decisions
 
     def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
         """Return the decisions on new documents that get the numbers from `first` on."""
         self.numbers[rows] = np.arange(first, first + len(rows))
-        matches = [self.match(row) for row in rows.tolist()]
         kept_for = self.kept_for[rows]
         kept = rows[kept_for < 0]
         before = self.filing.unlisted()
         postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
+        numbers = self.numbers[kept_for].tolist()
         return Verdicts(
-            matches,
+            self.matches(rows),
             [
-                None if row < 0 else int(number)
-                for row, number in zip(kept_for, self.numbers[kept_for], strict=True)
+                None if row < 0 else number
+                for row, number in zip(kept_for.tolist(), numbers, strict=True)
             ],
             postings,
             self.filing.unlisted() - before,
@@ -243,8 +249,7 @@ def _write(
         at = 0
         for runs, first, count in waiting.places[done : number + 1]:
             if is_stored:
-                rows = range(begin + at, begin + at + count)
-                yield runs, first, [decided.decision(row) for row in rows]
+                yield runs, first, decided.decisions(begin + at, begin + at + count)
             else:
                 yield runs, first, add_batch(engine, batch.part(at, at + count))
             progress.advance(count)
