@@ -38,6 +38,17 @@ def test_files_are_decided_as_by_dedup(location, tmp_path):
     assert len(kept(location)) == len(many)
 
 
+def test_files_with_a_window_are_counted_first(location, tmp_path):
+    many = [row | {"day": f"2024-01-{number % 9 + 1}"} for number, row in enumerate(shuffled())]
+    file = write(tmp_path / "a.jsonl", [*many, many[0] | {"id": "again", "day": "2024-03-09"}])
+    with Index(location, workers=1) as index:
+        added = index.add_files([file], at_field="day", within="30d")
+        assert (added.new, added.keep.all()) == (len(many) + 1, True)
+        assert index.stats().background_texts == len(many) + 1
+        recent = [many[0] | {"id": "soon", "day": "2024-03-10"}]
+        assert not index.add_many(recent, at_field="day", within="30d").keep.any()
+
+
 class Interrupting(Progress):
     def advance(self, documents, *_):
         if documents:

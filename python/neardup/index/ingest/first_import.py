@@ -4,7 +4,7 @@ All of them are sketched and counted before the first one is decided, in memory,
 anything up in the database; what is stored of them waits in a temporary file. Then they are written
 in transactions of tens of thousands of rows. As for any addition, a document is acknowledged when
 its transaction has ended. If another process adds documents in between, the rest is added batch by
-batch, as to an index that has documents.
+batch, as to an index that has documents; so are all of them if each has a window of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ Stored = tuple[list[Run], int, list[Decision | None]]
 def first_import(
     engine: Engine,
     batches: Iterable[Incoming],
+    within: timedelta | None,
     report: Callable[[Sequence[Problem]], None],
     progress: Progress,
 ) -> Iterator[Stored]:
@@ -69,10 +71,17 @@ def first_import(
         waiting = _Waiting(file)
         with _out_of_room():
             corpus = _sketch(engine, waiting, batches, report, progress)
-            progress.stage("candidates, verify, cluster", len(corpus))
-            decided = _Decided(engine, corpus, waiting.ids, progress)
+            decided = None
+            if within is None:
+                progress.stage("candidates, verify, cluster", len(corpus))
+                decided = _Decided(engine, corpus, waiting.ids, progress)
+        if decided is None and engine.settings.counts and len(corpus):
+            with engine.writing() as session:
+                counters = session.counters()
+                if not has_documents(counters):
+                    store(session, corpus, counted_at=counters["arrived"] + len(corpus))
         progress.stage("add", len(corpus))
-        yield from _write(engine, decided, waiting, progress)
+        yield from _write(engine, decided, waiting, within, progress)
 
 
 @contextmanager
@@ -228,37 +237,42 @@ class _Decided:
 
 
 def _write(
-    engine: Engine, decided: _Decided, waiting: _Waiting, progress: Progress
+    engine: Engine,
+    decided: _Decided | None,
+    waiting: _Waiting,
+    within: timedelta | None,
+    progress: Progress,
 ) -> Iterator[Stored]:
     """Write all documents in large transactions, as long as nobody else adds any."""
     next_number: int | None = None
+    decided_end = 0 if decided is None else decided.end
     group: list[tuple[list[Any], ...]] = []
     begin = end = done = 0
     for number, columns in enumerate(waiting.columns()):
         group.append(columns)
         end += waiting.places[number][2]
         is_last = number + 1 == len(waiting.places)
-        if end - begin < _WRITTEN and end < decided.end and not is_last:
+        if end - begin < _WRITTEN and end < decided_end and not is_last:
             continue
-        batch = _stored_batch(engine, decided, begin, group)
-        if next_number != _OTHERS:
-            next_number = _write_group(engine, decided, batch, begin, next_number)
-        is_stored = next_number != _OTHERS
-        if not is_stored:
-            batch = _with_texts(engine, batch)
+        batch = _stored_batch(engine, waiting.ids[begin:end], group)
+        writer = None if next_number == _OTHERS else decided
+        if writer is not None:
+            next_number = _write_group(engine, writer, batch, begin, next_number)
+        if writer is None or next_number == _OTHERS:
+            writer, batch = None, _with_texts(engine, batch)
         at = 0
         for runs, first, count in waiting.places[done : number + 1]:
-            if is_stored:
-                yield runs, first, decided.decisions(begin + at, begin + at + count)
+            if writer is not None:
+                yield runs, first, writer.decisions(begin + at, begin + at + count)
             else:
-                yield runs, first, add_batch(engine, batch.part(at, at + count))
+                yield runs, first, add_batch(engine, batch.part(at, at + count), within)
             progress.advance(count)
             at += count
         begin, done, group = end, number + 1, []
 
 
 def _stored_batch(
-    engine: Engine, decided: _Decided, begin: int, group: Sequence[tuple[list[Any], ...]]
+    engine: Engine, ids: list[str], group: Sequence[tuple[list[Any], ...]]
 ) -> Incoming:
     """Return batches that waited as one, without texts."""
     titles, times, sources, extras, packed = (
@@ -266,7 +280,7 @@ def _stored_batch(
     )
     batch = Incoming(
         engine,
-        ids=decided.ids[begin : begin + len(times)],
+        ids=ids,
         texts=pa.nulls(len(times), pa.large_string()),
         units=None,
         titles=pa.array(titles, pa.large_string()),

@@ -85,7 +85,7 @@ def _add_source(
     problems: list[Problem] = []
     with engine.reading() as session:
         counters = session.counters()
-    is_first = within is None and not has_documents(counters)
+    is_first = not has_documents(counters)
 
     def report(new_problems: Sequence[Problem]) -> None:
         nonlocal problem_count
@@ -112,7 +112,7 @@ def _add_source(
     with closing(prefetch(prepared())) as batches:
         progress.stage("read and sketch" if is_first else "add", None, share_of(source))
         if is_first:
-            added = first_import(engine, batches, report, progress)
+            added = first_import(engine, batches, within, report, progress)
         else:
             added = _batch_by_batch(engine, batches, within, report, progress)
         for runs, begin, decisions in added:
