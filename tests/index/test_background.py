@@ -73,7 +73,9 @@ def test_it_is_counted_when_it_is_due(tmp_path):
         place = str(tmp_path / f"{size}.db")
         with Index(place) as index:
             for begin in range(0, len(records), size):
-                assert not any(item.repeats for item in stream(index, records[begin : begin + size]))
+                assert not any(
+                    item.repeats for item in stream(index, records[begin : begin + size])
+                )
             assert index.stats().background_texts == 1600
         assert recounted(place) == [100, 200, 400, 800, 1600]
 

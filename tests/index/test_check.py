@@ -86,8 +86,10 @@ def test_postgresql(database_url):
     with Index(database_url, **OPTIONS) as index:
         index.add_many(MANY)
         index.check()
-        with open_database(database_url, must_exist=True) as database:
-            with database.writing() as connection:
-                connection.execute(sa.text("DELETE FROM texts WHERE number = 4"))
+        with (
+            open_database(database_url, must_exist=True) as database,
+            database.writing() as connection,
+        ):
+            connection.execute(sa.text("DELETE FROM texts WHERE number = 4"))
         with pytest.raises(IndexFormatError, match="document 4"):
             index.check()

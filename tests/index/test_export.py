@@ -119,9 +119,7 @@ def test_kept_documents_make_an_index_that_keeps_them(index, new_place, tmp_path
 
 
 def states(index, state=None):
-    return {
-        document.id: (document.state, document.repeats) for document in index.documents(state)
-    }
+    return {document.id: (document.state, document.repeats) for document in index.documents(state)}
 
 
 def test_names_that_begin_like_those_of_clashes(location, tmp_path):

@@ -18,6 +18,7 @@ SCHEMES = ("general", "shingle", "minhash", "classic", "characters")
 
 every_scheme = pytest.mark.parametrize("name", SCHEMES)
 
+
 @pytest.fixture
 def filled(index):
     index.add("a", NUMBERS)
@@ -34,7 +35,7 @@ def states(index):
 
 class TestRemove:
     @BOTH
-    def test_those_dropped_for_a_kept_one_are_decided_again(self, filled, location):
+    def test_those_dropped_for_a_kept_one_are_decided_again(self, filled):
         removed = filled.remove("a")
         assert (removed.removed, removed.decided_count) == (1, 3)
         assert [id for id, _ in removed.decided] == ["b", "c", "d"]
@@ -102,7 +103,6 @@ class TestRemove:
         with open_database(location, must_exist=True) as database, database.reading() as connection:
             count = connection.execute(select(func.count()).select_from(all_keys)).scalar_one()
         assert (count > 0) == (name != "characters")
-
 
     @pytest.mark.slow
     @every_scheme

@@ -1,4 +1,4 @@
-"""Collections that the tests of the index share, made of letters by a seed, and ways to add them."""
+"""Collections that the tests of the index share, made by a seed, and ways to add them."""
 
 import random
 

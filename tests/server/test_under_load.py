@@ -12,8 +12,7 @@ import pytest
 import neardup
 from tests import needs
 from tests.index.consistency import check_consistent
-from tests.index.written import count_background
-from tests.index.written import documents, families
+from tests.index.written import count_background, documents, families
 from tests.postgres import NoServer, Server
 from tests.waiting import PATIENCE, until
 

@@ -63,7 +63,9 @@ def restore(
         )
     except (InputError, TypeError) as error:
         numbers = ", ".join(str(row["number"]) for row in rows[:3])
-        template = N_("{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}")
+        template = N_(
+            "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
+        )
         raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
 
 

@@ -240,9 +240,10 @@ class Index:
         -----
         The first addition to an empty index counts and decides all documents together, as
         :func:`neardup.dedup` does, and stores them in transactions of some 20,000, each of which
-        is durable when it ends; with `within` they are only counted together. The results of a later addition equal those of
-        :meth:`add` called for each document; a transaction has up to 1,024 documents, with
-        `within` one. An `at` that is no valid time is reported as a problem of its document.
+        is durable when it ends; with `within` they are only counted together. The results of a
+        later addition equal those of :meth:`add` called for each document; a transaction has up
+        to 1,024 documents, with `within` one. An `at` that is no valid time is reported as a
+        problem of its document.
         """
         from neardup.index.ingest.reading import add_table
 

@@ -332,7 +332,7 @@ def stored_shingles(
         file = ShingleFile(path, f"{engine.created} {made_by}", mode)
     present = numbers_and_times(engine)
     sorted_before = None if file is None else file.read()
-    if sorted_before is not None and not _is_of(engine, sorted_before, present):
+    if sorted_before is not None and not _is_of(sorted_before, present):
         sorted_before = None
     after = 0 if sorted_before is None else sorted_before.last
     missing = count_missing(engine, made_by, after)
@@ -351,7 +351,7 @@ def stored_shingles(
     return joined if written is None else _joined([written], present)
 
 
-def _is_of(engine: Engine, content: Sorted, present: Present) -> bool:
+def _is_of(content: Sorted, present: Present) -> bool:
     """Return whether a file holds documents of this index as it is, none left out in between."""
     _, known, in_file = np.intersect1d(
         present.numbers, content.numbers, assume_unique=True, return_indices=True

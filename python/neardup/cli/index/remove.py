@@ -145,9 +145,7 @@ def reconsider(
                 unknown = True
             elif document.state == "kept":
                 tell_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
-        with common.stopped_with(
-            Message("The decisions made so far stay.")
-        ):
+        with common.stopped_with(Message("The decisions made so far stay.")):
             decided = index.reconsider(ids or None)
     _say_decided(dict(decided), 0)
     if unknown:

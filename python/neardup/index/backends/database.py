@@ -154,9 +154,9 @@ class Database(ABC):
         raise self._wrong(
             N_(
                 "{location}: must be an index of format {expected}, and is of format {found}: "
-                "with {writer}, which made it, run `neardup index export {location} -o kept.jsonl`, "
-                "and with this version `neardup index add NEW kept.jsonl --at-field at "
-                "--source-field source`."
+                "with {writer}, which made it, run `neardup index export {location} -o "
+                "kept.jsonl`, and with this version `neardup index add NEW kept.jsonl --at-field "
+                "at --source-field source`."
             ),
             code="other_version",
             expected=SCHEMA,
@@ -278,7 +278,7 @@ class Database(ABC):
         )
 
     def check(self) -> Message | None:
-        """Return what is damaged; None if nothing is. A server checks its pages as it reads them."""
+        """Return what is damaged, if anything; a server checks its pages as it reads them."""
         return None
 
     @contextmanager

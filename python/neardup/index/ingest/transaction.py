@@ -178,9 +178,7 @@ def taken(id: str) -> Message:
     )
 
 
-def _end_at_count(
-    engine: Engine, counters: Mapping[str, int], new: Sequence[int]
-) -> int | None:
+def _end_at_count(engine: Engine, counters: Mapping[str, int], new: Sequence[int]) -> int | None:
     """Return the end of the rows before the next count; None if the batch does not reach it."""
     if not engine.settings.counts:
         return None

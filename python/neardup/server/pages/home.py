@@ -51,7 +51,7 @@ async def show(request: Request) -> Response:
         sizes=[] if stats is None else _sizes(stats),
         day=day,
         waiting=waiting,
-        index=[] if stats is None else _index(words, stats),
+        index=[] if stats is None else _index(stats),
         service=_service(words, state, state.metrics.totals()),
         limits=_limits(words, state.settings),
     )
@@ -78,7 +78,7 @@ def _sizes(stats: Stats) -> list[tuple[str, int, float]]:
     ]
 
 
-def _index(words: Words, stats: Stats) -> Rows:
+def _index(stats: Stats) -> Rows:
     # Readers must not see the location.
     is_server = stats.location.startswith("postgresql")
     return [
