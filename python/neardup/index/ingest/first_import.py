@@ -310,11 +310,12 @@ def _write_group(
                 store(session, decided.corpus, counted_at=counters["arrived"] + len(decided.ids))
         elif counters["next"] != next_number:
             return _OTHERS
-        rows = np.flatnonzero(decided.first_with_id[begin:end] == np.arange(begin, end))
-        verdicts = decided.verdicts(rows + begin, counters["next"])
+        new = np.flatnonzero(decided.first_with_id[begin:end] == np.arange(begin, end))
+        rows: list[int] = new.tolist()
+        verdicts = decided.verdicts(new + begin, counters["next"])
         columns = [pa.array(column).to_pylist() for column in decided.corpus.rows(begin, end)]
         batch.sketches = columns[0], columns[1], columns[2]
-        write(session, batch, rows.tolist(), counters["next"], verdicts)
+        write(session, batch, rows, counters["next"], verdicts)
         session.add_to_counters({"arrived": len(rows)})
     log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
     return counters["next"] + len(rows)
