@@ -88,7 +88,7 @@ class Comparison(ReprMixin):
     weighted_resemblance : float
         As `resemblance`, with text that many documents share discounted, in [0, 1]. Two
         texts alone do not show what many share, so nothing is discounted here; but
-        in scripts with spaces between words, shingles of 8/5 as many characters count.
+        where words have spaces between them, shingles of 8/5 as many characters count.
     aligned : float
         Share of the shorter text that is aligned with the other text, in the same order,
         in [0, 1]; in words, or in characters for scripts without spaces between words.

@@ -43,9 +43,9 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "a6412cf436de",
-    "strict": "a6412cf436de",
-    "containment": "c385407627d9",
+    "general": "8596f8e389af",
+    "strict": "8596f8e389af",
+    "containment": "a705c6e959f8",
     "aligned": "c80dcb2742ee",
     "characters": "3c0a43b3d4e9",
     "classic": "8773e5168373",
