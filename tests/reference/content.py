@@ -20,7 +20,7 @@ from math import isqrt
 import xxhash
 
 from .characters import is_alphabetic, is_letter
-from .segment import shingles
+from .segment import is_wide, script_shingles
 from .sketch import xxh3
 
 # In collections of fewer than 40,000 texts, as all are here.
@@ -66,19 +66,14 @@ MONTHS = re.findall(
 
 @lru_cache(maxsize=1000)
 def hashes(text, k):
-    """Return the hashes of the text's distinct shingles, longer ones of spaced text."""
-    return frozenset(xxh3(shingle, 64) >> 32 for shingle in shingles(text, length_of(text, k)))
-
-
-def length_of(text, k):
-    """Return k, or 8/5 k in a text with spaces."""
-    return -(-8 * k // 5) if is_spaced(text) else k
+    """Return the hashes of the text's distinct shingles, longer ones far from wide letters."""
+    return frozenset(xxh3(shingle, 64) >> 32 for shingle in script_shingles(text, k))
 
 
 def is_spaced(text):
     """Say whether most letters are of scripts with spaces, four for one of others."""
-    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff]", text))
-    return narrow > 4 * sum(c >= "\u0e00" for c in text)
+    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff\u1e00-\u1fff]", text))
+    return narrow > 4 * sum(map(is_wide, text))
 
 
 # Weighed shingles

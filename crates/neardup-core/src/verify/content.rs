@@ -59,7 +59,7 @@ use super::shingle_frequencies::ShingleFrequencies;
 use super::short::{Letters, SHORT};
 use super::units::Units;
 use super::weighed::{Own, Scratch, Weighed, Weighing};
-use crate::segment::shingle_len;
+use crate::segment::ShingleLen;
 use crate::sketch::{of_level, shingle_hashes};
 
 /// Shares are integers, in millionths.
@@ -156,12 +156,6 @@ pub struct Evidence {
     pub alignment: f64,
 }
 
-/// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
-/// characters, or as many as [`shingle_len`] says.
-fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
-    shingle_hashes(text, shingle_len(text, k), hashes);
-}
-
 /// The sample of a normalized text, by which `content(k)` counts it.
 pub fn content_sample(text: &str, k: usize) -> Vec<u32> {
     let mut sample = Vec::new();
@@ -174,7 +168,7 @@ impl Profile {
     /// bytes for each distinct shingle, and 8 while it is made.
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
-        content_hashes(text, k, &mut hashes);
+        shingle_hashes(text, ShingleLen::ByScript(k), &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
         Profile {
             count: shingles.len(),
@@ -688,25 +682,6 @@ pub(super) mod tests {
 
     #[test]
     fn texts_with_spaces_have_longer_shingles() {
-        let hashes = |text: &str, k, of: fn(&str, usize, &mut Vec<u64>)| {
-            let mut hashes = Vec::new();
-            of(text, k, &mut hashes);
-            hashes
-        };
-        for (text, k, used) in [
-            ("the ferry leaves at noon", 1, 2),
-            ("the ferry leaves at noon", 5, 8),
-            ("the ferry leaves at noon", 6, 10),
-            ("паром уходит в полдень", 5, 8),
-            ("渡船中午十二点开", 5, 5),
-            ("渡船 ferry 中午十二点开", 5, 5),
-        ] {
-            assert_eq!(
-                hashes(text, k, content_hashes),
-                hashes(text, used, shingle_hashes),
-                "{text} {k}"
-            );
-        }
         let text = "The ferry to the island leaves at noon, and comes back in the evening.";
         let profile = Profile::of(text, 5);
         assert_eq!(profile.shingles, Shingles::of(text, 8).halves());
