@@ -35,7 +35,7 @@ EDITS = 2
 LINES = (12, 4)
 SENTENCE = 5
 # Other names in so many of the same places of a form make two texts of it.
-SLOTS = 2
+SLOTS = 3
 MARKS = "。！？!?"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
@@ -394,7 +394,7 @@ def aligned(a, b):
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
         "gaps": gaps_inside,
         "replacements": len(replacements),
-        "slots": sum(min(map(len, gap)) >= (1 if spaced else 2) for gap in replacements),
+        "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),
         "letters": min(len(letters(a)), len(letters(b))),
         "spaced": spaced,

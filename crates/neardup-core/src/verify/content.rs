@@ -35,7 +35,7 @@ that they fit other collections too. All is computed in millionths, rounded down
 **A line is not content, a sentence is.** Where what both share is [text of many](super::weighed) and one
 says something of its own, R is that of what few texts carry. It says something if it has more such
 text than edits explain, and in one place: more than 12 characters, or 4 words, that the other has not,
-or most of a sentence; or if both have names or values of their own in two or more of the same places,
+or most of a sentence; or if both have names or values of their own in three or more of the same places,
 as on a form. A source, a date or a name is shorter, so a text that is posted often, each time
 with another line, stays one text.
 
@@ -80,7 +80,7 @@ const NEEDED: [u64; 2] = [110, 116];
 
 /// The least number of other names or values in the same places of text of many that make another text
 /// of one form.
-const SLOTS: usize = 2;
+const SLOTS: usize = 3;
 
 /// What those are short of a similarity of 1, in hundredths.
 const LEFT: u64 = 55;
@@ -558,13 +558,16 @@ pub(super) mod tests {
 
     #[test]
     fn two_texts_of_a_form_of_many_with_other_names_are_two() {
-        let parts = [text(0..80), text(80..160), text(160..240)];
+        let parts = [text(0..80), text(80..160), text(160..240), text(240..320)];
         let table = table(&[(&parts.concat(), 100)]);
-        for (slots, length, same) in [(2, 2, false), (2, 1, true), (1, 6, true)] {
+        for (slots, length, same) in [(3, 2, false), (3, 1, true), (2, 6, true)] {
             let filled = |from: u32| {
                 let name = text(from..from + length);
-                let last = if slots == 2 { name.as_str() } else { "" };
-                format!("{}{name}{}{last}{}", parts[0], parts[1], parts[2])
+                let last = if slots == 3 { name.as_str() } else { "" };
+                format!(
+                    "{}{name}{}{name}{}{last}{}",
+                    parts[0], parts[1], parts[2], parts[3]
+                )
             };
             let found = evidence(&filled(1000), &filled(2000), &table);
             assert_eq!(found.similarity > 0.45, same, "{slots} {length}");
