@@ -558,7 +558,7 @@ pub(super) mod tests {
 
     #[test]
     fn two_texts_of_a_form_of_many_with_other_names_are_two() {
-        let parts = [text(0..80), text(80..160), text(160..240), text(240..320)];
+        let parts = [text(0..60), text(60..120), text(120..180), text(180..240)];
         let table = table(&[(&parts.concat(), 100)]);
         for (slots, length, same) in [(3, 2, false), (3, 1, true), (2, 6, true)] {
             let filled = |from: u32| {
