@@ -106,7 +106,7 @@ class Comparison(ReprMixin):
         identity can be checked.
     duplicate : bool
         Whether the two are duplicates by the recipe. A text of fewer features than
-        its ``min_features`` duplicates only a text of the same letters.
+        its ``min_features`` duplicates only an identical text.
     verdict : str
         The same as a sentence that names the bound, such as ``Duplicates: 8 of 32 bits differ,
         at most 15 allowed.``
@@ -414,9 +414,9 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     decide = recipe.decide
     if judged["few_features"]:
         if judged["identical"]:
-            return Message("the letters are the same")
+            return Message("the normalized texts are identical")
         return Message(
-            "a text of fewer than {least} features duplicates only one of the same letters",
+            "a text of fewer than {least} features duplicates only an identical text",
             least=max(decide.min_features, 1),
         )
     reasons = []

@@ -19,7 +19,7 @@ from neardup.recipe.word_lists import words_of
 if TYPE_CHECKING:
     from neardup import _core
 
-#: Incremented whenever the bits of any recipe change, or which texts are the same.
+#: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
 FORMAT = 6
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
@@ -119,8 +119,30 @@ def _digest(recipe: Stages, _: _States) -> str:
     if measure in MEASURES and recipe.decide.threshold is not None:
         # What a stored decision means changes with the measure.
         table[measure] = MEASURES[measure]
-    canonical = json.dumps([FORMAT, table], sort_keys=True, separators=(",", ":"))
+    format = _last_change(recipe)
+    canonical = json.dumps([format, table], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def _last_change(recipe: Stages) -> int:
+    """Return the format in which a recipe's bits last changed.
+
+    A recipe whose bits did not change keeps its id, so that data stored with it
+    remains readable.
+    """
+    # Format 6 chose the length of a shingle by its place.
+    if recipe.segment.units == "script-shingles":
+        return FORMAT
+    # Format 5 took the keys of samples from the leading half of a hash.
+    if recipe.sketch.kind == "sample":
+        return 5
+    # Format 4 changed the BKDR remainder.
+    if recipe.sketch.hash == "bkdr":
+        return 4
+    # Format 3 changed short markers, the tag null, and the word before the first slash.
+    if recipe.weigh.scheme == "improved" or recipe.segment.units == "tagged":
+        return 3
+    return 2
 
 
 @lru_cache(maxsize=8)

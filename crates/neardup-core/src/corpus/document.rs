@@ -5,7 +5,6 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 use super::counted::{Counting, Sampled, Sampling};
 use crate::candidates::Sketches;
 use crate::error::Result;
-use crate::normalize::is_letter_or_digit;
 use crate::recipe::{Recipe, Scratch};
 use crate::sketch::Sketch;
 use crate::weigh::DocumentFrequencies;
@@ -24,12 +23,6 @@ pub struct Document<'a> {
 
 /// The number of features of a document that could not be read.
 pub const UNREADABLE: u32 = u32::MAX;
-
-/// Fewer letters make too few shingles of five for any measure to compare.
-const FEW_LETTERS: usize = 8;
-
-/// Signs that make another text of the same letters.
-const SAYING: &str = "#$%&*+/<=>@\\^|~";
 
 /// The output of the first four stages for some consecutive documents, one after the other.
 pub(super) struct Block {
@@ -85,7 +78,7 @@ impl Block {
             } = scratches;
             let (mut identity, mut features) = (0, UNREADABLE);
             if let Some(text) = document.text {
-                normalize(recipe, text, document.units.is_none(), normalized);
+                recipe.normalize_into(text, normalized);
                 let units = document.units.unwrap_or(normalized);
                 let (count, rare) = match counts_words {
                     true => (recipe.count(units, scratch, &mut block.frequencies), 0),
@@ -96,10 +89,8 @@ impl Block {
                 };
                 features = number_of(count);
                 identity = match count + rare {
-                    // Not the normalized text, which may be that of another one.
-                    0 if few_letters(normalized).is_none() => {
-                        xxh3_128_with_seed(text.as_bytes(), 1)
-                    }
+                    // A separate seed, so that identities of the two kinds never coincide.
+                    0 => xxh3_128_with_seed(text.as_bytes(), 1),
                     _ => xxh3_128(normalized.as_bytes()),
                 };
                 if let Some(counting) = counting.filter(|_| count + rare > 0) {
@@ -128,25 +119,6 @@ impl Block {
             .zip(&self.ends)
             .map(|(begin, &end)| &self.texts[begin..end])
     }
-}
-
-/// Normalizes a text; of one with [few letters](few_letters) that the recipe cuts itself, nothing else
-/// is left.
-pub(super) fn normalize(recipe: &Recipe, text: &str, is_cut: bool, normalized: &mut String) {
-    recipe.normalize_into(text, normalized);
-    if let Some(letters) = few_letters(normalized).filter(|_| is_cut) {
-        *normalized = letters;
-    }
-}
-
-/// The letters of a text that has so few that shingles say nothing, in lower case; `None` of others,
-/// and where a sign may say something: beside a digit, in the name of a language.
-fn few_letters(text: &str) -> Option<String> {
-    let says = |c: char| c.is_numeric() || SAYING.contains(c);
-    let of_text = || text.chars().filter(|&c| is_letter_or_digit(c));
-    let is_few = (1..=FEW_LETTERS).contains(&of_text().take(FEW_LETTERS + 1).count());
-    let says_nothing = is_few && !text.chars().any(says);
-    says_nothing.then(|| of_text().flat_map(char::to_lowercase).collect())
 }
 
 /// A number of features, as it is stored.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::document::normalize;
 use super::{Corpus, UNREADABLE, WAITING};
 use crate::error::{Error, Result};
 use crate::normalize::check_length;
@@ -42,7 +41,7 @@ impl Corpus {
             .map(|document| {
                 let mut normalized = String::new();
                 if let Some(text) = document.text.filter(|_| keeps_texts) {
-                    normalize(recipe, text, true, &mut normalized);
+                    recipe.normalize_into(text, &mut normalized);
                 }
                 normalized
             })
