@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use neardup_hamming::{Fingerprints, MAX_PAIRS, collapsed};
+use rayon::slice::ParallelSliceMut;
 
 use crate::candidates::{CandidateIndex, Search, SearchStatistics, Sketches};
 use crate::corpus::Corpus;
@@ -291,7 +292,7 @@ fn by_text(corpus: &Corpus) -> Vec<u32> {
     let mut documents: Vec<u32> = all
         .filter(|&document| corpus.features(document as usize).is_some())
         .collect();
-    documents.sort_unstable_by_key(|&document| (corpus.identity(document as usize), document));
+    documents.par_sort_unstable_by_key(|&document| (corpus.identity(document as usize), document));
     documents
 }
 
