@@ -71,7 +71,7 @@ mod _core {
     #[pymodule_export]
     use crate::threads::forbid_global_pool;
     #[pymodule_export]
-    use crate::verify::{content, overlap};
+    use crate::verify::content;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
