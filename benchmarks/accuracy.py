@@ -18,6 +18,7 @@ import pyarrow as pa
 import neardup
 from corpora import path_of, read, rows
 from harness import HERE, Measurement, machine
+from neardup.index import NewDocument
 from neardup.lab import EditModel, published
 from neardup.lab.datasets.collection import Documents, read_collection
 from neardup.lab.datasets.labels import Truth
@@ -201,7 +202,7 @@ def defaults(measured):
 ## 1. The defaults compared
 
 Each recipe with its own decision. The default is `general`: content of shingles of 5
-characters, or of 8 in texts with spaces between words, at least .45. `shingle`, `minhash` and
+characters, or of 8 where words have spaces between them, at least .45. `shingle`, `minhash` and
 `characters` verify resemblance, at least .55; `shingle-sample` estimates it, at least .5; the
 others decide by the distance of fingerprints, at most 3 bits.
 
@@ -549,7 +550,7 @@ same documents in the same order.
 
 {table(heading, lines, text=2)}
 
-With a collection as its given background, an index keeps what `dedup` keeps.
+The first files of an index are decided together, as by `dedup`; here documents arrive as a stream.
 """
 
 
@@ -562,10 +563,13 @@ def kept_by(name, places):
         tempfile.TemporaryDirectory() as folder,
         neardup.Index(Path(folder, "index.db"), recipe=recipe, workers=WORKERS) as index,
     ):
-        added = index.add_many(documents)
-    if added.problems:
-        raise RuntimeError(f"{name}: {added.problems[0]}")
-    parts = (added.keep & batch, added.keep & ~batch, batch & ~added.keep)
+        given = zip(documents["id"].to_pylist(), documents["text"].to_pylist(), strict=True)
+        decisions = index.add_together([NewDocument(str(id), text) for id, text in given])
+    for decision in decisions:
+        if decision.problem is not None:
+            raise RuntimeError(f"{name}: {decision.problem}")
+    kept = np.array([decision.repeats is None for decision in decisions])
+    parts = (kept & batch, kept & ~batch, batch & ~kept)
     return [f"{count:,}" for count in (len(places), *(int(part.sum()) for part in parts))]
 
 

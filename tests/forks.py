@@ -24,7 +24,6 @@ context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
     [
         "tests.faults.core_calls",
-        "tests.faults.index_inputs",
         "tests.index.children",
         "tests.server.programs",
         # What is otherwise loaded where it is first used.

@@ -58,7 +58,12 @@ def test_posts_with_a_line_are_copies(shapes):
 
 def test_sentences_of_their_own_are_no_copies_of_each_other(module, monkeypatch):
     found = module("shapes")
-    sentences = ["今天开往对岸的渡船因为大风停航。", "今天开往对岸的渡船因为大雾停航。", "来源：渡口报", "码头上的人忙着卸货。"]
+    sentences = [
+        "今天开往对岸的渡船因为大风停航。",
+        "今天开往对岸的渡船因为大雾停航。",
+        "来源：渡口报",
+        "码头上的人忙着卸货。",
+    ]
     monkeypatch.setattr(found, "chinese", lambda: sentences)
     found.own.cache_clear()
     assert found.own() == [sentences[0], sentences[3]]

@@ -86,7 +86,6 @@ def test_examples_work(run, line):
         ("dedup --on-error ", ["keep", "drop", "stop"]),
         ("pairs --on-error ", ["keep", "stop"]),
         ("dedup --engine s", ["single", "spark"]),
-        ("index create news.db --store ", ["text", "sketch"]),
         ("check --language ", ["zh", "en"]),
         ("dedup in", ["in.jsonl"]),
         ("dedup --removed in", ["in.jsonl"]),

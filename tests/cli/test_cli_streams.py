@@ -95,8 +95,6 @@ def redirected(words, redirection):
 def test_an_output_that_cannot_be_written_is_an_error(run, words):
     Path("a.txt").write_text(A, "utf-8")
     run("index", "add", "n.db", "in.jsonl", "-q")
-    if words.endswith("reconsider n.db"):
-        run("index", "remove", "n.db", "a")
     shutil.copy("n.db", "whole.db")
     for redirection, error in ((">&-", "Bad file descriptor"), (">/dev/full", "No space left")):
         if redirection == ">/dev/full" and not os.path.exists("/dev/full"):

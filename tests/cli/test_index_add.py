@@ -60,25 +60,15 @@ def test_an_empty_file_becomes_an_index_and_nothing_else_does(run):
 
 
 def test_create_with_settings(run, files):
-    words = ["--threshold", "0.7", "--store", "sketch", "--expected", 500, "--strip-markup"]
+    words = ["--threshold", "0.7", "--expected", 500, "--strip-markup"]
     result = run("index", "create", "n.db", *words)
     assert result.out == ""
     assert "recipe         general-" in result.err
     assert files() == ["in.jsonl", "n.db"]
     created = stats(run)
-    assert (created["documents"], created["threshold"], created["store"]) == (0, 0.7, "sketch")
+    assert (created["documents"], created["threshold"]) == (0, 0.7)
     assert run("index", "create", "q.db", "--recipe", "news", "-q").err == ""
-    assert stats(run, "q.db")["background"] == "none"
-
-
-def test_create_with_a_background(run):
-    Path("more.csv").write_text("text\n另外一段文字。\n", "utf-8")
-    Path("bad.jsonl").write_text("oops\n" * 101)
-    words = ["-b", ARTICLES, "--background", "more.csv", "-b", "bad.jsonl"]
-    result = run("index", "create", "n.db", *words, code=2)
-    assert "101 in all (bad.jsonl:1, " in result.err
-    assert stats(run)["background"] == "given"
-    assert stats(run)["background_texts"] >= 32
+    assert stats(run, "q.db")["background_texts"] is None
 
 
 def test_add_and_add_again(run):
@@ -142,9 +132,13 @@ def test_after_an_interrupt_the_same_command_continues(run, here, files, number,
             lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
     run("index", "create", "n.db", "-q")
     words = ["index", "add", "n.db", "many.jsonl", "--removed", "removed.jsonl"]
-    # The first step is that of counting, which reads all files before any document is added.
-    code, errors = run_interrupted(f"advance {batches + 1}", number, *words)
-    stored = stats(run)["documents"]
+    # A first import stores nothing until all is read and decided.
+    code, errors = run_interrupted("stage 2", number, *words)
+    assert (code, stats(run)["documents"]) == (128 + number, 0)
+    assert "Nothing of the input was stored" in errors
+    run("index", "add", "n.db", "in.jsonl", "-q")
+    code, errors = run_interrupted(f"advance {batches}", number, *words)
+    stored = stats(run)["documents"] - 4
     assert stored == batches * MAX_BATCH
     assert code == 128 + number
     assert errors.startswith(MESSAGE.rstrip())

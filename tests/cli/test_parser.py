@@ -64,11 +64,7 @@ LINES = {
         "output": Path("c"),
         "encoding": "gbk",
     },
-    "index create n.db -b a -b b --from c": {
-        "location": "n.db",
-        "background": ["a", "b"],
-        "source": "c",
-    },
+    "index create n.db --expected 5": {"location": "n.db", "expected": 5},
     "index add n.db a b --extra-field c --extra-field d": {
         "location": "n.db",
         "inputs": ["a", "b"],

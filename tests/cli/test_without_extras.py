@@ -49,7 +49,6 @@ NEEDS = {
     "index export": "n.db -o out.jsonl",
     "index keep": "n.db a",
     "index query": "n.db text",
-    "index rebuild": "n.db new.db",
     "index reconsider": "n.db",
     "index recount": "n.db",
     "index remove": "n.db a",
@@ -67,7 +66,6 @@ OPTIONS = [
     "compare a.docx b.txt",
     "dedup in.jsonl -o out --engine spark",
     "index create postgresql://nobody@nowhere/x",
-    "index create n.db --from whole.jsonl",
 ]
 WORKING = [f"{name} {words}".strip() for name, words in WORKS.items()]
 MISSING_LINES = [f"{name} {words}" for name, words in NEEDS.items()] + OPTIONS

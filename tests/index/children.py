@@ -1,10 +1,14 @@
 """Processes that use an index, started fast enough to be killed by the dozen."""
 
 import json
+from itertools import islice
 
 from tests.forks import context
+from tests.index.written import stream
 
 from neardup import Index, NeardupError
+from neardup.base.progress import Progress
+from neardup.index.ingest import first_import, transaction
 
 #: How a child ends that an error of the package ended.
 REFUSED = 3
@@ -60,15 +64,33 @@ def _run(function, writer, *arguments):
         raise SystemExit(REFUSED) from None
 
 
+class _Told(Progress):
+    """Tells the ids of the documents that are stored."""
+
+    def __init__(self, tell, many):
+        self._tell, self._left = tell, iter(many)
+
+    def advance(self, documents, _size=0):
+        if documents:
+            self._tell([row["id"] for row in islice(self._left, documents)])
+
+
 def add_all(tell, place, many, size, options):
-    """Add documents, `size` at a time with `add_many`, or with `add` for 0; tell what is there."""
+    """Add documents and tell what is there.
+
+    They are added `size` at a time, one by one for 0, or for None as a first import, in small
+    transactions.
+    """
     with Index(place, **options) as index:
         tell("open")
+        if size is None:
+            transaction.BATCH, first_import._WRITTEN = 10, 40
+            index.add_many(many, progress=_Told(tell, many))
+            return
         for begin in range(0, len(many), size or 1):
             part = many[begin : begin + (size or 1)]
             if size:
-                added = index.add_many(part)
-                assert not added.problems
+                assert not any(decision.problem for decision in stream(index, part))
             else:
                 index.add(part[0]["id"], part[0]["text"])
             tell([item["id"] for item in part])

@@ -223,7 +223,8 @@ class TestAddMany:
         records.append({"id": "c", "text": None})
         names = {"at_field": "dat", "source_field": "from", "extra_fields": ["n", "from"]}
         index.add_many(records, **names, progress=watched)
-        assert (watched.stages, watched.rows, watched.problems) == (["add"], 3, 1)
+        stages = ["read and sketch", "candidates, verify, cluster", "add"]
+        assert (watched.stages, watched.rows, watched.problems) == (stages, 3, 1)
         assert watched.notes == [{"field": "dat"}, {"field": "n"}]
         index.add_many([], at_field="dat", progress=watched)
         assert len(watched.notes) == 2

@@ -3,12 +3,10 @@
 import itertools
 import json
 import random
-import sqlite3
-from contextlib import closing
 
-import pytest
 from tests.index.consistency import check_consistent
 from tests.index.databases import BOTH
+from tests.index.written import stream
 
 from neardup import Index, dedup
 from neardup.index.schema import events
@@ -49,12 +47,12 @@ def shuffled():
 def test_a_form_is_known_after_a_count(location):
     many = shuffled()
     with Index(location, workers=1) as index:
-        unknown = index.add_many(many[:90]).keep
+        unknown = [decision.repeats is None for decision in stream(index, many[:90])]
         assert index.recount() == 90
         known = index.add_many(many[90:]).keep
     check_consistent(location)
     # Until then, the form counts as content.
-    assert (~unknown).sum() > 20
+    assert unknown.count(False) > 20
     assert known.all()
 
 
@@ -62,9 +60,9 @@ def test_a_form_is_known_after_the_first_hundred_documents(location):
     many = shuffled()
     assert dedup(many, workers=1).keep.all()
     with Index(location, workers=1) as index:
-        keep = index.add_many(many).keep
-    assert (~keep[:100]).sum() > 20
-    assert keep[100:].all()
+        keep = [decision.repeats is None for decision in stream(index, many)]
+    assert keep[:100].count(False) > 20
+    assert all(keep[100:])
 
 
 def test_it_is_counted_when_it_is_due(tmp_path):
@@ -75,25 +73,21 @@ def test_it_is_counted_when_it_is_due(tmp_path):
         place = str(tmp_path / f"{size}.db")
         with Index(place) as index:
             for begin in range(0, len(records), size):
-                assert index.add_many(records[begin : begin + size]).keep.all()
+                assert not any(
+                    item.repeats for item in stream(index, records[begin : begin + size])
+                )
             assert index.stats().background_texts == 1600
         assert recounted(place) == [100, 200, 400, 800, 1600]
 
 
-@pytest.mark.parametrize("size", [1, 7, 250])
-def test_freed_documents_that_come_again_are_no_arrivals(size, tmp_path):
+def test_documents_that_are_decided_again_are_no_arrivals(tmp_path):
     many = shuffled()
     path = tmp_path / "index.db"
     with Index(path, workers=1) as index:
-        index.add_many(many[:90])
+        stream(index, many[:90])
         for repeated in {document.repeats.id for document in index.documents("dropped")}:
-            index.remove(repeated)
-        freed = {document.id for document in index.documents("freed")}
-        assert len(freed) > 20
-        again = [row for row in many[:90] if row["id"] in freed]
-        rest = many[90:95] + again + many[95:250]
-        for begin in range(0, len(rest), size):
-            index.add_many(rest[begin : begin + size])
+            assert index.remove(repeated).decided_count
+        stream(index, many[90:250])
     assert recounted(path) == [100, 200]
 
 
@@ -102,23 +96,3 @@ def test_nothing_is_counted_where_nothing_is_common(tmp_path):
         assert (~index.add_many(list(notices(200))).keep).sum() > 100
         assert index.recount() == 0
     assert recounted(tmp_path / "a.db") == []
-
-
-def test_counters_of_earlier_versions_stay_as_they_are(tmp_path):
-    """Two of them decided when to count again; files and exports of those versions have them."""
-    path = tmp_path / "a.db"
-    with Index(path, workers=1) as index:
-        index.add_many(list(notices(20)))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE counters SET value = 99 WHERE name = 'similar'")
-        connection.execute("UPDATE counters SET value = 3 WHERE name = 'bursts'")
-    with Index(path, workers=1) as index:
-        assert index.add_many(list(notices(30))).new == 10
-        assert index.check(full=True) == []
-        index.dump(tmp_path / "a.jsonl")
-    with Index.load(tmp_path / "b.db", tmp_path / "a.jsonl") as index:
-        index.dump(tmp_path / "b.jsonl")
-    written = (tmp_path / "a.jsonl").read_bytes()
-    assert written == (tmp_path / "b.jsonl").read_bytes()
-    assert b'"bursts":3' in written
-    assert b'"similar":99' in written

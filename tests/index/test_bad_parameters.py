@@ -73,7 +73,7 @@ METHODS = {
     "documents": ({}, {"state": ("lost", "", 7, ["kept"])}),
     "add_together": ({"documents": []}, {"documents": (None, 7, "x", {"id": "b"}, [{"id": "b"}])}),
     "clusters": ({}, {"search": (7, b"x", "\ud800"), "after": (-1, 1.5, "1", None, True)}),
-    "check": ({}, {"full": (1, "yes", None), "progress": ()}),
+    "check": ({}, {"progress": ()}),
     "remove": ({"id": "a"}, {"id": _ID}),
     "keep": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
     "confirm": ({"id": "a"}, {"id": _ID, "by": _TITLE}),
@@ -86,11 +86,11 @@ METHODS = {
         {"text": FERRY},
         {"text": _TEXT, "k": (0, -1, 1.5, "1", None, True), "title": _TITLE},
     ),
-    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"}), "dropped": (1, "yes")}),
+    "reconsider": ({}, {"ids": ("a", 7, [7], {"a"})}),
     "expire": ({}, {"before": _TIME, "older_than": _SPAN}),
 }
 #: Methods without parameters, and those that write files.
-OTHERS = {"stats", "recount", "backup", "compact", "close", "export", "dump", "load", "rebuild"}
+OTHERS = {"stats", "recount", "backup", "compact", "close", "export"}
 
 
 @pytest.fixture(scope="module")

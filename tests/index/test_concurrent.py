@@ -7,17 +7,19 @@ import pytest
 from tests.index.children import REFUSED, Child, add_all, add_at_once, barrier
 from tests.index.consistency import check_consistent, verdicts
 from tests.index.databases import BOTH
-from tests.index.written import documents, edited, families, letters
+from tests.index.written import documents, edited, families, letters, stream
 
 from neardup import Index, pairs
+from neardup.base.progress import Progress
 from neardup.index.backends.sqlite import SQLiteFile
+from neardup.index.ingest import first_import, transaction
 
 pytestmark = [pytest.mark.slow, BOTH]
 
 #: These tests are of the settings that users get.
 DURABLE = True
 
-#: Writers at once, and the sizes of what each hands to `add_many`, 0 for `add`.
+#: Writers at once, and the sizes of what each hands to `add_together`, 0 for `add`.
 SIZES = (0, 0, 0, 3, 10, 40, 40, 1100)
 EXACT = {"recipe": "shingle", "threshold": 0.4, "workers": 1}
 
@@ -57,8 +59,8 @@ def test_eight_processes(options, new_place):
     rng = random.Random(6)
     place = new_place()
     children = [
-        Child(add_all, place, stream, size, options)
-        for stream, size in zip(streams(many, rng), SIZES, strict=True)
+        Child(add_all, place, part, size, options)
+        for part, size in zip(streams(many, rng), SIZES, strict=True)
     ]
     codes = [child.end() for child in children]
     assert codes == [0] * len(SIZES), [child.told[-1] for child in children]
@@ -115,7 +117,7 @@ def test_eight_threads_of_one_index(name, new_place):
             for begin in range(0, len(chunk), size or 1):
                 part = chunk[begin : begin + (size or 1)]
                 if size:
-                    assert index.add_many(part).problems == []
+                    assert not any(decision.problem for decision in stream(index, part))
                 else:
                     index.add(part[0]["id"], part[0]["text"])
                 assert part[0]["id"] in index
@@ -143,7 +145,7 @@ def test_adding_and_removing_at_once(new_place):
                 index.remove(id)
 
         def reconsider(_):
-            return sum(len(index.reconsider()) for _ in range(10))
+            return sum(len(index.reconsider()) for _ in range(3))
 
         more = [row | {"id": f"again-{row['id']}"} for row in many]
         with ThreadPoolExecutor(4) as threads:
@@ -159,10 +161,31 @@ def test_adding_and_removing_at_once(new_place):
         index.reconsider()
         stored = check_consistent(place)
         assert set(stored) == {*first[2::3], *(row["id"] for row in more)}
-        # Decided again in the order of numbers, those that are left are kept or repeat one.
-        assert {row.state for row in stored.values()} == {0, 1}
         kept = [document.text for document in index.documents("kept")]
     assert pairs(kept, recipe="shingle", threshold=0.4).table.num_rows == 0
+
+
+def test_others_add_during_a_first_import(new_place, monkeypatch):
+    """What is left of it is added batch by batch, decided against theirs."""
+    monkeypatch.setattr(transaction, "BATCH", 10)
+    monkeypatch.setattr(first_import, "_WRITTEN", 40)
+    many = documents(families(9, 50))
+    others = [row | {"id": f"other-{row['id']}"} for row in many[60:70]]
+
+    class Interfering(Progress):
+        def advance(self, documents, _size=0):
+            if documents and others:
+                with Index(place, **EXACT) as other:
+                    stream(other, others)
+                others.clear()
+
+    place = new_place()
+    with Index(place, **EXACT) as index:
+        added = index.add_many(many, progress=Interfering())
+        assert (added.new, added.problem_count) == (len(many), 0)
+        ids = [document.id for document in index.documents()]
+    assert ids[40] == "other-d60"
+    check_replayed(place, new_place, EXACT)
 
 
 def test_eight_processes_make_one_index(new_place):

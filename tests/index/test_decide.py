@@ -1,4 +1,4 @@
-"""One rule: `dedup`, `Index.add` one by one and `Index.add_many` give the same answers."""
+"""One rule: `dedup`, the first import and additions one by one and in batches answer alike."""
 
 import io
 import itertools
@@ -12,21 +12,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.hostile import LONG_BASES, corpora
 from tests.index.consistency import check_consistent, entries_of
-from tests.index.written import documents, families
+from tests.index.written import count_background, documents, families, stream
 
 from neardup import Index, dedup, load_recipe
 from neardup.index.backends import open_database
 from neardup.index.background import next_count
-from neardup.index.ingest import transaction
+from neardup.index.ingest import first_import, transaction
 from neardup.index.schema import events
 
 #: Shorter shingles, so that short texts too have enough of them.
 SHORT = {"segment": {"k": 3}, "decide": {"shingle": 3, "min_features": 4}}
-#: The most documents of a transaction of `add_many` here, so that few documents need several.
+#: The most documents of a transaction here, so that few documents need several.
 TOGETHER = 80
 #: After how many documents what is common is counted for the first time.
 FIRST = next_count(0)
-#: Sizes of the calls of `add_many`, also beside that of its transactions.
+#: Sizes of the calls of `add_together`, also beside that of its transactions.
 SIZES = (1, 7, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10**9)
 
 
@@ -35,6 +35,7 @@ def sooner():
     """Transactions of fewer documents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transaction, "BATCH", TOGETHER)
+        patch.setattr(first_import, "_WRITTEN", TOGETHER)
         yield
 
 
@@ -44,27 +45,19 @@ class Case:
 
     recipe: Any
     options: dict[str, Any] = field(default_factory=dict)
-    #: What the index looks for in texts is known from the collection itself.
+    #: Decisions depend on statistics of the collection.
     background: bool = False
     #: A search by bands is laid out for the number of documents.
     expected: bool = False
-    #: For an index without texts: what makes `dedup` decide by the sketches.
-    by_sketch: dict[str, Any] | None = None
 
     def dedup(self, many):
-        recipe, options = self.recipe, dict(self.options)
-        if self.by_sketch is not None:
-            recipe = recipe.replace(**self.by_sketch.get("recipe", {}))
-            options |= self.by_sketch.get("options", {})
-        return answers_of(dedup(many, recipe=recipe, **options))
+        return answers_of(dedup(many, recipe=self.recipe, **self.options))
 
     def index(self, location, many):
         return Index(
             location,
             recipe=self.recipe,
-            background=[row["text"] for row in many] if self.background else None,
             expected=max(len(many), 1) if self.expected else None,
-            store="text" if self.by_sketch is None else "sketch",
             workers=1,
             **self.options,
         )
@@ -74,7 +67,6 @@ def recipe(name, **stages):
     return load_recipe(name).replace(**stages)
 
 
-ESTIMATED = {"recipe": {"decide": {"measure": "sketch"}}}
 NOTHING_COMMON = {"segment": {"k": 3}, "decide": SHORT["decide"] | {"common": "none"}}
 RESEMBLANCE = {"segment": {"k": 3}, "decide": SHORT["decide"] | {"measure": "resemblance"}}
 CHARACTERS = {"decide": {"shingle": 3, "min_features": 4}}
@@ -92,13 +84,6 @@ CASES = {
     "classic": Case(recipe("classic")),
     "bkdr": Case(recipe("bkdr")),
     "callable": Case(recipe("classic", segment={"units": "tests.golden.segmenters:tokens"})),
-    "general-sketch": Case(recipe("general", **SHORT), background=True, by_sketch=ESTIMATED),
-    "shingle-sketch": Case(recipe("shingle", **SHORT), by_sketch=ESTIMATED),
-    "minhash-sketch": Case(recipe("minhash", **SHORT), expected=True, by_sketch=ESTIMATED),
-    "characters-sketch": Case(
-        recipe("characters", **CHARACTERS), by_sketch={"options": {"max_distance": 41}}
-    ),
-    "news-sketch": Case(recipe("news"), by_sketch={}),
 }
 
 
@@ -125,29 +110,49 @@ def one_by_one(index, many):
         match = index.add(item["id"], item["text"])
         answers.keep.append(match is None)
         if match is not None:
-            row = {"id": item["id"], "kept_id": match.id, "similarity": match.similarity}
-            row |= {"measure": match.measure, "distance": match.distance}
-            answers.removed.append(row)
+            answers.removed.append(row_of(item["id"], match))
     return answers
+
+
+def row_of(id, match):
+    row = {"id": id, "kept_id": match.id, "similarity": match.similarity}
+    return row | {"measure": match.measure, "distance": match.distance}
 
 
 def in_batches(index, many, size):
     answers = Answers([], [])
     for begin in range(0, len(many), size):
-        added = index.add_many(many[begin : begin + size])
-        assert (added.problems, added.already) == ([], 0)
-        assert added.new == len(many[begin : begin + size])
-        answers += answers_of(added)
+        for decision in stream(index, many[begin : begin + size]):
+            assert (decision.new, decision.problem) == (True, None)
+            match = decision.repeats
+            answers.keep.append(match is None)
+            if match is not None:
+                answers.removed.append(row_of(decision.id, match))
     return answers
+
+
+def at_once(index, many):
+    added = index.add_many(many)
+    assert (added.problems, added.already, added.new) == ([], 0, len(many))
+    return answers_of(added)
+
+
+#: All documents in the first call of `add_many`.
+FIRST_IMPORT = None
 
 
 def check_ways(case, new_place, many, sizes, expected):
     """Every way of adding gives the expected answers, and leaves the same index."""
     left = []
-    for size in sizes:
+    for size in (FIRST_IMPORT, *sizes):
         place = new_place()
         with case.index(place, many) as index:
-            result = in_batches(index, many, size) if size else one_by_one(index, many)
+            if size is FIRST_IMPORT:
+                result = at_once(index, many)
+            else:
+                if case.background:
+                    count_background(index, [row["text"] for row in many])
+                result = in_batches(index, many, size) if size else one_by_one(index, many)
             assert result.keep == expected.keep, size
             assert result.removed == expected.removed, size
             kept = {row["id"] for row, keep in zip(many, result.keep, strict=True) if keep}
@@ -160,7 +165,7 @@ def check_ways(case, new_place, many, sizes, expected):
 #: Of cases that store the same, PostgreSQL takes one; SQLite takes all.
 STORED_ALIKE = {
     *("general-low", "nothing-common", "resemblance", "shingle-sample", "characters-near"),
-    *("bkdr", "callable", "shingle-sketch", "news-sketch"),
+    *("bkdr", "callable"),
 }
 
 
@@ -218,7 +223,9 @@ def test_titles_that_weigh(new_place):
     for size in (0, 7, len(many)):
         with Index(new_place(), recipe="improved", max_distance=6) as index:
             if size:
-                result = in_batches(index, many, size)
+                result = at_once(index, many[:size])
+                if size < len(many):
+                    result += answers_of(index.add_many(many[size:]))
             else:
                 matches = [index.add(row["id"], row["text"], title=row["title"]) for row in many]
                 result = Answers([match is None for match in matches], expected.removed)
@@ -276,9 +283,10 @@ def test_own_background_does_not_count_again_what_is_there(tmp_path, counted):
     with COUNTING.index(place, MANY) as index:
         for begin in range(0, len(MANY), 33):
             part, before = MANY[begin : begin + 33], MANY[max(0, begin - 50) : begin]
-            added = index.add_many(before + part)
-            assert (added.already, added.new) == (len(before), len(part))
-            assert added.keep[len(before) :].tolist() == counted.keep[begin : begin + 33]
+            decisions = stream(index, before + part)
+            assert sum(decision.new for decision in decisions) == len(part)
+            keep = [decision.repeats is None for decision in decisions[len(before) :]]
+            assert keep == counted.keep[begin : begin + 33]
     assert [count["arrived"] for count in counts(place)] == MOMENTS
 
 

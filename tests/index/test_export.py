@@ -81,12 +81,45 @@ def test_tables(index, tmp_path):
     assert rows[2].endswith(f',2.5,,"[""雨""]",{BIG},true,')
 
 
-def test_freed_documents_are_among_the_decisions(index, tmp_path):
-    index.remove("a")
-    index.export(tmp_path / "kept.jsonl", decisions=tmp_path / "decisions.jsonl")
-    assert [row["id"] for row in read(tmp_path / "kept.jsonl")] == ["c", "e"]
-    b = read(tmp_path / "decisions.jsonl")[0]
-    assert (b["id"], b["kept_id"], b["similarity"], b["reason"]) == ("b", None, None, "freed")
+FIELDS = {"at_field": "at", "source_field": "source"}
+EXTRA = ("n", "extra_at", "tags", "big", "yes", "extra_id")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.zst"])
+def test_a_whole_export_makes_an_equal_index(index, new_place, tmp_path, suffix):
+    """With the same documents, fields and decisions, after further ones of the same."""
+    for number in range(120):
+        words = " ".join(str(number * 7919 % (97 + step)) for step in range(40))
+        index.add(f"n{number}", f"{words} {RAIN[number % 7 :]}", at="2024-03-10")
+        index.add(f"m{number}", f"{words} {RAIN[number % 5 :]}", at="2024-03-10")
+    whole = tmp_path / f"whole.{suffix}"
+    index.recount()
+    for _ in range(2):
+        index.reconsider()
+    assert index.export(whole, whole=True) == len(index) == 245
+    with Index(new_place(), workers=1) as other:
+        added = other.add_files([whole], extra_fields=EXTRA, **FIELDS)
+        assert (added.new, added.problem_count) == (245, 0)
+        assert states(other) == states(index)
+        assert sum(state == "dropped" for state, _ in states(index).values()) > 20
+        copies = {document.id: document for document in other.documents()}
+        for document in index.documents():
+            copy = copies[document.id]
+            for name in ("id", "text", "title", "source", "at", "state"):
+                assert getattr(copy, name) == getattr(document, name)
+        assert copies["a"].extra == {"n": 1, "extra_at": "x"}
+        assert copies["c"].extra == {"n": 2.5, "tags": ["雨"], "big": BIG, "yes": True}
+
+
+def test_kept_documents_make_an_index_that_keeps_them(index, new_place, tmp_path):
+    index.export(tmp_path / "kept.jsonl")
+    with Index(new_place()) as other:
+        assert other.add_files([tmp_path / "kept.jsonl"], **FIELDS).keep.all()
+        assert list(states(other)) == list(states(index, "kept"))
+
+
+def states(index, state=None):
+    return {document.id: (document.state, document.repeats) for document in index.documents(state)}
 
 
 def test_names_that_begin_like_those_of_clashes(location, tmp_path):
@@ -98,10 +131,7 @@ def test_names_that_begin_like_those_of_clashes(location, tmp_path):
     assert {name: value for name, value in row.items() if name.startswith("extra")} == names
 
 
-def test_an_empty_index_and_one_without_texts(location, tmp_path):
-    with Index(location, store="sketch") as index:
+def test_an_empty_index(location, tmp_path):
+    with Index(location) as index:
         assert index.export(tmp_path / "none.parquet") == 0
         assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
-        index.add("a", BRIDGE)
-        index.export(tmp_path / "kept.jsonl")
-    assert read(tmp_path / "kept.jsonl")[0]["text"] is None

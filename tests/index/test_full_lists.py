@@ -1,14 +1,10 @@
 """Documents that full posting lists leave out are counted."""
 
-import dataclasses
 import random
 
-from sqlalchemy import delete
 from tests import hard_texts
 
-from neardup import Index
-from neardup.index.backends import open_database
-from neardup.index.schema import counters
+from neardup.index.ingest import first_import, transaction
 
 
 def with_a_phrase(count):
@@ -33,26 +29,8 @@ def test_each_document_beyond_the_length_of_a_list_counts_once(index):
     assert index.stats().unlisted == 11
 
 
-def test_a_dump_has_the_count(tmp_path):
-    with Index(tmp_path / "first.db", workers=1) as index:
-        index.add_many(with_a_phrase(40))
-        index.dump(tmp_path / "dump.jsonl")
-    with Index.load(tmp_path / "second.db", tmp_path / "dump.jsonl") as index:
-        assert index.stats().unlisted == 8
-
-
-def change(location, statement):
-    with open_database(location, must_exist=True) as database, database.writing() as connection:
-        connection.execute(statement)
-
-
-def test_an_index_from_before_the_count_has_none(tmp_path):
-    place = str(tmp_path / "index.db")
-    with Index(place, workers=1) as index:
-        index.add_many(with_a_phrase(40))
-    change(place, delete(counters).where(counters.c.name == "unlisted"))
-    with Index(place) as index:
-        index.add_many(with_a_phrase(42))
-        assert index.stats().unlisted is None
-        assert "unlisted" in dataclasses.asdict(index.stats())
-        assert index.check(full=True) == []
+def test_a_first_import_counts_them_too(index, monkeypatch):
+    monkeypatch.setattr(first_import, "_WRITTEN", 10)
+    monkeypatch.setattr(transaction, "BATCH", 5)
+    index.add_many(with_a_phrase(40))
+    assert (index.stats().kept, index.stats().unlisted) == (40, 8)

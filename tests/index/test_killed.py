@@ -8,7 +8,7 @@ import pytest
 from tests.index.children import REFUSED, Child, add_all
 from tests.index.consistency import check_consistent, verdicts
 from tests.index.databases import BOTH
-from tests.index.written import documents, families
+from tests.index.written import documents, families, stream
 
 from neardup import Index
 
@@ -25,15 +25,18 @@ OPTIONS = {"threshold": 0.3, "workers": 1}
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The verdicts of a run that nobody interrupts."""
-    place = str(tmp_path_factory.mktemp("undisturbed") / "index.db")
-    with Index(place, **OPTIONS) as index:
-        index.add_many(MANY)
-        assert index.stats().background_texts
-    stored = verdicts(place)
-    assert len(stored) == len(MANY) > 300
-    assert 80 < sum(kept is None for kept in stored.values()) < len(MANY) - 80
-    return stored
+    """The verdicts of runs that nobody interrupts: of a first import, and of a stream."""
+    result = {}
+    for add in (Index.add_many, stream):
+        place = str(tmp_path_factory.mktemp("undisturbed") / "index.db")
+        with Index(place, **OPTIONS) as index:
+            add(index, MANY)
+            assert index.stats().background_texts
+        stored = verdicts(place)
+        assert len(stored) == len(MANY) > 300
+        assert 80 < sum(kept is None for kept in stored.values()) < len(MANY) - 80
+        result[add is Index.add_many] = stored
+    return result
 
 
 def is_there(place):
@@ -57,18 +60,18 @@ def finish(place, size, undisturbed):
     """Add to the end, and hold the index to one that was never interrupted."""
     child = Child(add_all, place, MANY, size, OPTIONS)
     assert child.end() == 0, child.told
-    assert verdicts(place) == undisturbed
+    assert verdicts(place) == undisturbed[size is None]
 
 
-@pytest.mark.parametrize("size", [0, 40], ids=["add", "add_many"])
+@pytest.mark.parametrize("size", [0, 40, None], ids=["add", "add_together", "first import"])
 def test_killed_processes(size, new_place, undisturbed):
-    rng = random.Random(size)
+    rng = random.Random(size or 1)
     place, killed, told = new_place(), 0, []
     while killed < KILLS:
         child = Child(add_all, place, MANY, size, OPTIONS)
         if rng.random() < 0.8:
             # Within a transaction some way on; otherwise where the index is made or opened.
-            child.wait_for(rng.randrange(1, 250 if size == 0 else 8))
+            child.wait_for(rng.randrange(1, {0: 250, 40: 8, None: 30}[size]))
         # Nothing is waited for: the moment of the end is to differ.
         time.sleep(0.02 * rng.random())
         child.kill()
@@ -82,14 +85,14 @@ def test_killed_processes(size, new_place, undisturbed):
     finish(place, size, undisturbed)
 
 
-@pytest.mark.parametrize("size", [0, 40], ids=["add", "add_many"])
+@pytest.mark.parametrize("size", [0, 40, None], ids=["add", "add_together", "first import"])
 def test_killed_server(size, postgres, database_url, undisturbed):
-    rng = random.Random(size)
+    rng = random.Random(size or 1)
     told = []
     for number in range(2):
         child = Child(add_all, database_url, MANY, size, OPTIONS)
         try:
-            assert child.wait_for(1 + (80 if size == 0 else 2) * (number + 1))
+            assert child.wait_for(1 + {0: 80, 40: 2, None: 5}[size] * (number + 1))
             time.sleep(0.01 * rng.random())
             postgres.kill()
             code = child.end()

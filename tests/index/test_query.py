@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.index.consistency import check_consistent
 from tests.index.databases import BOTH
-from tests.index.written import NUMBERS, PEARS, documents, families
+from tests.index.written import NUMBERS, PEARS, documents, families, stream
 
 from neardup import Index, compare, load_recipe
 from neardup.exceptions import InputError
@@ -108,10 +108,9 @@ def test_documents_by_state(filled):
     assert [document.id for document in filled.documents()] == ["a", "b", "c", "d", "e"]
     assert [document.id for document in filled.documents("kept")] == ["a", "b"]
     assert [document.id for document in filled.documents("dropped")] == ["c", "d", "e"]
-    assert list(filled.documents("freed")) == []
     filled.remove("a")
-    assert [document.id for document in filled.documents("freed")] == ["c", "d"]
-    assert [document.id for document in filled.documents()] == ["b", "c", "d", "e"]
+    assert [document.id for document in filled.documents("kept")] == ["b", "c"]
+    assert [document.id for document in filled.documents()] == ["b", "e", "c", "d"]
 
 
 @BOTH
@@ -156,7 +155,7 @@ def test_clusters(filled):
     assert list(filled.clusters(after=first.number)) == [second]
     assert list(filled.clusters(after=second.number)) == []
     filled.remove("a")
-    assert [cluster.id for cluster in filled.clusters()] == ["b"]
+    assert [cluster.id for cluster in filled.clusters()] == ["b", "c"]
 
 
 @BOTH
@@ -185,11 +184,13 @@ def test_explain(filled):
     gone = filled.explain("a")
     assert (gone.document, gone.dropped) == (None, ())
     assert [event.action for event in gone.events] == ["removed"]
-    freed = filled.explain("c")
-    assert (freed.document.state, freed.document.repeats) == ("freed", None)
-    (event,) = freed.events
-    assert (event.action, event.id) == ("freed", "c")
+    again = filled.explain("c")
+    assert again.document.state == "kept"
+    (event,) = again.events
+    assert (event.action, event.id) == ("reconsidered", "c")
     assert event.details == {"repeated": "a", "which": "removed"}
+    (event,) = filled.explain("d").events
+    assert event.details == {"repeated": "a", "which": "removed", "repeats": "c"}
     assert abs(datetime.now(UTC) - event.at).total_seconds() < 600
 
 
@@ -197,12 +198,12 @@ def test_explain(filled):
 def test_stats(filled):
     stats = filled.stats()
     assert "neardup:" not in stats.location
-    assert (stats.documents, stats.kept, stats.dropped, stats.freed) == (5, 2, 3, 0)
+    assert (stats.documents, stats.kept, stats.dropped) == (5, 2, 3)
     assert len(filled) == 5
     assert stats.bytes > 1000
     assert stats.recipe_id == EXACT.id
     assert (stats.measure, stats.threshold, stats.max_distance) == ("resemblance(5)", 0.3, None)
-    assert (stats.store, stats.scheme, stats.background) == ("text", "prefix", "none")
+    assert (stats.scheme, stats.background_texts) == ("prefix", None)
     assert (stats.first, stats.last) == (
         datetime(2024, 1, 1, tzinfo=UTC),
         datetime(2024, 1, 5, tzinfo=UTC),
@@ -236,11 +237,12 @@ def test_recount(location):
     recipe = load_recipe("general").replace(decide={"threshold": 0.5})
     with Index(location, recipe=recipe, workers=1) as index:
         assert index.recount() == 0
-        index.add_many(
+        stream(
+            index,
             [
                 {"id": str(number), "text": f"{NUMBERS} {number}" * (number + 1)}
                 for number in range(30)
-            ]
+            ],
         )
         assert index.stats().background_texts == 0
         assert index.recount() == 30
@@ -250,13 +252,6 @@ def test_recount(location):
         assert index.stats().background_texts == 30
         # Decisions made before stand.
         assert index.add("1", f"{NUMBERS} 1" * 2) == index.get("1").repeats
-
-
-def test_recount_of_a_given_background(location):
-    with Index(location, background=[NUMBERS, LIKE["far"], LIKE["near"]]) as index:
-        index.add("a", NUMBERS)
-        assert index.recount() == 0
-        assert (index.stats().background, index.stats().background_texts) == ("given", 3)
 
 
 @BOTH

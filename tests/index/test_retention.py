@@ -1,24 +1,22 @@
-"""Documents out of the index, and kept against the rule; what is freed is decided again."""
+"""Documents out of the index, and kept against the rule; those dropped for them decided again."""
 
 import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select
-from tests.index.consistency import check_consistent, verdicts
+from tests.index.consistency import all_keys, check_consistent, verdicts
 from tests.index.databases import BOTH
 from tests.index.written import NUMBERS, PEARS, documents, families, letters
 
 from neardup import Index, InputError, load_recipe
 from neardup.index.backends import open_database
-from neardup.index.schema import all_keys
 
 OPTIONS = {"recipe": load_recipe("shingle").replace(decide={"threshold": 0.3})}
 #: The ways of searching: rare keys, all keys, bands, blocks, none.
 SCHEMES = ("general", "shingle", "minhash", "classic", "characters")
 
 every_scheme = pytest.mark.parametrize("name", SCHEMES)
-with_and_without_texts = pytest.mark.parametrize("store", ["text", "sketch"])
 
 
 @pytest.fixture
@@ -37,19 +35,48 @@ def states(index):
 
 class TestRemove:
     @BOTH
-    def test_a_kept_one_frees_those_dropped_for_it(self, filled):
+    def test_those_dropped_for_a_kept_one_are_decided_again(self, filled):
         removed = filled.remove("a")
-        assert (removed.removed, removed.freed, removed.freed_count) == (1, ("b", "c", "d"), 3)
-        assert states(filled) == {"b": "freed", "x": "kept", "c": "freed", "d": "freed"}
-        assert filled.query(NUMBERS) == []
-        assert filled.remove("c").removed == 1
+        assert (removed.removed, removed.decided_count) == (1, 3)
+        assert [id for id, _ in removed.decided] == ["b", "c", "d"]
+        matches = dict(removed.decided)
+        assert matches["b"] is None
+        assert matches["c"].id == matches["d"].id == "b"
+        assert matches["d"].identical
+        assert states(filled) == {"x": "kept", "b": "kept", "c": "dropped", "d": "dropped"}
+        assert filled.get("d").repeats == matches["d"]
+        assert filled.query(NUMBERS)[0].id == "b"
+        (event,) = filled.explain("c").events
+        assert (event.action, event.details["repeats"]) == ("reconsidered", "b")
+        assert (event.details["repeated"], event.details["which"]) == ("a", "removed")
+        assert filled.remove("c").decided == ()
         stats = filled.stats()
-        assert (stats.kept, stats.dropped, stats.freed) == (1, 0, 2)
+        assert (stats.kept, stats.dropped) == (2, 1)
 
-    def test_a_dropped_one_frees_nobody(self, filled):
+    def test_a_dropped_one_changes_no_other(self, filled):
         removed = filled.remove("b")
-        assert (removed.removed, removed.freed, removed.freed_count) == (1, (), 0)
+        assert (removed.removed, removed.decided, removed.decided_count) == (1, (), 0)
         assert states(filled) == {"a": "kept", "x": "kept", "c": "dropped", "d": "dropped"}
+
+    def test_fields_stay(self, index):
+        index.add("a", NUMBERS)
+        index.add("b", NUMBERS, title="t", source="s", at="2024-01-01", extra={"n": 1})
+        before = vars(index.get("b"))
+        assert index.remove("a").decided == (("b", None),)
+        assert vars(index.get("b")) == {**before, "state": "kept", "repeats": None}
+
+    def test_nothing_happens_if_a_decision_fails(self, filled, monkeypatch):
+        before = list(filled.documents())
+
+        def fail(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("neardup.index.retention._decide", fail)
+            for call in (lambda: filled.remove("a"), lambda: filled.expire(before="2999-01-01")):
+                with pytest.raises(KeyboardInterrupt):
+                    call()
+        assert list(filled.documents()) == before
 
     @BOTH
     def test_an_id_can_be_used_again(self, filled):
@@ -61,10 +88,9 @@ class TestRemove:
 
     @pytest.mark.slow
     @every_scheme
-    @with_and_without_texts
-    def test_no_key_is_left(self, name, store, location):
+    def test_no_key_is_left(self, name, location):
         many = documents(families(12, 12))
-        with Index(location, recipe=name, store=store, workers=1) as index:
+        with Index(location, recipe=name, workers=1) as index:
             index.add_many(many)
             index.recount()
             index.add_many([row | {"id": f"later-{row['id']}"} for row in many])
@@ -78,80 +104,56 @@ class TestRemove:
             count = connection.execute(select(func.count()).select_from(all_keys)).scalar_one()
         assert (count > 0) == (name != "characters")
 
-
-class TestReconsider:
-    @BOTH
-    def test_freed_ones_are_decided_in_the_order_of_arrival(self, filled):
-        filled.remove("a")
-        decided = filled.reconsider()
-        assert [id for id, _ in decided] == ["b", "c", "d"]
-        matches = dict(decided)
-        assert matches["b"] is None
-        assert matches["c"].id == matches["d"].id == "b"
-        assert matches["d"].identical
-        assert states(filled) == {"x": "kept", "b": "kept", "c": "dropped", "d": "dropped"}
-        assert filled.get("d").repeats == matches["d"]
-        assert filled.reconsider() == []
-        assert filled.explain("c").events[1].details == {"repeats": "b"}
-
-    def test_only_some(self, filled):
-        filled.remove("a")
-        decided = filled.reconsider(["d", "nosuch", "x", "c", "d"])
-        assert [id for id, _ in decided] == ["c", "d"]
-        assert states(filled) == {"b": "freed", "x": "kept", "c": "kept", "d": "dropped"}
-        assert filled.reconsider([]) == []
-        assert filled.reconsider(["b"])[0][1].id in ("c", "d")
-
-    def test_its_fields_stay(self, index):
-        index.add("a", NUMBERS)
-        index.add("b", NUMBERS, title="t", source="s", at="2024-01-01", extra={"n": 1})
-        index.remove("a")
-        before = vars(index.get("b"))
-        assert index.reconsider() == [("b", None)]
-        assert vars(index.get("b")) == {**before, "state": "kept"}
-
-    def test_to_add_a_freed_one_again_decides_it(self, filled):
-        filled.remove("a")
-        assert filled.add("c", NUMBERS + " and fifteen") is None
-        assert filled.add("b", NUMBERS + " and more").id == "c"
-        with pytest.raises(InputError, match="'d' already belongs to another text"):
-            filled.add("d", PEARS)
-        assert states(filled) == {"x": "kept", "c": "kept", "b": "dropped", "d": "freed"}
-        added = filled.add_many([{"id": "d", "text": NUMBERS + " and more"}] * 2)
-        assert added.keep.tolist() == [False, False]
-        assert filled.stats().freed == 0
-
     @pytest.mark.slow
-    @with_and_without_texts
     @every_scheme
-    def test_as_if_they_came_again(self, name, store, new_place):
-        """Some kept ones go; what is freed is decided as by an index to which it comes last."""
+    def test_as_if_they_came_again(self, name, new_place):
+        """Some kept ones go; each of those dropped for them is decided as one that comes last."""
         many = documents(families(13, 25))
         texts = {row["id"]: row["text"] for row in many}
-        place, other = new_place(), new_place()
-        options = {"recipe": name, "store": store, "workers": 1}
-        with Index(place, **options) as index, Index(other, **options) as fresh:
+        place = new_place()
+        options = {"recipe": name, "workers": 1}
+        count = 0
+        with Index(place, **options) as index:
             index.add_many(many)
-            for document in list(index.documents("kept"))[::2]:
-                index.remove(document.id)
-            freed = [document.id for document in index.documents("freed")]
-            assert len(freed) > 8
-            for document in index.documents("kept"):
-                assert fresh.add(document.id, texts[document.id]) is None
-            expected = [(id, fresh.add(id, texts[id])) for id in freed]
-            assert index.reconsider() == expected
+            for document in list(index.documents("kept"))[::4]:
+                with Index(new_place(), **options) as fresh:
+                    for other in index.documents("kept"):
+                        if other.id != document.id:
+                            assert fresh.add(other.id, texts[other.id]) is None
+                    decided = index.remove(document.id).decided
+                    if name != "general":
+                        # Its statistics are those of all documents.
+                        assert [(id, fresh.add(id, texts[id])) for id, _ in decided] == [*decided]
+                    count += len(decided)
+            assert count > 3
         check_consistent(place)
 
     @BOTH
     @pytest.mark.slow
-    def test_more_than_one_transaction_takes(self, index):
+    def test_many_are_decided_in_one_transaction(self, index):
         index.add("first", NUMBERS)
         index.add_many([{"id": str(number), "text": NUMBERS} for number in range(600)])
-        assert index.remove("first").freed_count == 600
-        decided = index.reconsider()
-        assert [id for id, _ in decided] == [str(number) for number in range(600)]
-        assert decided[0][1] is None
-        assert {match.id for _, match in decided[1:]} == {"0"}
+        removed = index.remove("first")
+        assert removed.decided_count == 600
+        assert [id for id, _ in removed.decided] == [str(number) for number in range(600)]
+        assert removed.decided[0][1] is None
+        assert {match.id for _, match in removed.decided[1:]} == {"0"}
+
+
+class TestReconsider:
+    def test_only_some(self, filled):
+        decided = filled.reconsider(["d", "nosuch", "x", "c", "d"])
+        assert [(id, match.id) for id, match in decided] == [("c", "a"), ("d", "a")]
+        assert [document.id for document in filled.documents()] == ["a", "b", "x", "c", "d"]
+        assert filled.reconsider([]) == []
+
+    @BOTH
+    def test_all(self, filled):
+        filled.keep("b")
+        decided = dict(filled.reconsider())
+        assert [*decided] == ["c", "d"]
+        assert (decided["d"].id, decided["d"].identical) == ("b", True)
+        assert [event.action for event in filled.explain("d").events] == ["reconsidered"]
 
 
 DAY = timedelta(days=1)
@@ -172,14 +174,13 @@ class TestExpire:
     def test_the_moment_is_exclusive(self, dated):
         assert dated.expire(before=NOON - 2 * DAY).removed == 0
         removed = dated.expire(before=NOON)
-        assert (removed.removed, removed.freed, removed.freed_count) == (2, ("y",), 1)
-        assert states(dated) == {"a": "kept", "b": "dropped", "y": "freed"}
+        assert (removed.removed, removed.decided) == (2, (("y", None),))
+        assert states(dated) == {"a": "kept", "b": "dropped", "y": "kept"}
 
     @BOTH
     def test_kept_and_dropped(self, dated):
         removed = dated.expire(before="2024-06-15T20:00:01+08:00")
-        assert (removed.removed, removed.freed) == (3, ("b", "y"))
-        assert dated.reconsider() == [("b", None), ("y", None)]
+        assert (removed.removed, removed.decided) == (3, (("b", None), ("y", None)))
         assert states(dated) == {"b": "kept", "y": "kept"}
         details = dated.explain("b").events[0].details
         assert details == {"repeated": "a", "which": "expired"}
@@ -190,16 +191,15 @@ class TestExpire:
         assert dated.expire(older_than="31m").removed == 0
         assert dated.expire(older_than="29m").removed == 1
 
-    def test_freed_ones_expire_too(self, dated):
-        dated.remove("a")
+    def test_dropped_ones_expire_with_what_they_repeat(self, dated):
         removed = dated.expire(before=NOON + 2 * DAY)
-        assert (removed.removed, removed.freed) == (3, ("y",))
-        assert states(dated) == {"y": "freed"}
+        assert (removed.removed, removed.decided) == (4, (("y", None),))
+        assert states(dated) == {"y": "kept"}
 
     @BOTH
     @pytest.mark.slow
     def test_more_than_one_transaction_takes(self, index):
-        """Keepers go in one transaction, and some of those they free in a later one."""
+        """Keepers go in one transaction, and some of those dropped for them in a later one."""
         base = letters(random.Random(1), 80)
         many = documents([base if number % 3 else f"{base}{number}" for number in range(1300)])
         many = [row | {"day": NOON + number * DAY} for number, row in enumerate(many)]
@@ -207,7 +207,7 @@ class TestExpire:
         index.add("own", PEARS, at=NOON + 1200 * DAY)
         removed = index.expire(before=NOON + 1250 * DAY)
         assert removed.removed == 1250 + 1
-        assert removed.freed_count == len(removed.freed) == 50
+        assert removed.decided_count == len(removed.decided) <= 50
         assert len(index) == 50
 
 
@@ -223,12 +223,6 @@ class TestKeep:
         assert filled.add("f", NUMBERS).id == "a"
         event = filled.explain("b").events[-1]
         assert (event.action, event.details) == ("kept", {"repeats": "a"})
-
-    def test_a_freed_one(self, filled):
-        filled.remove("a")
-        filled.keep("b")
-        assert filled.stats().freed == 2
-        assert filled.query(NUMBERS)[0].id == "b"
 
     def test_one_that_is_kept(self, filled):
         with pytest.raises(InputError, match="'a' is kept already"):
@@ -249,12 +243,11 @@ class TestKeep:
 @BOTH
 def test_events_are_kept_in_order(filled, location):
     filled.remove("a")
-    filled.reconsider()
-    filled.remove("b")
     filled.reconsider(["c"])
+    filled.remove("b")
     events = filled.explain("c").events
-    actions = [event.action for event in events]
-    assert actions == ["freed", "reconsidered", "freed", "reconsidered"]
+    assert [event.action for event in events] == ["reconsidered"] * 3
+    assert [event.details.get("repeated") for event in events] == ["a", None, "b"]
     times = [event.at for event in events]
     assert times == sorted(times)
-    assert verdicts(location)["c"] is None
+    assert verdicts(location)["c"] == "d"

@@ -2,7 +2,7 @@
 
 import pytest
 import sqlalchemy as sa
-from tests.index.consistency import check_consistent, verdicts
+from tests.index.consistency import verdicts
 from tests.index.databases import BOTH
 from tests.index.written import FERRY
 from tests.postgres import name_in
@@ -13,11 +13,10 @@ from neardup import (
     IndexMismatchError,
     IndexUnavailableError,
     NeardupError,
-    ParameterError,
     load_recipe,
 )
 from neardup.index.backends import open_database
-from neardup.index.schema import METADATA, meta
+from neardup.index.schema import meta
 
 #: Not a letter of it is in the other.
 OTHER = "山上的果园六月遭了冰雹，梨落了一半，剩下的都送去榨汁，坛子比往年少了许多。"
@@ -43,8 +42,6 @@ class TestOtherSettings:
         ("name", "made", "wanted"),
         [
             ("threshold", 0.5, 0.6),
-            ("store", "text", "sketch"),
-            ("store", "sketch", "text"),
             ("expected", 1000, 1001),
             ("recipe", "general", "minhash"),
             ("recipe", "minhash", "shingle"),
@@ -67,7 +64,7 @@ class TestOtherSettings:
     def test_the_recipes_own_values_can_be_named(self, location):
         recipe = load_recipe("general")
         Index(location).close()
-        Index(location, recipe=recipe, threshold=recipe.decide.threshold, store="text").close()
+        Index(location, recipe=recipe, threshold=recipe.decide.threshold).close()
         refused(location, IndexMismatchError, "threshold", 0.45, 0.46, threshold=0.46)
 
     def test_what_a_duplicate_is_belongs_to_the_recipe(self, location):
@@ -75,13 +72,6 @@ class TestOtherSettings:
         other = load_recipe("general").replace(decide={"common": "none"})
         assert other.id == load_recipe("general").id
         refused(location, IndexMismatchError, "recipe", recipe=other)
-
-    def test_a_background_is_for_a_new_index(self, location):
-        Index(location, background=[FERRY]).close()
-        with pytest.raises(ParameterError, match="'background' parameter is for a new index"):
-            Index(location, background=[FERRY])
-        with Index(location) as index:
-            assert index.stats().background == "given"
 
     def test_a_corpus_is_the_bundled_table(self, location):
         with Index(location, recipe="improved") as index:
@@ -99,15 +89,12 @@ class TestOtherSettings:
         ({"threshold": "0.5"}, "threshold"),
         ({"max_distance": 3}, "max_distance"),
         ({"recipe": "characters", "max_distance": -1}, "max_distance"),
-        ({"store": "both"}, "store"),
         ({"expected": 0}, "expected"),
         ({"expected": 2**32}, "expected"),
         ({"expected": 1.5}, "expected"),
         ({"must_exist": "yes"}, "must_exist"),
         ({"workers": -1}, "workers"),
         ({"recipe": "nosuch"}, "recipe"),
-        ({"recipe": "shingle", "background": [FERRY]}, "background"),
-        ({"background": 7}, ""),
     ],
 )
 def test_bad_settings_make_nothing(location, options, word):
@@ -189,50 +176,6 @@ def test_damaged_settings(location, name, value):
         meta.delete().where(row) if value is None else meta.update().where(row).values(value=value),
     )
     refused(location, (IndexFormatError, IndexMismatchError))
-
-
-class TestStoreOfSketches:
-    #: Letters that stand nowhere else.
-    SECRET = "Quokkas nibble zephyr-blown jackfruit beside the vermilion xylophone at dawn"
-
-    def values_of(self, location):
-        """All values of all tables."""
-        with open_database(location, must_exist=True) as database, database.reading() as connection:
-            rows = [connection.execute(table.select()).all() for table in METADATA.sorted_tables]
-        return [value for table in rows for row in table for value in row]
-
-    @pytest.mark.parametrize("name", ["general", "minhash", "characters"])
-    def test_no_text_is_stored(self, location, name, tmp_path):
-        with Index(location, recipe=name, store="sketch") as index:
-            index.add("a", self.SECRET)
-            index.add_many([{"id": "b", "text": self.SECRET + "!"}, {"id": "c", "text": OTHER}])
-            index.query(self.SECRET)
-            index.recount()
-            index.remove("a")
-            index.reconsider()
-            assert index.get("b").text is None
-            assert all(document.text is None for document in index.documents())
-        words = [word.encode() for word in self.SECRET.lower().split() if len(word) > 4]
-        words.append(OTHER[:6].encode())
-        for value in self.values_of(location):
-            stored = value if isinstance(value, bytes) else str(value).encode()
-            if b'"measure"' in stored or b"[normalize]" in stored:
-                continue
-            assert not [word for word in words if word in stored.lower()]
-        for path in tmp_path.rglob("*"):
-            if path.is_file():
-                content = path.read_bytes().lower()
-                assert b"quokkas" not in content
-                assert b"xylophone" not in content
-        check_consistent(location)
-
-    def test_verdicts_are_estimates(self, location):
-        with Index(location, store="sketch") as index:
-            index.add("a", FERRY)
-            match = index.add("b", FERRY + " Bring a coat.")
-            assert (match.id, match.measure) == ("a", "sampled_resemblance")
-            assert index.stats().measure == "sampled_resemblance"
-            assert index.add("c", FERRY.upper()).identical
 
 
 class TestPlaces:

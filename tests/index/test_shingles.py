@@ -1,4 +1,4 @@
-"""The files of an index's shingles: derived, so whatever becomes of them changes no result."""
+"""The file of an index's shingles: derived, so whatever becomes of it changes no result."""
 
 import random
 import re
@@ -12,22 +12,13 @@ import pytest
 from tests.index.written import letters
 
 from neardup import Index, _core
-from neardup.base.progress import Progress
 from neardup.index import shingles
-from neardup.index.shingles import Run, RunFolder
+from neardup.index.shingles import ShingleFile
 from neardup.papers import open_library
 from neardup.papers.align import aligner
 
 RNG = random.Random(33)
 COMMON = letters(RNG, 60)
-
-
-class Told(Progress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, line):
-        self.notes.append(line.code)
 
 
 @pytest.fixture
@@ -48,19 +39,20 @@ def add(place, begin, end):
         )
 
 
-def folder_of(place):
+def file_of(place):
     return place.with_name(f"{place.name}-shingles")
 
 
-def files_of(place):
-    return sorted(folder_of(place).iterdir())
+def filed(place):
+    """How many documents the file has."""
+    return int.from_bytes(file_of(place).read_bytes()[16:24], "little")
 
 
-def candidates(place, *, told=None):
+def candidates(place):
     """Ids and numbers of shared shingles, of papers that have something of each document."""
     core = aligner()
     result = []
-    with open_library(place, workers=1, progress=told or Told()) as library:
+    with open_library(place, workers=1) as library:
         for seed in range(3):
             parts = [text_of(number)[20:70] for number in range(seed, 40, 3)]
             paper = core.paper(COMMON.join(parts))
@@ -74,13 +66,12 @@ def candidates(place, *, told=None):
 
 @pytest.fixture
 def in_memory(monkeypatch):
-    """Return what is found without files."""
+    """Return what is found without a file."""
 
     def find(place):
         with monkeypatch.context() as patch:
-            patch.setattr(
-                shingles, "RunFolder", lambda _, made_by, mode: RunFolder(None, made_by, mode)
-            )
+            patch.setattr(ShingleFile, "read", lambda _: None)
+            patch.setattr(ShingleFile, "write", lambda *_: None)
             return candidates(place)
 
     return find
@@ -88,21 +79,18 @@ def in_memory(monkeypatch):
 
 def test_the_second_opening_reads_no_row(place, in_memory, monkeypatch):
     expected = in_memory(place)
-    assert not folder_of(place).exists()
+    assert not file_of(place).exists()
     assert candidates(place) == expected
-    (file,) = files_of(place)
-    assert file.name == f"{0:016x}-{12:016x}.run"
-    monkeypatch.setattr(shingles, "stored", None)
+    assert filed(place) == 12
+    before = file_of(place).stat().st_mtime_ns
     monkeypatch.setattr(shingles, "make_missing", None)
-    told = Told()
-    assert candidates(place, told=told) == expected
-    assert files_of(place) == [file]
-    assert told.notes == []
+    assert candidates(place) == expected
+    assert file_of(place).stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, monkeypatch):
-    # Several runs in one go, and parts of merged runs that are smaller than a run.
+    # Several sorted parts in one go, and pieces of what is merged that are smaller than a part.
     monkeypatch.setattr(shingles, "_TOGETHER", 60)
     monkeypatch.setattr(shingles, "_MERGED", 25)
     monkeypatch.setattr(shingles, "_READ", 2)
@@ -124,34 +112,30 @@ def test_additions_and_removals_are_what_memory_finds(place, in_memory, seed, mo
         assert result[0][0] == len(present)
         assert result == in_memory(place)
         assert candidates(place) == result
-    assert 1 <= len(files_of(place)) <= 7
 
 
-def test_runs_are_merged_when_as_many_come_after(place):
+def test_it_is_made_again_when_there_are_a_tenth_more(place):
     add(place, 12, 32)
     sizes = []
-    for end in range(33, 46):
+    for end in range(33, 40):
         candidates(place)
-        ranges = [file.stem.split("-") for file in files_of(place)]
-        sizes.append([int(last, 16) - int(after, 16) for after, last in ranges])
+        sizes.append(filed(place))
         add(place, end - 1, end)
-    assert sizes[:6] == [[32], [32, 1], [32, 2], [32, 2, 1], [32, 4], [32, 4, 1]]
+    assert sizes == [32, 32, 32, 32, 36, 36, 36]
 
 
-def test_removed_documents_leave_their_runs(place, in_memory):
+def test_removed_documents_leave_it_when_it_is_made_again(place, in_memory):
     candidates(place)
-    (before,) = files_of(place)
-    size = before.stat().st_size
+    size = file_of(place).stat().st_size
     with Index(place, workers=1) as index:
         for number in range(11):
             index.remove(f"d{number}")
-    add(place, 20, 21)
+    add(place, 20, 22)
     assert candidates(place) == in_memory(place)
-    (after,) = files_of(place)
-    assert after.name == f"{0:016x}-{13:016x}.run"
-    assert after.stat().st_size < size
+    assert filed(place) == 3
+    assert file_of(place).stat().st_size < size
     with Index(place, workers=1) as index:
-        for id in ("d11", "d20"):
+        for id in ("d11", "d20", "d21"):
             index.remove(id)
     assert candidates(place)[0] == in_memory(place)[0] == (0, [], [])
     add(place, 30, 32)
@@ -180,14 +164,12 @@ DAMAGE = {
     "cut": written(lambda data: data.__delitem__(slice(-8, None))),
     "longer": written(lambda data: data.extend(bytes(4096))),
     "empty": written(bytearray.clear),
-    "a folder": lambda file: (file.unlink(), file.mkdir()),
-    "many documents": written(lambda data: data.__setitem__(slice(32, 40), b"\xff" * 8)),
+    "many documents": written(lambda data: data.__setitem__(slice(16, 24), b"\xff" * 8)),
     "magic": flip(1),
     "key": flip(9),
-    "bound": flip(24),
-    "count": flip(32),
-    "number": flip(40),
-    "time": flip(40 + 8 * 12),
+    "count": flip(16),
+    "number": flip(24),
+    "time": flip(24 + 8 * 12),
     "padding": flip(4000),
     "fence": flip(-20),
     "entries": flip(-16),
@@ -196,56 +178,35 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_file_is_made_again_and_said_once(place, in_memory, name):
-    add(place, 12, 32)
+def test_a_damaged_file_is_made_again(place, in_memory, name):
     candidates(place)
-    add(place, 32, 36)
-    expected = in_memory(place)
-    assert candidates(place) == expected
-    first, second = files_of(place)
-    DAMAGE[name](second if name == "cut" else first)
-    if name == "a folder":
-        first.rmdir()
-        first.symlink_to(place.parent)
-    told = Told()
-    assert candidates(place, told=told) == expected
-    assert len(told.notes) == 1
-    told = Told()
-    assert candidates(place, told=told) == expected
-    assert told.notes == []
-    assert len(files_of(place)) == 1
+    before = file_of(place).read_bytes()
+    DAMAGE[name](file_of(place))
+    assert candidates(place) == in_memory(place)
+    assert file_of(place).read_bytes() == before
 
 
-@pytest.mark.parametrize("missing", [[0], [1], [0, 1]])
-def test_missing_files(place, in_memory, missing):
-    add(place, 12, 32)
-    candidates(place)
-    add(place, 32, 36)
+def test_a_missing_file_is_made_again(place, in_memory):
     expected = candidates(place)
-    files = files_of(place)
-    assert len(files) == 2
-    for number in missing:
-        files[number].unlink()
+    before = file_of(place).read_bytes()
+    file_of(place).unlink()
     assert candidates(place) == expected == in_memory(place)
+    assert file_of(place).read_bytes() == before
 
 
 def test_damaged_shingles_bring_no_error(place):
     candidates(place)
     noise = random.Random(1).randbytes(2000)
-    written(lambda data: data.__setitem__(slice(4096, 6096), noise))(*files_of(place))
-    told = Told()
-    candidates(place, told=told)
-    assert told.notes == []
+    written(lambda data: data.__setitem__(slice(4096, 6096), noise))(file_of(place))
+    candidates(place)
 
 
-def test_files_of_another_index(place, in_memory, tmp_path):
+def test_a_file_of_another_index(place, in_memory, tmp_path):
     candidates(place)
     other = tmp_path / "other.db"
     add(other, 100, 112)
-    shutil.copytree(folder_of(place), folder_of(other))
-    told = Told()
-    assert candidates(other, told=told) == in_memory(other)
-    assert len(told.notes) == 1
+    shutil.copy(file_of(place), file_of(other))
+    assert candidates(other) == in_memory(other)
 
 
 def test_a_backup_that_was_restored(place, in_memory, tmp_path):
@@ -255,65 +216,42 @@ def test_a_backup_that_was_restored(place, in_memory, tmp_path):
     add(place, 12, 20)
     candidates(place)
     shutil.copy(backup, place)
-    told = Told()
-    assert candidates(place, told=told) == in_memory(place)
+    assert candidates(place) == in_memory(place)
     add(place, 20, 28)
-    assert candidates(place, told=told) == in_memory(place)
-    assert len(told.notes) == 1
+    assert candidates(place) == in_memory(place)
 
 
-def test_where_no_folder_can_be_made(place, in_memory):
-    folder_of(place).write_text("in the way")
-    told = Told()
+def test_where_no_file_can_be_made(place, in_memory):
+    file_of(place).mkdir()
     for end in (13, 14):
-        assert candidates(place, told=told) == in_memory(place)
+        assert candidates(place) == in_memory(place)
         add(place, end - 1, end)
-    assert told.notes == []
 
 
-@pytest.mark.parametrize("writes", [0, 1, 2, 3])
-def test_a_full_disk(place, in_memory, monkeypatch, writes):
-    """What was written is used, the rest stays in memory, and no part of a file is left."""
+def test_a_full_disk(place, in_memory, monkeypatch):
+    """All stays in memory, and no part of a file is left."""
     monkeypatch.setattr(shingles, "_TOGETHER", 60)
     monkeypatch.setattr(shingles, "_READ", 2)
-    whole = shingles.FileSink.finish
-    left = iter(range(writes))
 
-    def finish(sink):
-        if next(left, None) is None:
-            raise OSError(28, "No space left on device")
-        whole(sink)
+    def finish(_):
+        raise OSError(28, "No space left on device")
 
     expected = in_memory(place)
     with monkeypatch.context() as patch:
         patch.setattr(shingles.FileSink, "finish", finish)
         assert candidates(place) == expected
-    assert all(file.suffix == ".run" for file in files_of(place))
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
     assert candidates(place) == expected
-    assert len(files_of(place)) == 1
+    assert filed(place) == 12
 
 
-def test_what_killed_processes_left_is_deleted(place):
-    candidates(place)
-    (file,) = files_of(place)
-    folder = folder_of(place)
-    shutil.copy(file, folder / f"{0:016x}-{3:016x}.run")
-    (folder / f".{file.name}.0a1b2c3d.tmp").write_text("half")
-    (folder / "mine.txt").write_text("not of neardup")
-    expected = candidates(place)
-    add(place, 40, 60)
-    assert candidates(place) != expected
-    assert [item.name for item in files_of(place)] == [f"{0:016x}-{32:016x}.run", "mine.txt"]
-
-
-def test_who_may_read_the_index_may_read_the_files(place):
+def test_who_may_read_the_index_may_read_the_file(place):
     place.chmod(0o600)
     candidates(place)
-    (file,) = files_of(place)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file_of(place).stat().st_mode) == 0o600
 
 
-def test_a_library_that_is_open_keeps_its_files(place):
+def test_a_library_that_is_open_keeps_its_file(place):
     with open_library(place, workers=1) as library:
         paper = aligner().paper(text_of(3))
         before = library.candidates(paper, least=20, limit=9)
@@ -327,15 +265,15 @@ def test_several_at_the_same_time(place, in_memory):
     with ThreadPoolExecutor(6) as pool:
         result = list(pool.map(lambda _: candidates(place), range(12)))
     assert all(item == expected for item in result)
-    assert len(files_of(place)) == 1
+    assert filed(place) == 12
 
 
-def test_a_link_to_an_index_has_the_files_of_the_index(place, tmp_path):
+def test_a_link_to_an_index_has_the_file_of_the_index(place, tmp_path):
     candidates(place)
     link = tmp_path / "link.db"
     link.symlink_to(place)
     assert candidates(link) == candidates(place)
-    assert not folder_of(link).exists()
+    assert not file_of(link).exists()
 
 
 def mapped_mb():
@@ -347,13 +285,12 @@ def mapped_mb():
 def test_a_check_holds_what_it_looks_up_and_not_the_file(tmp_path):
     made = np.random.default_rng(5).integers(0, 1 << 32, 1 << 24, np.uint64) << np.uint64(32)
     made.sort()
-    nothing = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
-    run = Run(0, 1, np.ones(1, np.int64), np.ones(1, np.int64), *nothing)
+    one = np.ones(1, np.int64)
     before = mapped_mb()
-    RunFolder(tmp_path, "letters").save(run, [made])
-    (run,) = RunFolder(tmp_path, "letters").read()
-    library = _core.Library([(run.filed, run.fence, np.zeros(1, np.uint32))])
-    assert len(run.filed) == 1 << 24
+    ShingleFile(tmp_path / "shingles", "letters").write(one, one, [made])
+    content = ShingleFile(tmp_path / "shingles", "letters").read()
+    library = _core.Library([(content.filed, content.fence, np.zeros(1, np.uint32))])
+    assert len(content.filed) == 1 << 24
     assert mapped_mb() - before < 8
     paper = aligner().paper(letters(random.Random(5), 8000))
     assert [position for position, _ in library.sources(paper, least=5, limit=9)] == [0]

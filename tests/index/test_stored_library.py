@@ -209,33 +209,11 @@ def test_documents_without_letters(index, location):
     assert stored(location)["empty"][1] == stored(location)["dots"][1] == b""
 
 
-def test_an_index_of_sketches_is_refused(location):
-    with Index(location, store="sketch") as index:
-        index.add("d1", TEXTS["d1"])
-        for given in (index, location):
-            with pytest.raises(ParameterError, match=r"must store texts.*store='sketch'"):
-                check(paper_with("d1"), given)
-
-
 @pytest.mark.usefixtures("index")
 def test_an_index_among_files_is_refused(location, make):
     other = make("other.txt", OWN)
     with pytest.raises(ParameterError, match="one index, or files"):
         check(paper_with("d1"), [location, other])
-
-
-def test_a_dump_has_nothing_of_it(index, location, new_place, tmp_path):
-    """Before and after a check it is the same; what is made of it is sketched anew."""
-    index.dump(tmp_path / "before")
-    expected = check(paper_with("d1"), location)
-    index.dump(tmp_path / "after")
-    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
-    place = new_place()
-    with Index.load(place, tmp_path / "after") as loaded:
-        assert stored(place) == {}
-        report = check(paper_with("d1"), loaded)
-        assert report.passages == expected.passages
-    assert stored(place) == stored(location)
 
 
 def test_answers_of_the_index_stay(index, location):

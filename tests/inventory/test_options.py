@@ -27,9 +27,6 @@ OTHERS = [
     neardup.pairs,
     neardup.Index.add,
     neardup.Index.add_many,
-    neardup.Index.load,
-    neardup.Index.dump,
-    neardup.Index.rebuild,
 ]
 #: Options that only functions take.
 ONLY_FUNCTIONS = {"progress", "must_exist"}

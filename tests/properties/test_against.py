@@ -303,11 +303,7 @@ class TestAnIndex:
 
     @pytest.mark.usefixtures("folder")
     def test_that_cannot_be_used_is_named(self):
-        with Index("n.db", store="sketch") as index:
-            index.add("a", "没有存下来的文本。")
-            with pytest.raises(ParameterError, match=r"'against' .* stores texts"):
-                dedup(["一"], against=index)
-        for others, match in ((["n.db"], "stores texts"), (["n.db", "old.jsonl"], "one index")):
-            with pytest.raises(ParameterError, match=rf"'against' .* {match}"):
-                dedup_files(["new.jsonl"], "kept.jsonl", against=others)
+        Index("n.db").close()
+        with pytest.raises(ParameterError, match=r"'against' .* one index"):
+            dedup_files(["new.jsonl"], "kept.jsonl", against=["n.db", "old.jsonl"])
         assert not Path("kept.jsonl").exists()

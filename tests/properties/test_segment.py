@@ -18,6 +18,7 @@ def native(**settings):
 
 BY_SCRIPT = {k: native(units="by-script", k=k) for k in (1, 2, 3, 7)}
 SHINGLES = {k: native(units="shingles", k=k) for k in (1, 2, 5, 31)}
+SCRIPT_SHINGLES = {k: native(units="script-shingles", k=k) for k in (1, 2, 5, 31)}
 TAGGED = native(units="tagged", drop_tags=("wn", "wd"))
 
 
@@ -32,6 +33,8 @@ def test_named_texts(name):
         assert words(core.units(text)) == twin.by_script(text, k)
     for k, core in SHINGLES.items():
         assert words(core.units(text)) == twin.shingles(text, k)
+    for k, core in SCRIPT_SHINGLES.items():
+        assert words(core.units(text)) == twin.script_shingles(text, k)
 
 
 @given(texts(), st.sampled_from(sorted(BY_SCRIPT)))
@@ -42,6 +45,14 @@ def test_by_script_is_the_twin(text, k):
 @given(texts(), st.sampled_from(sorted(SHINGLES)))
 def test_shingles_are_the_twin(text, k):
     assert words(SHINGLES[k].units(text)) == twin.shingles(text, k)
+
+
+@given(
+    st.one_of(texts(), st.text(st.sampled_from("雨é ab1。🙂━\u1e01"), max_size=60)),
+    st.sampled_from(sorted(SCRIPT_SHINGLES)),
+)
+def test_script_shingles_are_the_twin(text, k):
+    assert words(SCRIPT_SHINGLES[k].units(text)) == twin.script_shingles(text, k)
 
 
 @given(st.text(st.sampled_from("雨雪a/ \n\t\u3000wnd"), max_size=40))

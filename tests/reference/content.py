@@ -20,7 +20,7 @@ from math import isqrt
 import xxhash
 
 from .characters import is_alphabetic, is_letter
-from .segment import shingles
+from .segment import is_wide, script_shingles
 from .sketch import xxh3
 
 # In collections of fewer than 40,000 texts, as all are here.
@@ -34,6 +34,8 @@ EDITS = 2
 # The longest line, in characters and in words, and the least of a sentence that one text has alone.
 LINES = (12, 4)
 SENTENCE = 5
+# Other names in so many of the same places of a form make two texts of it.
+SLOTS = 3
 MARKS = "。！？!?"
 
 # Units in a row that hold an alignment, the least in an equal stretch, the most in a
@@ -64,19 +66,14 @@ MONTHS = re.findall(
 
 @lru_cache(maxsize=1000)
 def hashes(text, k):
-    """Return the hashes of the text's distinct shingles, longer ones of spaced text."""
-    return frozenset(xxh3(shingle, 64) >> 32 for shingle in shingles(text, length_of(text, k)))
-
-
-def length_of(text, k):
-    """Return k, or 8/5 k in a text with spaces."""
-    return -(-8 * k // 5) if is_spaced(text) else k
+    """Return the hashes of the text's distinct shingles, longer ones far from wide letters."""
+    return frozenset(xxh3(shingle, 64) >> 32 for shingle in script_shingles(text, k))
 
 
 def is_spaced(text):
     """Say whether most letters are of scripts with spaces, four for one of others."""
-    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff]", text))
-    return narrow > 4 * sum(c >= "\u0e00" for c in text)
+    narrow = len(re.findall("[A-Za-z\u00c0-\u0dff\u1e00-\u1fff]", text))
+    return narrow > 4 * sum(map(is_wide, text))
 
 
 # Weighed shingles
@@ -397,6 +394,7 @@ def aligned(a, b):
         "at_end": bool(equal) and all(outside[0]) and not any(outside[1]),
         "gaps": gaps_inside,
         "replacements": len(replacements),
+        "slots": sum(min(map(len, gap)) >= 2 for gap in replacements),
         "recurring": len(replacements) - len(set(replacements)),
         "letters": min(len(letters(a)), len(letters(b))),
         "spaced": spaced,
@@ -479,7 +477,8 @@ def content(a, b, k=5, counted=(), entries=8_000_000):
             resemblance = weighed["resemblance"]
             if own := weighed["own"]:
                 sides = zip(own["says"], side_by_side["passage"], strict=True)
-                if any(says and passage for says, passage in sides):
+                has_passage = any(says and passage for says, passage in sides)
+                if has_passage or (all(own["says"]) and side_by_side["slots"] >= SLOTS):
                     resemblance = min(resemblance, own["content"])
         similarity, unpunished = (score(resemblance, side_by_side, taken) for taken in (numbers, 0))
     return {

@@ -8,7 +8,7 @@ from . import minhash as signing
 from . import sample as sampling
 from . import segment, sketch, weigh
 from .characters import is_letter
-from .content import length_of, letters
+from .content import letters
 from .normalize import normalize
 
 FULL = {"nfkc": True, "lowercase": True, "whitespace": "by-script", "drop_invisible": True}
@@ -23,7 +23,7 @@ def characters(text, bits=128):
 
 
 def shingles(text, k=5, drop_punctuation=False, by_script=False):
-    """Return the set of shingles, `by_script` of 8/5 `k` characters in a text with spaces.
+    """Return the set of shingles, `by_script` longer where no letter is wide.
 
     With `by_script`, letters are folded.
 
@@ -31,8 +31,8 @@ def shingles(text, k=5, drop_punctuation=False, by_script=False):
     or a digit has none.
     """
     normalized = normalize(text, **(FOLDED if by_script else FULL))
-    k = length_of(normalized, k) if by_script else k
-    units = segment.shingles(normalized, k) if letters(normalized) else []
+    cut = segment.script_shingles if by_script else segment.shingles
+    units = cut(normalized, k) if letters(normalized) else []
     return {unit for unit in units if letters(unit) or not drop_punctuation}
 
 

@@ -10,12 +10,45 @@ from functools import cache
 from .characters import is_letter, is_mark, is_of_dense_script, is_of_dense_scripts_only
 from .normalize import split_at_white_space
 
+#: From Thai on, from Hiragana to Hangul, compatibility ideographs, from Tangut to Nushu, and the
+#: supplementary ideographs.
+WIDE = [
+    ("\u0e00", "\u1dff"),
+    ("\u3040", "\ud7ff"),
+    ("\uf900", "\ufaff"),
+    ("\U00017000", "\U0001bfff"),
+    ("\U00020000", "\U0010ffff"),
+]
+
 
 def shingles(text, k):
     """Return every run of k characters; a shorter text is one shingle."""
     if not text:
         return []
     return [text[i : i + k] for i in range(max(len(text) - k + 1, 1))]
+
+
+def script_shingles(text, k):
+    """Return the runs of at least 8 k: wide letters and what is near one weigh 8, all else 5.
+
+    The last one ends with the text, though it may weigh less.
+    """
+    weights = [8 if any(map(is_wide, text[max(i - 4, 0) : i + 5])) else 5 for i in range(len(text))]
+    found, end, weight = [], 0, 0
+    for begin in range(len(text)):
+        before = end
+        while weight < 8 * k and end < len(text):
+            weight += weights[end]
+            end += 1
+        if weight >= 8 * k or end > before:
+            found.append(text[begin:end])
+        weight -= weights[begin]
+    return found
+
+
+def is_wide(character):
+    """Say whether a character is in a block of letters of scripts without spaces."""
+    return any(first <= character <= last for first, last in WIDE)
 
 
 def by_script(text, k=2):

@@ -154,7 +154,7 @@ def test_any_id_is_reached(shared, id):
     assert explained.json()["document"]["id"] == id
     if not id.endswith("/explain"):
         assert shared.get(in_path).json()["id"] == id
-    assert shared.delete(in_path).json() == {"removed": 1, "freed": []}
+    assert shared.delete(in_path).json() == {"removed": 1, "decided": []}
     assert shared.get(URL, params={"id": id}).status_code == 404
     shared.post(URL, json={"id": id, "text": LIBRARY})
     assert shared.delete(URL, params={"id": id}).json()["removed"] == 1
@@ -173,8 +173,9 @@ def test_removing_frees_those_that_were_dropped_and_an_explanation_tells(api):
     assert kept["document"]["title"] == "The bridge"
     assert [row["id"] for row in kept["dropped"]] == ["a/2"]
     assert kept["dropped_count"] == 1
-    assert api.delete(f"{URL}/a/1").json() == {"removed": 1, "freed": ["a/2"]}
-    assert api.get(f"{URL}/a/2").json()["state"] == "freed"
+    again = {"id": "a/2", "new": False, "kept": True, "repeats": None}
+    assert api.delete(f"{URL}/a/1").json() == {"removed": 1, "decided": [again]}
+    assert api.get(f"{URL}/a/2").json()["state"] == "kept"
     gone = api.get(f"{URL}/a/1/explain").json()
     assert gone["document"] is None
     assert [event["action"] for event in gone["events"]] == ["removed"]

@@ -12,7 +12,7 @@ import pytest
 import neardup
 from tests import needs
 from tests.index.consistency import check_consistent
-from tests.index.written import documents, families
+from tests.index.written import count_background, documents, families
 from tests.postgres import NoServer, Server
 from tests.waiting import PATIENCE, until
 
@@ -68,7 +68,8 @@ def cut(many, size):
 def empty(tmp_path):
     """An index without documents, whose background counts all that will come."""
     place = tmp_path / "empty.db"
-    neardup.Index(place, background=MANY, threshold=0.3, workers=1).close()
+    with neardup.Index(place, threshold=0.3, workers=1) as index:
+        count_background(index, [row["text"] for row in MANY])
     return str(place)
 
 

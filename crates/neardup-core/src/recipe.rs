@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::normalize::{self, Mapped, Normalizer};
-use crate::segment::{self, Segmenter};
+use crate::segment::{self, Segmenter, ShingleLen};
 use crate::sketch::{
     self, Bkdr, Counters, Distinct, HashKind, MinHash, Minima, News, SAMPLE, Sampler, Share,
     SimHash, Sketch, UnitHash, Xxh3, drop_repeats, level_of, of_level, push_in, shingle_hashes_in,
@@ -190,17 +190,17 @@ impl Recipe {
         self.weigher.uses_title()
     }
 
-    /// Whether sketching hashes every shingle of [`shingle_len`](segment::shingle_len) of `k`; if so,
+    /// Whether sketching hashes every shingle of [`ByScript(k)`](segment::ShingleLen::ByScript); if so,
     /// [`Scratch::sample`] has the sample of them.
     pub(crate) fn samples_shingles(&self, k: usize) -> bool {
         let is_sample = matches!(self.sketcher, Sketcher::Sample { .. });
         is_sample && self.weigher.keeps_all() && self.segmenter.has_script_shingles(k)
     }
 
-    /// The length of the shingles of a text, if every shingle is a feature.
-    fn shingle_len(&self, text: &str) -> Option<usize> {
+    /// How long shingles are, if every shingle is a feature.
+    fn shingle_len(&self) -> Option<ShingleLen> {
         self.segmenter
-            .shingle_len(text)
+            .shingle_len()
             .filter(|_| self.weigher.keeps_all())
     }
 
@@ -504,13 +504,13 @@ impl Recipe {
             ..
         } = scratch;
         let says_something = |text: &str| text.chars().any(normalize::is_letter_or_digit);
-        let shingle = self.shingle_len(normalized);
+        let shingle = self.shingle_len();
         let mut is_content = shingle.is_some() && says_something(normalized);
         let mut features = 0;
         for share in Share::all_of(normalized) {
             hashes.clear();
-            if let Some(k) = shingle {
-                shingle_hashes_in(share, normalized, k, hashes);
+            if let Some(length) = shingle {
+                shingle_hashes_in(share, normalized, length, hashes);
             } else {
                 self.segmenter.for_each(normalized, |unit| {
                     if let Some(text) = self.weigher.keep(unit.text, lower) {

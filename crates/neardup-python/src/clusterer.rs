@@ -11,7 +11,7 @@ use crate::arrays::column;
 use crate::corpus::{Corpus, check_below};
 use crate::errors::raise;
 use crate::external_join::ExternalJoin;
-use crate::fetched::FetchedIndex;
+use crate::fetched::{Entries, FetchedIndex, entry_columns};
 use crate::judge::Rule;
 
 /// Kept document (-1: none), similarity, distance (-1: none), identical text.
@@ -130,13 +130,8 @@ impl Clusterer {
     }
 
     /// The entries to store for the kept documents: keys, documents, minimum overlaps.
-    fn new_entries(&self) -> (Vec<u64>, Vec<u32>, Vec<u16>) {
-        let new = self.inner.new_entries().iter();
-        (
-            new.clone().map(|entry| entry.key).collect(),
-            new.clone().map(|entry| entry.document).collect(),
-            new.map(|entry| entry.min_overlap.to_bits()).collect(),
-        )
+    fn new_entries<'py>(&self, py: Python<'py>) -> Entries<'py> {
+        entry_columns(py, self.inner.new_entries())
     }
 
     /// All stored documents that a document duplicates: document, similarity, distance, identical.

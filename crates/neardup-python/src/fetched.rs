@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use neardup_core::candidates;
+use neardup_core::candidates::{self, NewEntry};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::arrays::column;
 use crate::corpus::{Background, Corpus};
 use crate::errors::raise;
 use crate::judge::Rule;
@@ -91,6 +92,22 @@ impl FetchedIndex {
     }
 }
 
+/// Entries to store: keys, documents, minimum overlaps.
+pub(crate) type Entries<'py> = (
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u16>>,
+);
+
+/// Entries as columns.
+pub(crate) fn entry_columns<'py>(py: Python<'py>, entries: &[NewEntry]) -> Entries<'py> {
+    (
+        column(py, entries.iter().map(|entry| entry.key)),
+        column(py, entries.iter().map(|entry| entry.document)),
+        column(py, entries.iter().map(|entry| entry.min_overlap.to_bits())),
+    )
+}
+
 fn used_up() -> PyErr {
     pyo3::exceptions::PyRuntimeError::new_err("these lists are with a clusterer already")
 }
@@ -125,6 +142,35 @@ impl FetchedIndex {
         Ok(FetchedIndex {
             inner: Some(inner.map_err(raise)?),
         })
+    }
+
+    /// Files documents that are kept, in this order, and returns the entries to store for them:
+    /// keys, documents, minimum overlaps. Documents without a sketch have none.
+    fn file<'py>(
+        &mut self,
+        py: Python<'py>,
+        corpus: &Corpus,
+        rule: &Rule,
+        documents: PyReadonlyArray1<'py, u32>,
+    ) -> PyResult<Entries<'py>> {
+        let stored = self.inner.as_mut().ok_or_else(used_up)?;
+        let documents = documents.as_slice()?;
+        corpus.check_documents(documents)?;
+        let sketches = corpus.sketches_in_memory()?;
+        stored.check(sketches, 0).map_err(raise)?;
+        for &document in documents {
+            if rule.inner.bounds.has_sketch(&corpus.inner, document) {
+                stored.insert(sketches, document);
+            }
+        }
+        let entries = stored.take_new_entries();
+        Ok(entry_columns(py, &entries))
+    }
+
+    /// The number of documents filed that at least one full list left out.
+    fn unlisted(&self) -> PyResult<u64> {
+        let stored = self.inner.as_ref().ok_or_else(used_up)?;
+        Ok(stored.statistics().unlisted)
     }
 
     /// The numbers of the stored documents that may be similar to a document of a corpus.

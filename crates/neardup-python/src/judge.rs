@@ -151,6 +151,7 @@ pub fn evidence<'py>(
     aligned.set_item("at_end", found.aligned.is_at_end())?;
     aligned.set_item("gaps", found.aligned.gaps)?;
     aligned.set_item("replacements", found.aligned.replacements)?;
+    aligned.set_item("slots", found.aligned.slots)?;
     aligned.set_item("recurring", found.aligned.recurring)?;
     aligned.set_item("letters", found.aligned.letters)?;
     aligned.set_item("spaced", found.aligned.is_spaced)?;

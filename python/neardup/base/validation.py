@@ -177,7 +177,7 @@ def index_files(location: str | os.PathLike[str]) -> list[str]:
         return []
     # SQLite follows a symbolic link and puts them beside its target.
     path = os.path.realpath(location)
-    return [path + suffix for suffix in ("", "-wal", "-shm", "-journal", "-commits")]
+    return [path + suffix for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 def check_span(value: Any, name: str) -> timedelta:

@@ -54,7 +54,6 @@ COMMANDS = {
     "index backup": "index.upkeep:backup",
     "index compact": "index.upkeep:compact",
     "index check": "index.upkeep:check",
-    "index rebuild": "index.upkeep:rebuild",
     "serve": "serve:run",
     "serve key create": "serve_keys:create",
     "serve key list": "serve_keys:list_keys",

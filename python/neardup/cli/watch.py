@@ -39,7 +39,6 @@ _STAGES = {
     "find repeats": N_("find repeats"),
     "add": N_("add"),
     "export": N_("export"),
-    "load": N_("load"),
     "check": N_("check"),
 }
 

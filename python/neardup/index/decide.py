@@ -7,22 +7,22 @@ candidates fetched, and the core decides one document after the other, as it doe
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sqlalchemy import RowMapping
 
 from neardup import _core
 from neardup.base.arrays import word_count
-from neardup.base.messages import N_, Message
+from neardup.base.messages import N_
 from neardup.exceptions import InputError
 from neardup.index.results import Match
 from neardup.index.settings import Settings
-from neardup.index.store.rows import damage, damaged
+from neardup.index.store.rows import damage
 from neardup.index.store.session import Postings, Session, signed
 from neardup.index.values import EVER
 from neardup.recipe.assets import compiled
@@ -36,11 +36,7 @@ class Verdicts:
     #: The kept document that each document repeats, and its number; None if it is itself kept.
     matches: list[Match | None]
     kept_numbers: list[int | None]
-    #: Columns ``key``, ``number`` and ``share`` of the kept documents.
-    postings: Mapping[str, Sequence[int]]
-    #: Postings to delete, as columns ``key`` and ``number``: in a full list, a new posting replaces
-    #: the oldest one outside the window, so that old documents do not keep the list closed.
-    replaced: Mapping[str, Sequence[int]]
+    postings: Postings
     #: Number of kept documents that at least one full list left out.
     unlisted: int = 0
 
@@ -59,25 +55,18 @@ def restore(
 ) -> None:
     """Add stored documents with their stored sketches to a corpus."""
     try:
-        _restore(corpus, rows, texts)
-    except InputError as error:
-        for row in rows:
-            try:
-                _restore(corpus.emptied(keeps_texts=False), [row], None)
-            except InputError as reason:
-                must = Message("a sketch of the index' recipe")
-                document = Message("document {number}", number=row["number"])
-                raise damaged(location, document, "sketch", must, row["sketch"]) from reason
-        raise damage(N_("{location}: {reason} {remedy}"), location, reason=error.args[0]) from error
-
-
-def _restore(corpus: _core.Corpus, rows: Sequence[Any], texts: pa.LargeStringArray | None) -> None:
-    corpus.restore(
-        pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
-        [row["identity"] for row in rows],
-        [row["features"] for row in rows],
-        [row["sketch"] for row in rows],
-    )
+        corpus.restore(
+            pa.nulls(len(rows), pa.large_string()) if texts is None else texts,
+            [row["identity"] for row in rows],
+            [row["features"] for row in rows],
+            [row["sketch"] for row in rows],
+        )
+    except (InputError, TypeError) as error:
+        numbers = ", ".join(str(row["number"]) for row in rows[:3])
+        template = N_(
+            "{location}: sketches are damaged, among documents {numbers}: {reason} {remedy}"
+        )
+        raise damage(template, location, numbers=numbers, reason=error.args[0]) from error
 
 
 class Decider:
@@ -102,22 +91,21 @@ class Decider:
             self._scan = FingerprintScan(rule) if known is None else known
 
     def context(
-        self, session: Session, corpus: _core.Corpus, *, not_before: int | None = None
+        self, session: Session, corpus: _core.Corpus, *, not_before: int = EVER
     ) -> BatchContext:
         """Return the context that a batch is decided in: the stored candidates of its documents.
 
-        Stored documents that arrived before the stamp `not_before` are ignored.
+        Stored documents that arrived before the stamp `not_before` are no candidates.
         """
         if self.background is not None:
             corpus.set_background(self.background)
-        since = EVER if not_before is None else not_before
-        postings = passed = None
+        postings = None
         if self._scan is not None:
             offsets, numbers = self._scan.near(session, corpus)
             stored = _core.FetchedIndex.listed(self.key_scheme, offsets, numbers)
         else:
             looked_up = self.key_scheme.lookup_keys(corpus, self.rule)
-            postings, passed = session.postings(looked_up, not_before)
+            postings = session.postings(looked_up)
             stored = _core.FetchedIndex(
                 self.key_scheme,
                 postings.keys.view(np.uint64),
@@ -126,15 +114,15 @@ class Decider:
             )
         wanted = set(stored.candidates(corpus).tolist())
         identities = sorted(set(corpus.identities()))
-        wanted.update(session.kept_with(identities, not_before=since))
-        rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=since)
+        wanted.update(session.kept_with(identities, not_before=not_before))
+        rows = session.kept(sorted(wanted), with_texts=self._keeps_texts, not_before=not_before)
         numbers = [row["number"] for row in rows]
         texts = None
         if self._keeps_texts:
             texts = session.unpacked_all([row["text"] for row in rows], numbers)
         restore(corpus, rows, session.location, texts)
         clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, numbers)
-        return BatchContext(clusterer, rows, postings, passed)
+        return BatchContext(clusterer, rows, postings)
 
     def decide(
         self,
@@ -144,12 +132,11 @@ class Decider:
         rows: Sequence[int],
         first: int,
         *,
-        not_before: int | None = None,
+        not_before: int = EVER,
     ) -> Verdicts:
         """Decide some rows of a corpus, in this order; they are numbered from `first` on."""
         if not rows:
-            nothing: dict[str, list[int]] = {"key": [], "number": [], "share": []}
-            return Verdicts([], [], nothing, nothing)
+            return Verdicts([], [], Postings.none())
         size = len(ids)
         numbers = {row: first + number for number, row in enumerate(rows)}
         context = self.context(session, corpus, not_before=not_before)
@@ -171,68 +158,49 @@ class Decider:
             bits = None if distance < 0 else distance
             matches.append(Match(id, similarity, self._measure, bits, identical))
             kept_numbers.append(number)
-        keys, filed, min_overlaps = context.clusterer.new_entries()
-        stored_keys = signed(keys)
-        postings = {
-            "key": stored_keys,
-            "number": [numbers[row] for row in filed],
-            "share": min_overlaps,
-        }
-        replaced = context.oldest_passed(stored_keys, self.key_scheme.max_list_len())
+        postings = _postings(
+            context.clusterer.new_entries(),
+            np.array(rows),
+            np.arange(first, first + len(rows)),
+        )
         *_, unlisted, _, _ = context.clusterer.statistics()
-        return Verdicts(matches, kept_numbers, postings, replaced, unlisted)
+        return Verdicts(matches, kept_numbers, postings, unlisted)
 
-    def keep(self, corpus: _core.Corpus, first: int) -> Verdicts:
-        """Return verdicts that keep all documents of a corpus, whatever they repeat."""
-        nothing: list[None] = [None] * len(corpus)
-        postings = self.postings_of(corpus, range(first, first + len(corpus)))
-        return Verdicts(list(nothing), list(nothing), postings, {"key": [], "number": []})
+    def keep(self, corpus: _core.Corpus, number: int) -> Verdicts:
+        """Return verdicts that keep the only document of a corpus, whatever it repeats."""
+        postings = self.file(self.filing(), corpus, np.zeros(1, np.int64), np.array([number]))
+        return Verdicts([None], [None], postings)
+
+    def filing(self) -> _core.FetchedIndex:
+        """Return empty posting lists to file documents in; see `file`."""
+        nothing = np.zeros(0, np.uint64)
+        return _core.FetchedIndex(self.key_scheme, nothing, nothing, np.zeros(0, np.uint16))
+
+    def file(
+        self,
+        filing: _core.FetchedIndex,
+        corpus: _core.Corpus,
+        rows: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+    ) -> Postings:
+        """File kept documents, in ascending rows of a corpus, and return their postings."""
+        if not self.key_scheme.has_keys():
+            return Postings.none()
+        entries = filing.file(corpus, self.rule, rows.astype(np.uint32))
+        return _postings(entries, rows, numbers)
 
     def keys_of(self, corpus: _core.Corpus) -> list[list[int]]:
         """Return all keys that each document of a corpus may be indexed by, as signed integers."""
         return [signed(self.key_scheme.keys_of(corpus, row)) for row in range(len(corpus))]
 
-    def postings_of(self, corpus: _core.Corpus, numbers: Sequence[int]) -> dict[str, list[int]]:
-        """Return the postings of documents with these numbers, as columns, as if all are kept."""
-        if self.background is not None:
-            corpus.set_background(self.background)
-        postings: dict[str, list[int]] = {"key": [], "number": [], "share": []}
-        for row, number in enumerate(numbers):
-            # Against an empty index, every document is kept.
-            stored = _core.FetchedIndex.listed(self.key_scheme, [0] * (len(corpus) + 1), [])
-            clusterer = _core.Clusterer.of_stored(corpus, self.rule, stored, [])
-            clusterer.decide(corpus, np.array([row], np.uint32))
-            keys, _, min_overlaps = clusterer.new_entries()
-            postings["key"] += signed(keys)
-            postings["number"] += [number] * len(keys)
-            postings["share"] += min_overlaps
-        return postings
-
 
 @dataclass(frozen=True)
 class BatchContext:
-    """A clusterer, the stored candidates, and the postings inside and outside the window."""
+    """A clusterer, the stored candidates, and the postings of the keys of a batch."""
 
     clusterer: _core.Clusterer
     stored: list[RowMapping]
     postings: Postings | None
-    passed: Postings | None
-
-    def oldest_passed(self, keys: Sequence[int], longest: int | None) -> dict[str, list[int]]:
-        """Return, for each key whose list is full, its oldest posting outside the window."""
-        postings: dict[str, list[int]] = {"key": [], "number": []}
-        if self.postings is None or self.passed is None or longest is None:
-            return postings
-        lengths = Counter(self.postings.keys.tolist()) + Counter(self.passed.keys.tolist())
-        oldest: dict[int, int] = {}
-        pairs = zip(self.passed.keys.tolist(), self.passed.numbers.tolist(), strict=True)
-        for key, number in pairs:
-            oldest[key] = min(number, oldest.get(key, number))
-        for key in dict.fromkeys(keys):
-            if key in oldest and lengths[key] >= longest:
-                postings["key"].append(key)
-                postings["number"].append(oldest[key])
-        return postings
 
 
 class FingerprintScan:
@@ -266,7 +234,7 @@ class FingerprintScan:
 
     def _read_new(self, session: Session) -> None:
         last = self._numbers[-1] if self._numbers else 0
-        new = session.fingerprints(last, self._least, -(-self._bits // 8))
+        new = session.fingerprints(last, self._least)
         rows = _rows([sketch for _, sketch in new], self._bits)
         if self._index is None:
             self._index = _core.FingerprintIndex(
@@ -275,6 +243,17 @@ class FingerprintScan:
         elif new:
             self._index.add(rows)
         self._numbers.extend(number for number, _ in new)
+
+
+def _postings(
+    entries: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint16]],
+    rows: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> Postings:
+    """Return new entries of documents with these numbers, in ascending rows, as postings."""
+    keys, filed, min_overlaps = entries
+    numbers = numbers[np.searchsorted(rows, filed)]
+    return Postings(keys.view(np.int64), numbers, min_overlaps.astype(np.int64))
 
 
 def _rows(sketches: list[bytes], bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:

@@ -15,59 +15,49 @@ from sqlalchemy import Connection
 from neardup import _core
 from neardup.base import __version__
 from neardup.base.messages import N_, Message
-from neardup.base.progress import Progress
 from neardup.exceptions import (
     IndexFormatError,
     IndexMismatchError,
     IndexUnavailableError,
     InputError,
     NeardupError,
-    ParameterError,
 )
 from neardup.index.backends import Database, open_database
-from neardup.index.background import counted_from
 from neardup.index.decide import Decider, empty_corpus, restore
 from neardup.index.settings import Settings, check_same, new_settings
-from neardup.index.store.rows import COUNTERS, damage
+from neardup.index.store.rows import damage
 from neardup.index.store.session import Session
-from neardup.readers import Batch
 
 
 class Engine:
     """The state that all operations on one index share."""
 
-    def __init__(self, database: Database, settings: Settings, identity: int, workers: int) -> None:
+    def __init__(self, database: Database, settings: Settings, created: str, workers: int) -> None:
         self.database = database
         self.settings = settings
-        self.identity = identity
+        #: When the index was created, which tells it from another one.
+        self.created = created
         self.rule = settings.rule
+        self.weighs_titles = settings.recipe.weigh.scheme == "improved"
         self.workers = workers
         self.location = database.location
         #: Whether opening the index has created it.
         self.is_new = False
-        self._forget()
-        database.on_fork = self._forget
-
-    def _forget(self) -> None:
-        # Threads do not survive a fork, and one of them may have held the lock.
         self._lock = threading.Lock()
         self._origin: _core.Corpus | None = None
         self._deciders: dict[int, Decider] = {}
 
     @contextmanager
-    def reading(self, *, check_identity: bool = True) -> Iterator[Session]:
-        """Open a read transaction, which sees one snapshot of the index.
-
-        With `check_identity`, reading the counters raises if this is not the index any more.
-        """
+    def reading(self) -> Iterator[Session]:
+        """Open a read transaction, which sees one snapshot of the index."""
         with self.database.reading() as connection:
-            yield Session(connection, self.location, self.identity if check_identity else None)
+            yield Session(connection, self.location)
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Open a write transaction; only one at a time can be open on an index."""
         with self.database.writing() as connection:
-            yield Session(connection, self.location, self.identity)
+            yield Session(connection, self.location)
 
     def _new_corpus(self, *, keeps_texts: bool) -> _core.Corpus:
         """Return an empty corpus; all corpora of this index share their threads."""
@@ -85,8 +75,7 @@ class Engine:
     ) -> _core.Corpus:
         """Return sketches and normalized texts; titles count if the recipe weighs them."""
         corpus = self._new_corpus(keeps_texts=self.rule.keeps_texts)
-        uses_titles = self.settings.recipe.weigh.scheme == "improved"
-        corpus.push(texts, titles=titles if uses_titles else None, units=units)
+        corpus.push(texts, titles=titles if self.weighs_titles else None, units=units)
         return corpus
 
     def restored(
@@ -130,10 +119,8 @@ def open_index(
     location: str | Path,
     wanted: Mapping[str, Any],
     *,
-    background: Iterator[Batch] | None,
     workers: int,
     make_new: bool | None,
-    progress: Progress | None = None,
 ) -> Engine:
     """Open an index or create one; `make_new` demands one of the two, None allows both.
 
@@ -142,15 +129,8 @@ def open_index(
     """
     database = open_database(location, must_exist=make_new is False)
     try:
-        made = False
-        if not database.exists():
-            settings = new_settings(wanted, has_background=background is not None)
-            known = None
-            if background is not None:
-                corpus = counted_from(background, settings, workers=workers, progress=progress)
-                known = _core.Background(corpus).to_bytes()
-            # `_make` returns False if another process has just created the index.
-            made = _make(database, settings, background=known)
+        # `_make` returns False if another process has just created the index.
+        made = not database.exists() and _make(database, new_settings(wanted))
         if not made and make_new:
             raise IndexUnavailableError(
                 Message(
@@ -159,22 +139,13 @@ def open_index(
                     location=database.location,
                 )
             )
-        if not made and background is not None:
-            raise ParameterError(
-                Message(
-                    "{named[background]} is for a new index, but {location} exists already. "
-                    "Leave it out.",
-                    location=database.location,
-                )
-            )
         # Compares the settings of an existing index with the wanted ones.
         database.check_schema()
         with database.reading() as connection:
-            session = Session(connection, database.location)
-            rows, identity = session.meta(), session.identity()
+            rows = Session(connection, database.location).meta()
         settings = _settings_of(rows, database.location)
         check_same(settings, database.location, wanted)
-        engine = Engine(database, settings, identity, workers)
+        engine = Engine(database, settings, rows.get("created", ""), workers)
         engine.is_new = made
         return engine
     except BaseException:
@@ -203,19 +174,14 @@ def _settings_of(rows: dict[str, str], location: str) -> Settings:
         ) from error
 
 
-def _make(database: Database, settings: Settings, *, background: bytes | None) -> bool:
+def _make(database: Database, settings: Settings) -> bool:
     """Create the tables of an index with these settings; False if they already exist."""
     now = datetime.now(UTC)
 
     def fill(connection: Connection) -> None:
         session = Session(connection, database.location)
         session.set_meta({**settings.to_rows(), "created": now.isoformat(), "neardup": __version__})
-        first = dict.fromkeys(COUNTERS, 0)
-        first["next"] = 1
-        if background is not None:
-            session.set_background(1, background, now)
-            first["background"] = 1
-        session.make_counters(first)
+        session.make_counters({"next": 1})
 
     # Checks everything that follows from the settings before anything is created.
     Decider(settings)

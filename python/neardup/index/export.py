@@ -1,4 +1,4 @@
-"""The kept documents of an index, and its decisions, as records for people and programs."""
+"""The documents of an index, and its decisions, as records for people and programs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select, true
 
-from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.index.engine import Engine
 from neardup.index.schema import documents, documents_with_texts
@@ -31,7 +30,7 @@ _MORE: list[pa.Field[Any]] = [pa.field("reason", pa.string()), pa.field("at", _T
 #: Columns of the file of decisions.
 _DECISIONS = pa.schema([*REMOVED, *_MORE])
 
-#: The first columns of the kept records; further fields follow.
+#: The first columns of the records; further fields follow.
 _FIRST: dict[str, pa.DataType] = {
     **dict.fromkeys(("id", "text", "title", "source"), pa.large_string()),
     "at": _TIME,
@@ -48,32 +47,37 @@ _TYPES: dict[frozenset[type], pa.DataType] = {
 
 
 def write_records(
-    engine: Engine, kept: Output, decisions: Output | None, progress: Progress
+    engine: Engine, output: Output, decisions: Output | None, progress: Progress, *, whole: bool
 ) -> int:
-    """Write kept documents and decisions from one snapshot; return the number of kept ones."""
+    """Write documents and decisions from one snapshot; return the number of documents.
+
+    The documents are the kept ones, or all if `whole`, in the order of their decisions.
+    """
+    is_meant = true() if whole else documents.c.state == KEPT
     with engine.reading() as session:
-        progress.stage("kept documents", None)
-        count = _write_kept(session, kept, progress)
+        progress.stage("export", None)
+        count = _write_documents(session, output, is_meant, progress)
         if decisions is not None:
-            progress.stage("decisions", None)
             write_rows(decisions, _decisions(session, engine.rule.measure), _DECISIONS)
     return count
 
 
-def _write_kept(session: Session, output: Output, progress: Progress) -> int:
+def _write_documents(
+    session: Session, output: Output, is_meant: ColumnElement[bool], progress: Progress
+) -> int:
     if output.format == "jsonl":
         count = 0
-        for records in _records(session):
+        for records in _records(session, is_meant):
             output.write(jsonl_bytes(records))
             count += len(records)
             progress.advance(len(records))
         return count
     # A table needs its columns before the first row is written.
-    more = _more_columns(session)
+    more = _more_columns(session, is_meant)
     schema = pa.schema(_FIRST | more)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for records in _records(session):
+        for records in _records(session, is_meant):
             progress.advance(len(records))
             for record in records:
                 for name, kind in more.items():
@@ -87,11 +91,11 @@ def _write_kept(session: Session, output: Output, progress: Progress) -> int:
     return write_rows(output, rows(), schema)
 
 
-def _records(session: Session) -> Iterator[list[dict[str, Any]]]:
-    query = documents_with_texts.where(documents.c.state == KEPT).order_by(documents.c.number)
+def _records(session: Session, is_meant: ColumnElement[bool]) -> Iterator[list[dict[str, Any]]]:
+    query = documents_with_texts.where(is_meant).order_by(documents.c.number)
     for rows in session.stream(query, _TOGETHER):
         records = []
-        for row in session.sound(rows):
+        for row in rows:
             record: dict[str, Any] = {
                 "id": row["id"],
                 "text": session.text(row),
@@ -99,8 +103,7 @@ def _records(session: Session) -> Iterator[list[dict[str, Any]]]:
                 "source": row["source"],
                 "at": moment(row["at"]),
             }
-            extra = extra_of(row, session.location)
-            record.update((_name(name), value) for name, value in extra.items())
+            record.update((_name(name), value) for name, value in extra_of(row).items())
             records.append(record)
         yield records
 
@@ -110,15 +113,15 @@ def _name(name: str) -> str:
     return f"extra_{name}" if _TAKEN.fullmatch(name) else name
 
 
-def _more_columns(session: Session) -> dict[str, pa.DataType]:
+def _more_columns(session: Session, is_meant: ColumnElement[bool]) -> dict[str, pa.DataType]:
     """Return the columns of further fields, in the order in which they first occur."""
     kinds: dict[str, set[type]] = {}
     query = select(documents.c.number, documents.c.extra).where(
-        documents.c.state == KEPT, documents.c.extra.is_not(None)
+        is_meant, documents.c.extra.is_not(None)
     )
     for rows in session.stream(query.order_by(documents.c.number), _TOGETHER):
         for row in rows:
-            for name, value in extra_of(row, session.location).items():
+            for name, value in extra_of(row).items():
                 types = kinds.setdefault(_name(name), set())
                 if value is not None:
                     is_large = type(value) is int and not -(1 << 63) <= value < 1 << 63
@@ -128,25 +131,17 @@ def _more_columns(session: Session) -> dict[str, pa.DataType]:
 
 def _decisions(session: Session, measure: str) -> Iterator[dict[str, Any]]:
     kept = documents.alias()
-    joined = documents.outerjoin(kept, kept.c.number == documents.c.kept_number)
+    joined = documents.join(kept, kept.c.number == documents.c.kept_number)
     query = select(documents, kept.c.id.label("kept_id")).select_from(joined)
-    query = query.where(documents.c.state != KEPT).order_by(documents.c.number)
+    query = query.where(documents.c.state == DROPPED).order_by(documents.c.number)
     for rows in session.stream(query, _TOGETHER):
-        for row in session.sound(rows):
-            # A freed document has no valid decision.
-            holds = row["state"] == DROPPED
-            if holds and row["kept_id"] is None:
-                must = Message("the number of a kept document")
-                raise session.damaged_document(
-                    row["number"], "kept_number", must, row["kept_number"]
-                )
-            reason = "identical" if row["reason"] == IDENTICAL else "similar"
+        for row in rows:
             yield {
                 "id": row["id"],
-                "kept_id": row["kept_id"] if holds else None,
-                "similarity": row["similarity"] if holds else None,
+                "kept_id": row["kept_id"],
+                "similarity": row["similarity"],
                 "measure": measure,
-                "distance": row["distance"] if holds else None,
-                "reason": reason if holds else "freed",
+                "distance": row["distance"],
+                "reason": "identical" if row["reason"] == IDENTICAL else "similar",
                 "at": moment(row["at"]),
             }

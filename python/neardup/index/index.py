@@ -18,17 +18,15 @@ from neardup.base.validation import (
     check_string,
     check_whole,
 )
-from neardup.exceptions import OutputError, ParameterError
+from neardup.exceptions import OutputError
 from neardup.index.results import NewDocument
 from neardup.index.values import STATES, check_time, earlier, stamp
 from neardup.options.groups import (
     AddFilesParameters,
     AddManyParameters,
     AddParameters,
-    CheckParameters,
+    ExportParameters,
     IndexParameters,
-    LoadParameters,
-    OutputParameters,
     ProgressParameters,
     QueryParameters,
 )
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
     )
 
 #: Options that become settings, or are compared with the settings of an existing index.
-_WANTED = ("recipe", "measure", "threshold", "max_distance", "store", "expected")
+_WANTED = ("recipe", "measure", "threshold", "max_distance", "expected")
 
 
 @takes_options
@@ -90,9 +88,10 @@ class Index:
     Notes
     -----
     The rule is that of :func:`neardup.dedup`: a document is dropped if and only if it is
-    verified similar to an earlier document that is kept. With the same `background` (and the
-    same bands), the same documents are kept however they are divided into batches. A recipe
-    that weighs words by document frequency (`improved`, `keywords`) uses the bundled table
+    verified similar to an earlier document that is kept. The first table or the first files that
+    are added to an empty index are decided as :func:`neardup.dedup` decides them; later documents
+    with statistics of those before them, however they are divided into batches. A recipe that
+    weighs words by document frequency (`improved`, `keywords`) uses the bundled table
     unless it names another. Banding is tuned for `expected` documents, where
     :func:`neardup.dedup` uses the actual number; other bands find other pairs. Decisions are
     made one after the other, so if two processes add two similar documents at once, one is
@@ -111,72 +110,25 @@ class Index:
     ...     [match.id for match in index.query("The council will open the new bridge on Sunday.")]
     ...     index.keep("a2")
     ...     index.get("a2").state
-    ...     index.check(full=True)
+    ...     index.check()
     'a1'
     ['a1']
     'kept'
-    []
     >>> folder.cleanup()
     """
 
     def __init__(self, location: str | Path, **options: Unpack[IndexParameters]) -> None:
         require(N_("An index"), "index", "sqlalchemy")
         from neardup.index.engine import open_index
-        from neardup.readers import Sources, open_table
 
         given = completed(Index, options)
-        background, must_exist = given["background"], given["must_exist"]
-        if background is not None and not isinstance(background, Sources):
-            try:
-                background = open_table(background)
-            except ParameterError:
-                raise bad("background", "a table, or a list of text or dict", background) from None
+        must_exist = given["must_exist"]
         self._engine: Engine = open_index(
             location,
             {name: given[name] for name in _WANTED},
-            background=None if background is None else background.batches(),
             workers=given["workers"],
             make_new=None if must_exist is None else not must_exist,
-            progress=given["progress"],
         )
-
-    @classmethod
-    @takes_options
-    def load(
-        cls, location: str | Path, source: str | Path, **options: Unpack[LoadParameters]
-    ) -> Self:
-        """Create an index from a file that :meth:`dump` wrote, and open it.
-
-        Parameters
-        ----------
-        location : str or Path
-            A location without an index; see :class:`Index`.
-        source : str or Path
-            The file, also compressed; or ``-`` for standard input.
-        {options}
-
-        Returns
-        -------
-        Index
-            It gives the same answers as the original would from then on.
-
-        Raises
-        ------
-        InputError
-            If the file is not a dump, or is truncated or modified. No index is created then.
-        IndexFormatError
-            If the dump has another format version.
-        IndexMismatchError
-            If the recipe would make different sketches here.
-        IndexUnavailableError
-            If an index already exists at the location, or cannot be written.
-        """
-        require(N_("An index"), "index", "sqlalchemy")
-        from neardup.index.dump import load
-
-        given = completed(Index.load, options)
-        load(location, source, given["progress"])
-        return cls(location, must_exist=True, workers=given["workers"])
 
     @takes_options
     def add(
@@ -286,8 +238,11 @@ class Index:
 
         Notes
         -----
-        The results equal those of :meth:`add` called for each document. A transaction has up
-        to 1024 documents; with `within`, one. An `at` that is no valid time is reported as a
+        The first addition to an empty index counts and decides all documents together, as
+        :func:`neardup.dedup` does, and stores them in transactions of some 20,000, each of which
+        is durable when it ends; with `within` they are only counted together. The results of a
+        later addition equal those of :meth:`add` called for each document; a transaction has up
+        to 1,024 documents, with `within` one. An `at` that is no valid time is reported as a
         problem of its document.
         """
         from neardup.index.ingest.reading import add_table
@@ -323,8 +278,8 @@ class Index:
 
         Notes
         -----
-        If the index has no documents and counts its own background, it first reads all files and
-        counts them. So it keeps the documents that :func:`neardup.dedup_files` keeps.
+        The first files of an empty index are decided together, as in :meth:`add_many`: the index
+        keeps the documents that :func:`neardup.dedup_files` keeps.
         """
         from neardup.index.ingest.reading import add_files
 
@@ -377,8 +332,8 @@ class Index:
         Returns
         -------
         list of Match
-            The most similar first. Empty if no document shares a rare passage with the text, for
-            an index that stores no texts, and for a rule that searches without keys.
+            The most similar first. Empty if no document shares a rare passage with the text, and
+            for a rule that searches without keys.
         """
         from neardup.index.query import near_misses
 
@@ -559,7 +514,7 @@ class Index:
 
         Parameters
         ----------
-        state : {"kept", "dropped", "freed"} or None, default=None
+        state : {"kept", "dropped"} or None, default=None
             Only documents in this state.
 
         Yields
@@ -592,7 +547,7 @@ class Index:
             return bool(session.by_ids([id]))
 
     def remove(self, id: str) -> Removed:
-        """Remove a document.
+        """Remove a document, and decide those that were dropped for it as if they were added now.
 
         Parameters
         ----------
@@ -601,8 +556,6 @@ class Index:
         Returns
         -------
         Removed
-            ``freed`` lists the documents that were dropped for it. They stay dropped until
-            :meth:`reconsider`.
 
         Raises
         ------
@@ -656,7 +609,7 @@ class Index:
         """Undo the last :meth:`keep`, :meth:`confirm` or :meth:`undo` of a document.
 
         A document that was kept is decided as if it were added now, and then those that were
-        dropped for it.
+        dropped for it, in one transaction.
 
         Parameters
         ----------
@@ -678,18 +631,13 @@ class Index:
             check_whole(event, "event", 1)
         undo(self._engine, check_string(id, "id"), _check_by(by), event)
 
-    def reconsider(
-        self, ids: Sequence[str] | None = None, *, dropped: bool = False
-    ) -> list[tuple[str, Match | None]]:
-        """Decide documents again, with the current background statistics.
+    def reconsider(self, ids: Sequence[str] | None = None) -> list[tuple[str, Match | None]]:
+        """Decide dropped documents again, with the current background statistics.
 
         Parameters
         ----------
         ids : sequence of str or None, default=None
-            Dropped or freed documents; ids of kept or unknown documents are ignored. None
-            means all freed documents: those dropped for a document that has been removed.
-        dropped : bool, default=False
-            Whether all dropped documents are decided again too; not with `ids`.
+            Ids of kept or unknown documents are ignored. None means all dropped documents.
 
         Returns
         -------
@@ -699,18 +647,18 @@ class Index:
         """
         from neardup.index.retention import reconsider
 
-        if check_flag(dropped, "dropped") and ids is not None:
-            raise bad("dropped", "false if 'ids' is given", dropped)
         if ids is not None:
             if isinstance(ids, str) or not isinstance(ids, Sequence):
                 raise bad("ids", "a list of ids or None", ids)
             ids = [check_string(id, "ids") for id in ids]
-        return reconsider(self._engine, ids, dropped=dropped)
+        return reconsider(self._engine, ids)
 
     def expire(
         self, *, before: datetime | str | None = None, older_than: timedelta | str | None = None
     ) -> Removed:
         """Remove all documents that arrived before a moment.
+
+        Later ones that were dropped for them are decided as if they were added now.
 
         Parameters
         ----------
@@ -739,8 +687,7 @@ class Index:
         """Recompute the background statistics; return how many texts were read.
 
         The newest texts are read. Later decisions use the new statistics; earlier ones do not
-        change. Does nothing and returns 0 if the rule of the index does not use them or the
-        background was given.
+        change. Does nothing and returns 0 if the rule of the index does not use them.
 
         Returns
         -------
@@ -749,7 +696,7 @@ class Index:
         from neardup.index.background import recount
 
         engine = self._engine
-        if engine.settings.background != "own":
+        if not engine.settings.counts:
             return 0
         with engine.writing() as session:
             return recount(session, engine.settings, workers=engine.workers)
@@ -757,28 +704,28 @@ class Index:
     @takes_options
     def export(
         self,
-        kept: str | Path,
+        output: str | Path,
         *,
         decisions: str | Path | None = None,
-        **options: Unpack[OutputParameters],
+        **options: Unpack[ExportParameters],
     ) -> int:
-        """Write the kept documents, and on request the decisions on the others.
+        """Write the kept documents, and on request the others and the decisions on them.
 
         Parameters
         ----------
-        kept : str or Path
-            Output for the kept documents, in the order of arrival: ``id``, ``text``,
+        output : str or Path
+            Output for the documents, in the order of their decisions: ``id``, ``text``,
             ``title``, ``source``, ``at`` and the further fields. The extension sets the format.
         decisions : str, Path or None, default=None
-            Output for the others: ``id``, ``kept_id``, ``similarity``, ``measure``,
-            ``distance``, ``reason`` (``identical``, ``similar``, or ``freed`` if the kept
-            document is gone) and ``at``.
+            Output for the decisions on the dropped documents: ``id``, ``kept_id``,
+            ``similarity``, ``measure``, ``distance``, ``reason`` (``identical`` or ``similar``)
+            and ``at``.
         {options}
 
         Returns
         -------
         int
-            Number of kept documents.
+            Number of documents written to `output`.
 
         Raises
         ------
@@ -789,44 +736,20 @@ class Index:
         Notes
         -----
         Both outputs show the same snapshot. Memory does not grow with the index.
+        :meth:`add_files` reads the output: with the same recipe it makes an index with the same
+        documents, and of a `whole` one with dropped documents too.
         """
         from neardup.index.export import write_records
         from neardup.writers import OutputSet
 
         given = completed(Index.export, options)
         force = given["force"]
-        with OutputSet(self._engine.database.files, [kept, decisions]) as outputs:
-            first = outputs.open(kept, force=force)
+        with OutputSet(self._engine.database.files, [output, decisions]) as outputs:
+            first = outputs.open(output, force=force)
             second = None if decisions is None else outputs.open(decisions, force=force)
-            return write_records(self._engine, first, second, given["progress"])
-
-    @takes_options
-    def dump(self, output: str | Path, **options: Unpack[OutputParameters]) -> None:
-        """Write the whole index to a file from which :meth:`load` can recreate it.
-
-        Parameters
-        ----------
-        output : str or Path
-            A file of any name; ``.gz`` and ``.zst`` compress it. ``-`` is standard output.
-        {options}
-
-        Raises
-        ------
-        OutputError
-            If the output exists, cannot be written, or is a file of the index itself.
-
-        Notes
-        -----
-        The dump is one snapshot. Two indexes with the same content give the same bytes, in
-        SQLite and in PostgreSQL. Memory does not grow with the index.
-        """
-        from neardup.index.dump import dump
-        from neardup.writers import OutputSet
-
-        given = completed(Index.dump, options)
-        with OutputSet(self._engine.database.files, [output]) as outputs:
-            opened = outputs.open_text(output, force=given["force"])
-            dump(self._engine, opened.write, given["progress"])
+            return write_records(
+                self._engine, first, second, given["progress"], whole=given["whole"]
+            )
 
     def backup(self, copy: str | Path) -> None:
         """Copy an index in SQLite, which may be in use, to a new file.
@@ -867,70 +790,27 @@ class Index:
         self._engine.database.compact()
 
     @takes_options
-    def check(self, **options: Unpack[CheckParameters]) -> list[str]:
-        """Check the index for damage.
+    def check(self, **options: Unpack[ProgressParameters]) -> None:
+        """Raise if the index is damaged.
 
         Parameters
         ----------
         {options}
-
-        Returns
-        -------
-        list of str
-            One line for each fault, at most about 1,000; empty if there is none. A line has a
-            `code` and `values` for programs.
-
-        Raises
-        ------
-        ParameterError
-            If `full` is not a bool.
-
-        Notes
-        -----
-        The counters are compared with the rows, and some 1,000 documents, spread evenly, are
-        sketched again and their keys looked up. SQLite also checks all pages of the file. With
-        `full` all documents, keys and events are checked, which takes about as long as adding
-        them. The check reads one snapshot, so others may write meanwhile.
-        """
-        from neardup.index.integrity import check
-
-        given = completed(Index.check, options)
-        return check(self._engine, full=given["full"], progress=given["progress"])
-
-    @takes_options
-    def rebuild(self, location: str | Path, **options: Unpack[ProgressParameters]) -> list[str]:
-        """Copy what can be read of a damaged index into a new one.
-
-        Sketches, keys and counters are made again from the texts. This index is not changed.
-
-        Parameters
-        ----------
-        location : str or Path
-            A location without an index; see :class:`Index`.
-        {options}
-
-        Returns
-        -------
-        list of str
-            One line for each loss, as in :meth:`check`; empty if everything was read. A document
-            whose text, id or time is lost is left out. The documents that were dropped for it,
-            and one whose decision is lost, are freed: see :meth:`reconsider`.
 
         Raises
         ------
         IndexFormatError
-            If a table is missing, or no document can be read.
-        IndexUnavailableError
-            If an index already exists at the location, or cannot be written.
+            At the first damage that is found.
 
         Notes
         -----
-        The new index appears when it is complete. Shingles of paper checks are not copied: they
-        are made again when they are first needed.
+        SQLite checks all pages of the file. The counters are compared with the rows, and some
+        1,000 documents, spread evenly, are sketched again. The check reads one snapshot, so
+        others may write meanwhile.
         """
-        from neardup.index.rebuild import rebuild
+        from neardup.index.integrity import check
 
-        return rebuild(self._engine, location, completed(Index.rebuild, options)["progress"])
+        check(self._engine, completed(Index.check, options)["progress"])
 
     def __repr__(self) -> str:
         """Return class and location, without a password."""
@@ -946,11 +826,11 @@ class Index:
             )
         )
 
-    def _open_stored_texts(self, parameter: str) -> StoredTexts:
+    def _open_stored_texts(self) -> StoredTexts:
         """Return the kept documents as the other collection of a run; readers call it."""
         from neardup.index.query import StoredTexts
 
-        return StoredTexts(self._engine, parameter)
+        return StoredTexts(self._engine)
 
     def close(self) -> None:
         """Close all connections. Closing again does nothing."""

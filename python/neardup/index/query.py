@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -11,25 +12,16 @@ import pyarrow as pa
 from sqlalchemy import RowMapping
 
 from neardup import _core
-from neardup.base.messages import Message
 from neardup.base.validation import check_whole
-from neardup.exceptions import ParameterError
 from neardup.index.decide import restore
 from neardup.index.engine import Engine
 from neardup.index.ingest.incoming import Incoming, check_optional, check_text
 from neardup.index.results import Cluster, Document, Event, Explanation, Match, NewDocument, Stats
 from neardup.index.schema import documents as documents_table
 from neardup.index.schema import documents_with_texts
-from neardup.index.store.rows import (
-    UNLISTED,
-    damaged,
-    extra_of,
-    is_stamp,
-    sound_event,
-    unknown_document,
-)
+from neardup.index.store.rows import UNLISTED, extra_of, unknown_document
 from neardup.index.store.session import Session
-from neardup.index.values import KEPT, STATES, check_time, earlier, moment, plain_text, stamp
+from neardup.index.values import EVER, KEPT, STATES, check_time, earlier, moment, plain_text, stamp
 from neardup.readers.batch import BATCH_BYTES, BATCH_RECORDS, Batch, regroup
 
 T = TypeVar("T")
@@ -55,7 +47,7 @@ def query(
     check_whole(k, "k", 1)
     title = check_optional(title, "title")
     until = datetime.now(UTC) if at is None else check_time(at, "at")
-    not_before = None if within is None else earlier(stamp(until), within)
+    not_before = EVER if within is None else earlier(stamp(until), within)
     incoming = Incoming.of(engine, [NewDocument("-", text, title)])
     incoming.check_first()
     corpus = incoming.corpus
@@ -79,7 +71,7 @@ def near_misses(engine: Engine, text: str, k: int, *, title: str | None) -> list
     with engine.reading() as session:
         context = engine.decider(session).context(session, corpus)
         similar = {row for row, *_ in context.clusterer.similar(corpus, 0)}
-        if context.postings is None or engine.settings.store != "text":
+        if context.postings is None:
             return []
         duplicates = {context.stored[row - 1]["number"] for row in similar}
         numbers, counts = np.unique(context.postings.numbers, return_counts=True)
@@ -124,7 +116,7 @@ def explain(engine: Engine, id: str) -> Explanation:
     """Return why a document is kept or dropped, and its later events."""
     with engine.reading() as session:
         row = session.by_ids([id]).get(id)
-        events = tuple(as_events(session, session.events_of(id)))
+        events = tuple(as_events(session.events_of(id)))
         if row is None and not events:
             raise unknown_document(engine.location, id)
         rows = [] if row is None else [row]
@@ -164,34 +156,27 @@ def stats(engine: Engine) -> Stats:
     """Return the size and the settings of the index."""
     settings, rule = engine.settings, engine.rule
     with engine.reading() as session:
-        counters, meta = session.counters(), session.meta()
+        counters = session.counters()
         first, last = session.arrivals()
-        for time in (first, last):
-            if time is not None and not is_stamp(time):
-                row, must = Message("a document"), Message("a time in microseconds since 1970")
-                raise damaged(engine.location, row, "at", must, time)
-        created = _created(meta, engine.location)
         background = engine.decider(session, counters["background"]).background
-    kept, dropped, freed = (counters[name] for name in STATES)
+    kept, dropped = (counters[name] for name in STATES)
+    texts = 0 if background is None else background.counts()[0]
     return Stats(
         location=engine.location,
-        documents=kept + dropped + freed,
+        documents=kept + dropped,
         kept=kept,
         dropped=dropped,
-        freed=freed,
         bytes=engine.database.size(),
         recipe_id=settings.recipe.id,
         measure=rule.measure,
         threshold=rule.threshold,
         max_distance=rule.max_distance,
-        store=settings.store,
         scheme=rule.scheme,
-        background=settings.background,
-        background_texts=0 if background is None else background.counts()[0],
-        unlisted=counters.get(UNLISTED),
+        background_texts=texts if settings.counts else None,
+        unlisted=counters[UNLISTED],
         first=None if first is None else moment(first),
         last=None if last is None else moment(last),
-        created=created,
+        created=datetime.fromisoformat(engine.created),
     )
 
 
@@ -207,7 +192,7 @@ def as_documents(
             title=row["title"],
             source=row["source"],
             at=moment(row["at"]),
-            extra=extra_of(row, session.location),
+            extra=extra_of(row),
             state=STATES[row["state"]],
             repeats=repeats[row["number"]],
         )
@@ -215,14 +200,18 @@ def as_documents(
     ]
 
 
-def as_events(session: Session, rows: Sequence[RowMapping]) -> list[Event]:
+def as_events(rows: Sequence[RowMapping]) -> list[Event]:
     """Return rows of the log as events."""
-    sound = (sound_event(row, session.location) for row in rows)
     return [
         Event(
-            row["event"], moment(row["at"]), row["action"], row["id"], details, bool(row["is_last"])
+            row["event"],
+            moment(row["at"]),
+            row["action"],
+            row["id"],
+            json.loads(row["details"]),
+            bool(row["is_last"]),
         )
-        for row, details in sound
+        for row in rows
     ]
 
 
@@ -255,33 +244,14 @@ def _paged(
         yield from items
 
 
-def _created(meta: dict[str, str], location: str) -> datetime:
-    value = meta.get("created")
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError as error:
-        row, must = Message("'created' in 'meta'"), Message("a time")
-        raise damaged(location, row, "value", must, value) from error
-
-
 class StoredTexts:
     """The documents that an index keeps, read as often as wanted like the sources of a run.
 
     Each pass reads one snapshot: what is added meanwhile is not in it.
     """
 
-    def __init__(self, engine: Engine, parameter: str) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        if engine.settings.store != "text":
-            raise ParameterError(
-                Message(
-                    "{parameter:named} must be an index that stores texts. Got {index}, "
-                    "which stores no texts, instead.",
-                    code="no_texts_stored",
-                    parameter=parameter,
-                    index=engine.location,
-                )
-            )
 
     def batches(self, *, titles: bool | None = None) -> Iterator[Batch]:
         """Read the documents in the order in which they were added; see `Sources.batches`."""
@@ -291,8 +261,7 @@ class StoredTexts:
         kept = documents_with_texts.where(documents_table.c.state == KEPT)
         kept = kept.order_by(documents_table.c.number)
         with self._engine.reading() as session:
-            for part in session.stream(kept, _TEXTS):
-                rows = session.sound(part)
+            for rows in session.stream(kept, _TEXTS):
                 texts = pa.array([session.text(row) for row in rows], pa.large_string())
                 named = pa.array([row["title"] for row in rows], pa.large_string())
                 yield Batch(

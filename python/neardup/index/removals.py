@@ -14,7 +14,7 @@ from neardup.exceptions import InputError
 from neardup.index.engine import Engine
 from neardup.index.query import as_documents, as_events
 from neardup.index.results import Event, Removal, RemovalFilter
-from neardup.index.retention import decide_again, keep_in, reconsider
+from neardup.index.retention import decide_again, keep_in
 from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
 from neardup.index.values import DROPPED, check_time, stamp
@@ -80,7 +80,7 @@ def decisions(engine: Engine, before: int | None) -> Iterator[Event]:
     """Yield what people decided, the latest first."""
     while True:
         with engine.reading() as session:
-            events = as_events(session, session.latest_events(BY_HAND, before))
+            events = as_events(session.latest_events(BY_HAND, before))
         if not events:
             return
         before = events[-1].number
@@ -110,10 +110,9 @@ def _confirm(engine: Engine, session: Session, id: str, details: dict[str, str])
 
 def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
     """Undo what a person decided last about a document; an undone decision is made again."""
-    freed: list[str] = []
     # One transaction: between two, another editor may decide.
     with engine.writing() as session:
-        events = as_events(session, session.events_of(id))
+        events = as_events(session.events_of(id))
         last = events[-1] if events else None
         if last is None or last.action not in BY_HAND or event not in (None, last.number):
             raise InputError(
@@ -131,10 +130,9 @@ def undo(engine: Engine, id: str, by: str | None, event: int | None) -> None:
         elif again == "confirmed":
             _confirm(engine, session, id, _by(by))
         elif last.action == "kept":
-            freed = decide_again(engine, session, id, details)
+            decide_again(engine, session, id, details)
         else:
             session.log("undone", [(None, id, details)])
-    reconsider(engine, freed, dropped=False)
 
 
 def _by(by: str | None) -> dict[str, str]:

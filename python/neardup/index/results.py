@@ -92,14 +92,13 @@ class Document:
     ----------
     id : str
     text : str or None
-        As it was added; None if the index stores no texts.
+        As it was added; None if it was not asked for.
     title, source : str or None
     at : datetime
         Time of arrival, in UTC.
     extra : dict
         Further fields, as JSON values.
-    state : {"kept", "dropped", "freed"}
-        ``freed``: dropped for a document that has been removed; see :meth:`Index.reconsider`.
+    state : {"kept", "dropped"}
     repeats : Match or None
         What a dropped document repeats; None otherwise.
     """
@@ -124,12 +123,13 @@ class Event:
         Position in the log.
     at : datetime
         In UTC.
-    action : {"removed", "expired", "freed", "reconsidered", "kept", "confirmed", "undone", \
-            "recounted"}
+    action : {"removed", "expired", "reconsidered", "kept", "confirmed", "undone", "recounted"}
     id : str or None
         The document that the event is about; None if it is about the whole index.
     details : dict
         For a decision of a person ``by``, if it was given; for ``undone`` the action as ``what``.
+        For ``reconsidered`` the kept document that it ``repeats`` now, and the one that it
+        ``repeated`` with what happened to it as ``which``.
     is_last : bool
         Whether nothing else has happened to the document since.
     """
@@ -276,16 +276,16 @@ class Removed:
 
     Parameters
     ----------
-    removed, freed_count : int
-        Number of documents.
-    freed : tuple of str
-        Ids of the remaining documents that had been dropped for a removed one, in the order of
-        arrival; at most 10,000.
+    removed, decided_count : int
+        Number of documents: removed, and decided again.
+    decided : tuple of (str, Match or None)
+        The documents that had been dropped for a removed one, in the order of arrival, each with
+        what it repeats now; None means that it is kept. At most 10,000.
     """
 
     removed: int
-    freed: tuple[str, ...]
-    freed_count: int
+    decided: tuple[tuple[str, Match | None], ...]
+    decided_count: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,24 +296,22 @@ class Stats(ReprMixin):
     ----------
     location : str
         Without a password.
-    documents, kept, dropped, freed : int
-        ``documents`` is the sum of the other three.
+    documents, kept, dropped : int
+        ``documents`` is the sum of the other two.
     bytes : int
         Total size on disk.
     recipe_id : str
     measure : str
     threshold : float or None
     max_distance : int or None
-    store : {"text", "sketch"}
     scheme : str
         The scheme of candidate search.
-    background : {"own", "given", "none"}
-        Where the background statistics come from; ``own``: the documents of the index.
-    background_texts : int
-        Number of documents in the latest count; 0 before the first one.
-    unlisted : int or None
+    background_texts : int or None
+        Number of documents in the latest count of the background statistics; 0 before the first
+        one, None if the rule does not use them.
+    unlisted : int
         Documents that a full posting list left out when they were added: of two that share
-        nothing rarer both are kept. None for an index made before they were counted.
+        nothing rarer both are kept.
     first, last : datetime or None
         Arrival of the first and the last document, in UTC.
     created : datetime
@@ -323,17 +321,14 @@ class Stats(ReprMixin):
     documents: int
     kept: int
     dropped: int
-    freed: int
     bytes: int
     recipe_id: str
     measure: str
     threshold: float | None
     max_distance: int | None
-    store: str
     scheme: str
-    background: str
-    background_texts: int
-    unlisted: int | None
+    background_texts: int | None
+    unlisted: int
     first: datetime | None
     last: datetime | None
     created: datetime

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -16,14 +16,17 @@ from neardup.index.ingest.transaction import log_decisions, write
 from neardup.index.results import Match, Removed
 from neardup.index.store.rows import unknown_document
 from neardup.index.store.session import Session
-from neardup.index.values import FREED, KEPT, STATES
+from neardup.index.values import KEPT, STATES
 from neardup.readers.batch import show
 
-#: Documents per transaction: of a removal, and of a new decision, which needs their texts.
+#: Documents that are removed in one transaction, and decided together, which needs their texts.
 _TOGETHER, _WITH_TEXTS = 500, 100
 
-#: The most ids that a result lists.
+#: The most documents that a result lists.
 _LISTED = 10_000
+
+#: Documents, in order, each with what it repeats; None if it is kept.
+Decided = list[tuple[str, Match | None]]
 
 
 def remove(engine: Engine, id: str) -> Removed:
@@ -32,8 +35,25 @@ def remove(engine: Engine, id: str) -> Removed:
         row = session.by_ids([id]).get(id)
         if row is None:
             raise unknown_document(engine.location, id)
-        freed = _take_out(engine, session, [row], "removed")
-    return _removed(1, freed)
+        decided = _take_out(engine, session, [row], "removed")
+    return _removed(engine, 1, decided)
+
+
+def expire(engine: Engine, until: int) -> Removed:
+    """Remove all documents that arrived before a stamp."""
+    removed = 0
+    decided: Decided = []
+    while True:
+        with engine.writing() as session:
+            first = session.arrived_before(until, _TOGETHER)
+            if not first:
+                break
+            # Documents that were dropped for one of them, and expire too, go in one transaction.
+            rows = {row["number"]: row for row in [*first, *session.dropped_before(first, until)]}
+            decided += _take_out(engine, session, list(rows.values()), "expired")
+            removed += len(rows)
+    # What one transaction decided, a later one may have decided again.
+    return _removed(engine, removed, list(dict(decided).items()))
 
 
 def keep(engine: Engine, id: str, by: str | None = None) -> None:
@@ -43,7 +63,7 @@ def keep(engine: Engine, id: str, by: str | None = None) -> None:
 
 
 def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
-    """Keep a document that is not kept, in an open transaction."""
+    """Keep a dropped document, in an open transaction."""
     row = session.by_ids([id]).get(id)
     if row is None:
         raise unknown_document(engine.location, id)
@@ -56,89 +76,50 @@ def keep_in(engine: Engine, session: Session, id: str, details: dict[str, str]) 
             )
         )
     repeats = session.matches([row], engine.rule.measure)[row["number"]]
-    batch = _stored_batch(engine, session, session.not_kept([row["number"]]))
+    assert repeats is not None, "a dropped document repeats another"
+    batch = _stored_batch(engine, session, session.still_dropped([row["number"]]))
     counters = session.counters()
     verdicts = engine.decider(session, counters["background"]).keep(batch.corpus, counters["next"])
     session.delete([row["number"]])
     write(session, batch, [0], counters["next"], verdicts)
-    was_freed = row["state"] == FREED
-    session.add_to_counters({"freed": -was_freed, "dropped": was_freed - 1})
-    about = {} if repeats is None else {"repeats": repeats.id}
-    session.log("kept", [(None, id, {**about, **details})])
+    session.add_to_counters({"dropped": -1})
+    session.log("kept", [(None, id, {"repeats": repeats.id, **details})])
 
 
-def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> list[str]:
-    """Decide a document that a person kept as if it were added now; return what this frees."""
+def decide_again(engine: Engine, session: Session, id: str, details: dict[str, str]) -> None:
+    """Decide a document that a person kept as if it were added now, and those dropped for it."""
     row = session.by_ids([id]).get(id)
     if row is None:
         raise unknown_document(engine.location, id)
-    freed = _unfile(engine, session, [row])
-    session.set_freed(row["number"])
-    session.add_to_counters({"kept": -1, "freed": 1 + len(freed), "dropped": -len(freed)})
-    _decide(engine, session, session.not_kept([row["number"]]))
+    _unfile(engine, session, [row])
+    others = list(session.dropped_numbers([row["number"]]))
+    session.set_dropped(row["number"])
+    session.add_to_counters({"kept": -1, "dropped": 1})
+    _decide(engine, session, [row["number"]])
     session.log("undone", [(None, id, details)])
-    session.log("freed", [(number, freed_id, {"repeated": id}) for number, freed_id, _ in freed])
-    return [freed_id for _, freed_id, _ in freed]
+    reason = {"repeated": id, "which": "undone"}
+    _log(session, _decide(engine, session, others), [reason] * len(others))
 
 
-def reconsider(
-    engine: Engine, ids: Sequence[str] | None, *, dropped: bool
-) -> list[tuple[str, Match | None]]:
-    """Decide documents again; without `ids` all freed ones, and on request all dropped ones."""
-    decided: list[tuple[str, Match | None]] = []
+def reconsider(engine: Engine, ids: Sequence[str] | None) -> Decided:
+    """Decide dropped documents again; all of them without `ids`."""
+    decided: Decided = []
     with engine.reading() as session:
-        numbers = session.numbers_not_kept(ids, dropped=dropped)
+        numbers = session.dropped(ids)
     for begin in range(0, len(numbers), _WITH_TEXTS):
         with engine.writing() as session:
-            # Leaves out documents that another process has decided or removed meanwhile.
-            rows = session.not_kept(numbers[begin : begin + _WITH_TEXTS])
-            pairs = _decide(engine, session, rows)
-            happened: list[tuple[None, str, dict[str, Any]]] = [
-                (None, id, {} if match is None else {"repeats": match.id}) for id, match in pairs
-            ]
-            session.log("reconsidered", happened)
+            pairs = _decide(engine, session, numbers[begin : begin + _WITH_TEXTS])
+            _log(session, pairs, [{}] * len(pairs))
         if pairs:
             log_decisions(engine.location, *zip(*pairs, strict=True))
         decided += pairs
     return decided
 
 
-def _decide(
-    engine: Engine, session: Session, rows: Sequence[RowMapping]
-) -> list[tuple[str, Match | None]]:
-    """Decide documents that are not kept, with texts, as if they were added now."""
-    batch = _stored_batch(engine, session, rows)
-    session.delete([row["number"] for row in rows])
-    counters = session.counters()
-    decider, first = engine.decider(session, counters["background"]), counters["next"]
-    verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
-    write(session, batch, range(len(rows)), first, verdicts)
-    freed = sum(row["state"] == FREED for row in rows)
-    session.add_to_counters({"freed": -freed, "dropped": freed - len(rows)})
-    return list(zip(batch.ids, verdicts.matches, strict=True))
-
-
-def expire(engine: Engine, until: int) -> Removed:
-    """Remove all documents that arrived before a stamp."""
-    removed = 0
-    freed: list[str] = []
-    while True:
-        with engine.writing() as session:
-            rows = session.arrived_before(until, _TOGETHER)
-            if not rows:
-                break
-            freed += _take_out(engine, session, rows, "expired")
-            removed += len(rows)
-    if freed:
-        # A document freed by an earlier transaction may have expired in a later one.
-        with engine.reading() as session:
-            present = {id for id, row in session.by_ids(freed).items() if row["state"] == FREED}
-        freed = [id for id in freed if id in present]
-    return _removed(removed, freed)
-
-
-def _removed(count: int, freed: Sequence[str]) -> Removed:
-    return Removed(count, tuple(freed[:_LISTED]), len(freed))
+def _removed(engine: Engine, count: int, decided: Decided) -> Removed:
+    if decided:
+        log_decisions(engine.location, *zip(*decided, strict=True))
+    return Removed(count, tuple(decided[:_LISTED]), len(decided))
 
 
 def _take_out(
@@ -146,11 +127,12 @@ def _take_out(
     session: Session,
     rows: Sequence[RowMapping],
     action: Literal["removed", "expired"],
-) -> list[str]:
-    """Remove documents, and return the ids of the documents that this frees."""
+) -> Decided:
+    """Remove documents, and decide those dropped for them again, in an open transaction."""
     kept = [row for row in rows if row["state"] == KEPT]
     ids = {row["number"]: row["id"] for row in rows}
-    freed = [row for row in _unfile(engine, session, kept) if row[0] not in ids]
+    _unfile(engine, session, kept)
+    others = session.dropped_numbers([row["number"] for row in kept])
     session.delete(list(ids))
     if action == "removed":
         session.log(action, [(number, id, {}) for number, id in ids.items()])
@@ -158,22 +140,42 @@ def _take_out(
         session.log(action, [(None, None, {"documents": len(rows)})])
         # What was decided about an id is not about a later document with this id.
         session.log(action, [(None, id, {}) for id in session.with_events(list(ids.values()))])
-    because = [(number, id, {"repeated": ids[of], "which": action}) for number, id, of in freed]
-    session.log("freed", because)
-    changes = {
-        name: -sum(row["state"] == state for row in rows) for state, name in enumerate(STATES)
-    }
-    # Documents that were freed and then removed here had been counted as dropped.
-    changes["dropped"] -= len(freed)
-    changes["freed"] += len(freed)
-    session.add_to_counters(changes)
-    return [id for _, id, _ in freed]
+    states = [row["state"] for row in rows]
+    session.add_to_counters({name: -states.count(state) for state, name in enumerate(STATES)})
+    again = [number for number in others if number not in ids]
+    decided = _decide(engine, session, again)
+    reasons = [{"repeated": ids[others[number]], "which": action} for number in again]
+    _log(session, decided, reasons)
+    return decided
 
 
-def _unfile(
-    engine: Engine, session: Session, kept: Sequence[RowMapping]
-) -> list[tuple[int, str, int]]:
-    """Delete the keys of kept documents and free those dropped for them: see `Session.free`."""
+def _decide(engine: Engine, session: Session, numbers: Sequence[int]) -> Decided:
+    """Decide those of some documents that are dropped as if they were added now, in order."""
+    decided: Decided = []
+    for begin in range(0, len(numbers), _WITH_TEXTS):
+        rows = session.still_dropped(numbers[begin : begin + _WITH_TEXTS])
+        batch = _stored_batch(engine, session, rows)
+        session.delete([row["number"] for row in rows])
+        counters = session.counters()
+        decider, first = engine.decider(session, counters["background"]), counters["next"]
+        verdicts = decider.decide(session, batch.corpus, batch.ids, range(len(rows)), first)
+        write(session, batch, range(len(rows)), first, verdicts)
+        session.add_to_counters({"dropped": -len(rows)})
+        decided += zip(batch.ids, verdicts.matches, strict=True)
+    return decided
+
+
+def _log(session: Session, decided: Decided, reasons: Sequence[Mapping[str, str]]) -> None:
+    """Log that documents were decided again, each with the reason."""
+    happened: list[tuple[None, str, dict[str, Any]]] = [
+        (None, id, dict(reason) if match is None else {**reason, "repeats": match.id})
+        for (id, match), reason in zip(decided, reasons, strict=True)
+    ]
+    session.log("reconsidered", happened)
+
+
+def _unfile(engine: Engine, session: Session, kept: Sequence[RowMapping]) -> None:
+    """Delete the keys of kept documents."""
     decider = engine.decider(session)
     # All keys that they may be indexed by: which keys were too frequent is not recorded.
     postings: dict[str, list[int]] = {"key": [], "number": []}
@@ -182,7 +184,6 @@ def _unfile(
             postings["key"] += keys
             postings["number"] += [row["number"]] * len(keys)
     session.delete_postings(postings)
-    return session.free([row["number"] for row in kept])
 
 
 def _stored_batch(engine: Engine, session: Session, rows: Sequence[RowMapping]) -> Incoming:

@@ -7,20 +7,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from neardup.base.messages import Message
-from neardup.index.values import FREED, KEPT
+from neardup.index.values import KEPT
 
 #: Version of the tables below. Raise it with every change to them.
-SCHEMA = 3
+SCHEMA = 4
 
 METADATA = sa.MetaData()
-
-
-class _Bytes(sa.LargeBinary):
-    """Bytes as the driver returns them, unchecked: a damaged row may hold another type."""
-
-    def result_processor(self, dialect: sa.Dialect, coltype: object) -> None:  # noqa: ARG002
-        return None
 
 
 # SQLite uses only a column declared INTEGER as its row number; it has 64 bits too.
@@ -50,7 +42,7 @@ background = sa.Table(
     METADATA,
     sa.Column("version", _NUMBER, primary_key=True, autoincrement=False),
     sa.Column("at", sa.BigInteger, nullable=False),
-    sa.Column("data", _Bytes, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
 )
 
 #: One row per document. `at` is in microseconds since 1970, UTC.
@@ -64,16 +56,15 @@ documents = sa.Table(
     sa.Column("source", _TEXT),
     sa.Column("title", _TEXT),
     sa.Column("extra", _TEXT),
-    sa.Column("identity", _Bytes, nullable=False),
+    sa.Column("identity", sa.LargeBinary, nullable=False),
     sa.Column("features", sa.BigInteger, nullable=False),
-    sa.Column("sketch", _Bytes),
+    sa.Column("sketch", sa.LargeBinary),
     sa.Column("kept_number", sa.BigInteger),
     sa.Column("similarity", sa.Double),
     sa.Column("distance", sa.Integer),
     sa.Column("reason", sa.SmallInteger),
 )
 _is_kept = documents.c.state == KEPT
-_is_freed = documents.c.state == FREED
 _is_dropped = documents.c.kept_number.is_not(None)
 sa.Index("documents_id", documents.c.id, unique=True)
 sa.Index(
@@ -86,17 +77,16 @@ sa.Index(
     postgresql_where=_is_dropped,
 )
 sa.Index("documents_at", documents.c.at)
-sa.Index("documents_freed", documents.c.number, sqlite_where=_is_freed, postgresql_where=_is_freed)
 
-#: Texts, compressed with zstd; a document without a stored text has no row.
+#: Texts, compressed with zstd.
 texts = sa.Table(
     "texts",
     METADATA,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
-    sa.Column("text", _Bytes, nullable=False),
+    sa.Column("text", sa.LargeBinary, nullable=False),
 )
 
-#: Documents with their texts; null if a text is not stored.
+#: Documents with their texts; null if a text is lost.
 documents_with_texts: sa.Select[Any] = sa.select(documents, texts.c.text).select_from(
     documents.outerjoin(texts, texts.c.number == documents.c.number)
 )
@@ -122,9 +112,6 @@ recent_keys = sa.Table(
     sqlite_with_rowid=False,
 )
 
-#: The rows of both tables.
-all_keys = sa.union_all(sa.select(keys), sa.select(recent_keys)).subquery("all_keys")
-
 #: The winnowed shingles by which a paper check finds documents, computed on first use.
 #: `made_by` identifies the method, so that shingles of another method are not used.
 passages = sa.Table(
@@ -132,7 +119,7 @@ passages = sa.Table(
     METADATA,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=False),
     sa.Column("made_by", _TEXT, nullable=False),
-    sa.Column("shingles", _Bytes, nullable=False),
+    sa.Column("shingles", sa.LargeBinary, nullable=False),
 )
 
 #: Events of documents after they were added. Rows are never removed.
@@ -147,29 +134,3 @@ events = sa.Table(
     sa.Column("details", _TEXT),
 )
 sa.Index("events_id", events.c.id)
-
-
-def missing_parts(connection: sa.Connection) -> list[Message]:
-    """Return the tables, columns and indexes that are missing."""
-    inspector, schema = sa.inspect(connection), None
-    if connection.dialect.name != "sqlite":
-        schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-    names = set(inspector.get_table_names(schema=schema))
-    missing = []
-    for table in METADATA.sorted_tables:
-        if table.name not in names:
-            missing.append(Message("table {table}: is missing", table=table.name))
-            continue
-        columns = {column["name"] for column in inspector.get_columns(table.name, schema=schema)}
-        missing += [
-            Message("table {table}: has no column '{column}'", table=table.name, column=column.name)
-            for column in table.c
-            if column.name not in columns
-        ]
-        indexes = {index["name"] for index in inspector.get_indexes(table.name, schema=schema)}
-        missing += [
-            Message("index {index}: is missing", index=index.name)
-            for index in sorted(table.indexes, key=lambda index: str(index.name))
-            if index.name not in indexes
-        ]
-    return missing

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.base.messages import Message
-from neardup.exceptions import IndexMismatchError, InputError, ParameterError
+from neardup.exceptions import IndexMismatchError, InputError
 from neardup.recipe import FILES, Recipe, load_recipe, recipe_from_table
 from neardup.recipe.rule import Rule, measured_by, rule
 from neardup.recipe.stages import in_folder
@@ -28,22 +28,18 @@ class Settings:
     #: None for the recipe's own.
     threshold: float | None
     max_distance: int | None
-    #: ``text``, or ``sketch``: texts are not stored and only sketches are compared.
-    store: str
     #: Number of documents that the candidate search is tuned for.
     expected: int
-    #: Source of the background statistics: ``own`` documents, ``given`` or ``none``.
-    background: str
 
     @property
     def rule(self) -> Rule:
         """The rule by which a document repeats another."""
-        wanted = rule(self.recipe, threshold=self.threshold, max_distance=self.max_distance)
-        if self.store == "text":
-            return wanted
-        # Fingerprints are compared by distance instead of a threshold.
-        threshold = None if wanted.sketch.kind == "simhash" else wanted.threshold
-        return dataclasses.replace(wanted, measured="sketch", common=False, threshold=threshold)
+        return rule(self.recipe, threshold=self.threshold, max_distance=self.max_distance)
+
+    @property
+    def counts(self) -> bool:
+        """Whether decisions depend on background statistics of the documents."""
+        return self.rule.common or self.rule.scheme == "postings"
 
     def to_rows(self) -> dict[str, str]:
         """Return the stored form of the settings: values by name."""
@@ -91,35 +87,23 @@ def _deciding_id(recipe: Recipe, threshold: float | None) -> str:
     return recipe.replace(decide={"threshold": threshold}).id
 
 
-def new_settings(wanted: Mapping[str, Any], *, has_background: bool) -> Settings:
+def new_settings(wanted: Mapping[str, Any]) -> Settings:
     """Return the settings of an index to be created; None means the default."""
     chosen = {name: value for name, value in wanted.items() if value is not None}
-    recipe = _with_absolute_paths(_recipe(chosen.get("recipe", "general"), wanted["measure"]))
     settings = Settings(
-        recipe=recipe,
+        recipe=_with_absolute_paths(_recipe(chosen.get("recipe", "general"), wanted["measure"])),
         threshold=wanted["threshold"],
         max_distance=wanted["max_distance"],
-        store=chosen.get("store", "text"),
         expected=chosen.get("expected", EXPECTED),
-        background="none",
     )
-    if settings.rule.common or settings.rule.scheme == "postings":
-        background = "given" if has_background else "own"
-        return dataclasses.replace(settings, background=background)
-    if has_background:
-        raise ParameterError(
-            Message(
-                "{named[background]} must be left out: an index with the recipe "
-                "'{recipe}' does not use statistics of a collection.",
-                recipe=recipe.name,
-            )
-        )
+    # Raises if threshold or distance do not suit the recipe.
+    _ = settings.rule
     return settings
 
 
 def check_same(stored: Settings, location: str, wanted: Mapping[str, Any]) -> None:
     """Raise unless the wanted settings, where not None, equal the stored ones."""
-    expected = {name: getattr(stored, name) for name in ("store", "expected")}
+    expected: dict[str, Any] = {"expected": stored.expected}
     for name in ("threshold", "max_distance"):
         setting = getattr(stored, name)
         expected[name] = getattr(stored.rule, name) if setting is None else setting

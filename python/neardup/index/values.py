@@ -10,9 +10,9 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import bad, check_string
 from neardup.exceptions import ParameterError
 
-#: States: kept; dropped for a kept document; freed, that is dropped for one since removed.
-STATES = ("kept", "dropped", "freed")
-KEPT, DROPPED, FREED = range(3)
+#: States: kept, or dropped for a kept document.
+STATES = ("kept", "dropped")
+KEPT, DROPPED = range(2)
 
 #: Why a document was dropped: its normalized text is identical, or similar enough.
 IDENTICAL, SIMILAR = range(2)

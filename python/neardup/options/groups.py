@@ -197,13 +197,6 @@ class SparkFilesParameters(SparkParameters, OutputParameters, total=False):
 # The index.
 
 
-class LoadParameters(TypedDict, total=False):
-    """Options of `Index.load`."""
-
-    workers: o.Workers
-    progress: o.ProgressCallbacks
-
-
 class IndexParameters(TypedDict, total=False):
     """Options of `Index`; None takes what an index that exists was made with."""
 
@@ -211,12 +204,9 @@ class IndexParameters(TypedDict, total=False):
     measure: o.Measure
     threshold: o.Threshold
     max_distance: o.MaxDistance
-    store: o.Store
     expected: o.Expected
-    background: o.Background
     must_exist: o.MustExist
     workers: o.Workers
-    progress: o.ProgressCallbacks
 
 
 class QueryParameters(TypedDict, total=False):
@@ -246,7 +236,7 @@ class AddFilesParameters(AddManyParameters, total=False):
     format: o.Format
 
 
-class CheckParameters(ProgressParameters, total=False):
-    """Options of `Index.check`."""
+class ExportParameters(OutputParameters, total=False):
+    """Options of `Index.export`."""
 
-    full: o.Full
+    whole: o.Whole

@@ -429,33 +429,12 @@ Passages = Annotated[
 ]
 
 # Options of an index.
-Store = Annotated[
-    Literal["text", "sketch"] | None,
-    Option(
-        "What is stored of a document: its text, by default, or its sketch. Sketches take less "
-        "space, but the similarity is then an estimate, with more wrong verdicts.",
-        TEXT,
-    ),
-]
 Expected = Annotated[
     int | None,
     Option(
         "Expected number of documents, for a search by bands. By default 1,000,000.",
         MATCHING,
         check=_or_none(_whole(1, 2**32 - 1)),
-    ),
-]
-Background = Annotated[
-    Any,
-    Option(
-        "Collection in which common text is counted once, when the index is created. For a "
-        "command a file or a folder, and the option may be repeated; for a function what "
-        "`dedup` takes, or what `neardup.readers.open_sources` returns. By default the index "
-        "counts its own newest documents as it grows.",
-        INPUT,
-        short="-b",
-        repeated=True,
-        metavar="FILE",
     ),
 ]
 MustExist = Annotated[
@@ -503,6 +482,11 @@ Within = Annotated[
         check=_or_none(check_span),
     ),
 ]
-Full = Annotated[
-    bool, Option("Sketch every text again and check every key. By default 1,000 documents.")
+Whole = Annotated[
+    bool,
+    Option(
+        "Write dropped documents too, so that `neardup index add` makes an equal index of the "
+        "output.",
+        OUTPUT,
+    ),
 ]

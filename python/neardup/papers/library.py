@@ -276,16 +276,6 @@ class _Stored(Library):
         engine = index._engine
         super().__init__(engine.location, workers)
         self._index, self._engine, self._owned = index, engine, owned
-        if engine.settings.store != "text":
-            raise ParameterError(
-                Message(
-                    "The library {library} must store texts, but was created with "
-                    "store='sketch'. Create an index that stores texts, or name the "
-                    "files.",
-                    code="no_texts_stored",
-                    library=engine.location,
-                )
-            )
         core = aligner()
         how = made_by()
 

@@ -118,7 +118,7 @@ def open_table(
 def open_others(data: Any, *, parameter: str, **fields: Any) -> Any:
     """Open another collection: a table or list as `open_table` does, or a persistent index."""
     if hasattr(data, "_open_stored_texts"):
-        return data._open_stored_texts(parameter)
+        return data._open_stored_texts()
     return open_table(data, parameter=parameter, **fields)
 
 

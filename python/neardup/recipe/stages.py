@@ -81,7 +81,7 @@ class Segment:
     units : str, default="by-script"
         ``words`` (jieba, with part of speech), ``unicode-words``, ``shingles``
         (runs of `k` characters), ``script-shingles`` (the same, but of 8/5 `k`
-        in a text with spaces between words), ``by-script`` (runs of `k` characters in
+        where a text has spaces between words), ``by-script`` (runs of `k` characters in
         scripts without spaces, words elsewhere), ``tagged`` (the text is
         already ``word/tag word/tag``), ``ictclas`` (the same, with lines joined and
         only U+0020 between tokens, as the BKDR program reads it), ``separated`` (the text

@@ -154,7 +154,7 @@ class FileRun:
             from neardup.index import Index
 
             index = self._stack.enter_context(Index(indexes[0], must_exist=True))
-            return index._open_stored_texts(self._name)
+            return index._open_stored_texts()
         if "-" in self._inputs and "-" in others:
             raise ParameterError(
                 Message(

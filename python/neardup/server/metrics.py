@@ -104,7 +104,7 @@ class _Sizes(Collector):
         documents = GaugeMetricFamily(
             "neardup_index_documents", "Documents of the index.", labels=("state",)
         )
-        for state in ("kept", "dropped", "freed"):
+        for state in ("kept", "dropped"):
             documents.add_metric((state,), getattr(stats, state))
         yield documents
         yield GaugeMetricFamily("neardup_index_bytes", "Size of the index on disk.", stats.bytes)

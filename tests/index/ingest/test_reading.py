@@ -10,8 +10,7 @@ from tests.index.test_background import shuffled
 
 from neardup import Index, dedup_files
 from neardup.base.progress import Progress
-from neardup.exceptions import ParameterError
-from neardup.index.ingest import transaction
+from neardup.index.ingest import first_import, transaction
 
 NEARDUP = (sys.executable, "-m", "neardup")
 
@@ -24,7 +23,7 @@ def write(path, records):
 def kept(location):
     check_consistent(location)
     with Index(location, must_exist=True) as index:
-        assert index.check() == []
+        index.check()
         return [document.id for document in index.documents("kept")]
 
 
@@ -39,6 +38,17 @@ def test_files_are_decided_as_by_dedup(location, tmp_path):
     assert len(kept(location)) == len(many)
 
 
+def test_files_with_a_window_are_counted_first(location, tmp_path):
+    many = [row | {"day": f"2024-01-{number % 9 + 1}"} for number, row in enumerate(shuffled())]
+    file = write(tmp_path / "a.jsonl", [*many, many[0] | {"id": "again", "day": "2024-03-09"}])
+    with Index(location, workers=1) as index:
+        added = index.add_files([file], at_field="day", within="30d")
+        assert (added.new, added.keep.all()) == (len(many) + 1, True)
+        assert index.stats().background_texts == len(many) + 1
+        recent = [many[0] | {"id": "soon", "day": "2024-03-10"}]
+        assert not index.add_many(recent, at_field="day", within="30d").keep.any()
+
+
 class Interrupting(Progress):
     def advance(self, documents, *_):
         if documents:
@@ -47,6 +57,7 @@ class Interrupting(Progress):
 
 def test_an_interrupted_import_goes_on_as_it_began(tmp_path, monkeypatch):
     monkeypatch.setattr(transaction, "BATCH", 130)
+    monkeypatch.setattr(first_import, "_WRITTEN", 130)
     many = shuffled()
     file = write(tmp_path / "a.jsonl", many)
     with Index(tmp_path / "index.db", workers=1) as index:
@@ -69,11 +80,8 @@ def test_the_command_says_what_to_do_where_it_cannot_count_first(tmp_path):
     first = run("add", place, str(write(tmp_path / "old.jsonl", old)))
     assert "recount" not in first.stderr
     later = run("add", place, str(write(tmp_path / "new.jsonl", many)))
-    assert later.stderr.count(f"neardup index reconsider {place} --dropped") == 1
+    assert later.stderr.count(f"neardup index reconsider {place}") == 1
     assert len(kept(place)) < len(many)
     assert run("recount", place).returncode == 0
-    assert run("reconsider", place, "--dropped").returncode == 0
+    assert run("reconsider", place).returncode == 0
     assert len(kept(place)) == len(many) + 1
-    assert run("reconsider", place, "n1", "--dropped").returncode == 2
-    with Index(place) as index, pytest.raises(ParameterError):
-        index.reconsider(["n1"], dropped=True)

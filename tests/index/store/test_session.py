@@ -35,26 +35,10 @@ def test_where_keys_stand_changes_nothing(tmp_path, monkeypatch):
             for record in records(60)[20:]:
                 index.add(**record)
             removed = index.remove("d0"), index.remove("d30")
-            assert [row.freed for row in removed] == [("d1",), ("d31",)]
-            index.reconsider()
+            assert [row.decided for row in removed] == [(("d1", None),), (("d31", None),)]
         check_consistent(place)
         result[most] = verdicts(place), entries_of(place)
         large, small = sizes(place)
         assert (large == 0, small == 0) == (most == 500_000, most == 1)
         assert most != 60 or 0 < small < 60
     assert result[1] == result[60] == result[500_000]
-
-
-def test_a_dump_does_not_tell_where_they_stood(tmp_path, monkeypatch):
-    dumps = []
-    for most in (1, 500_000):
-        monkeypatch.setattr(session, "MOST_RECENT", most)
-        with neardup.Index(tmp_path / f"{most}.db", workers=1) as index:
-            index.add_many(
-                [{**record, "at": "2024-01-01"} for record in records(30)], at_field="at"
-            )
-            index.dump(tmp_path / f"{most}.jsonl")
-        lines = (tmp_path / f"{most}.jsonl").read_bytes().splitlines()
-        # The first line has the moment of making.
-        dumps.append(lines[1:-1])
-    assert dumps[0] == dumps[1]

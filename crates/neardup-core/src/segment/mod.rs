@@ -8,7 +8,7 @@ a text depends on its language, so the choice is a setting ([`Units`]):
 | `words` | Chinese | a word of jieba with its ICTCLAS-compatible tag; all of them, spaces and punctuation too |
 | `unicode-words` | languages with spaces | a word of Unicode Standard Annex #29 |
 | `shingles` | any text, as it is | every run of `k` characters (Broder, 1997) |
-| `script-shingles` | any text, by what its characters say | the same, of 8/5 as many where the script has spaces between words |
+| `script-shingles` | any text, by what its characters say | the same, of 8/5 as many at the places where the script has spaces between words, see [`ShingleLen`] |
 | `by-script` | any mixture | `k` characters of scripts written without spaces, whole words of the others |
 | `tagged` | text that was segmented elsewhere | the word of each `word/tag` |
 | `ictclas` | the same, as the BKDR program reads it: lines joined, split at U+0020 alone | the word of each `word/tag` |
@@ -23,16 +23,18 @@ for the same version of jieba-rs, which Cargo.toml pins.
 
 pub mod encoded;
 mod script;
+mod shingles;
 #[cfg_attr(target_family = "wasm", path = "no_words.rs")]
 mod words;
-
-use std::ops::Range;
 
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, Result};
 use script::Scripts;
+pub use shingles::ShingleLen;
+pub(crate) use shingles::for_each_shingle;
+use shingles::is_wide;
 use words::Words;
 
 /// Whether a letter or mark belongs to a script that is written without spaces between words.
@@ -50,7 +52,7 @@ pub enum Units {
     UnicodeWords,
     /// Runs of `k` characters.
     Shingles,
-    /// Runs of `k` characters, or of [`shingle_len`] where a text has spaces between words.
+    /// Runs of `k` characters, or of 8/5 as many, by [place](ShingleLen::ByScript).
     ScriptShingles,
     /// Runs of `k` characters or whole words, by script.
     #[default]
@@ -171,16 +173,16 @@ impl Segmenter {
         }))
     }
 
-    /// The length of the shingles of a text, if units are shingles in every script.
-    pub(crate) fn shingle_len(&self, text: &str) -> Option<usize> {
+    /// How long shingles are, if units are shingles in every script.
+    pub(crate) fn shingle_len(&self) -> Option<ShingleLen> {
         match self.0 {
-            Kind::Shingles { k } => Some(k),
-            Kind::ScriptShingles { k } => Some(shingle_len(text, k)),
+            Kind::Shingles { k } => Some(ShingleLen::Chars(k)),
+            Kind::ScriptShingles { k } => Some(ShingleLen::ByScript(k)),
             _ => None,
         }
     }
 
-    /// Whether units are shingles of [`shingle_len`] of `k`.
+    /// Whether units are shingles of [`ShingleLen::ByScript`] of `k`.
     pub(crate) fn has_script_shingles(&self, k: usize) -> bool {
         matches!(self.0, Kind::ScriptShingles { k: other } if other == k)
     }
@@ -192,8 +194,8 @@ impl Segmenter {
             Kind::Words(words) => words.for_each(text, take),
             Kind::UnicodeWords => text.unicode_words().for_each(|word| take(untagged(word))),
             Kind::Shingles { .. } | Kind::ScriptShingles { .. } => {
-                let k = self.shingle_len(text).unwrap_or(1);
-                shingles(text, k).for_each(|shingle| take(untagged(&text[shingle])));
+                let length = self.shingle_len().unwrap_or(ShingleLen::Chars(1));
+                for_each_shingle(text, length, |shingle| take(untagged(&text[shingle])));
             }
             Kind::ByScript { k, scripts } => {
                 scripts.for_each(text, *k, |unit| take(untagged(unit)));
@@ -215,65 +217,34 @@ fn untagged(text: &str) -> Unit<'_> {
     Unit { text, tag: "" }
 }
 
-/// The length of the shingles of a text that say about as much as `k` characters of a script without
-/// spaces: `k`, or 8/5 as many in a script with spaces between words.
-///
-/// Five letters are about one word, which hundreds of texts have; five Chinese characters are about
-/// three words, which few have.
-pub fn shingle_len(text: &str, k: usize) -> usize {
-    if is_spaced(text) {
-        (8 * k).div_ceil(5)
-    } else {
-        k
-    }
-}
-
 /// Whether a text is mostly of a script with spaces between words, where four
-/// letters say about as much as one character of another script.
+/// letters say about as much as one of another script.
 pub fn is_spaced(text: &str) -> bool {
-    // By the first byte of a character; sums of short pieces, so that a vector adds many at once.
+    // By the first two bytes of a character; sums of short pieces, so that a vector adds many at once.
     let bytes = text.as_bytes();
     let (mut narrow, mut wide) = (0_usize, 0_usize);
-    for piece in bytes.chunks(128) {
+    for begin in (0..bytes.len()).step_by(128) {
+        let firsts = &bytes[begin..bytes.len().min(begin + 128)];
+        let seconds = bytes[begin + 1..].iter().chain(&[0]);
         let (mut of_narrow, mut of_wide) = (0_u8, 0_u8);
-        for &byte in piece {
-            let is_two_bytes = byte.wrapping_sub(0xc3) <= 0xdf - 0xc3;
-            of_narrow += u8::from(byte.is_ascii_alphabetic() | is_two_bytes);
-            of_wide += u8::from(byte > 0xe0);
+        for (&first, &second) in firsts.iter().zip(seconds) {
+            of_narrow += u8::from(is_narrow(first, second));
+            of_wide += u8::from(is_wide(first, second));
         }
         narrow += usize::from(of_narrow);
         wide += usize::from(of_wide);
     }
-    // Letters up to U+0DFF and others share this one: the second byte decides.
-    for place in memchr::memchr_iter(0xe0, bytes) {
-        let is_narrow = bytes.get(place + 1).is_some_and(|&second| second < 0xb8);
-        narrow += usize::from(is_narrow);
-        wide += usize::from(!is_narrow);
-    }
     narrow > 4 * wide
 }
 
-/// Where every run of `k` characters of `text` is; the text itself if it is shorter.
-pub(crate) fn shingles(text: &str, k: usize) -> impl Iterator<Item = Range<usize>> {
-    let bytes = text.as_bytes();
-    let next = |at: usize| bytes.get(at).map(|&first| at + width(first));
-    // Both ends step from character to character; no character is decoded.
-    let mut begin = 0;
-    let whole = (!text.is_empty()).then_some(text.len());
-    let mut end = (0..k).try_fold(0, |end, _| next(end)).or(whole);
-    std::iter::from_fn(move || {
-        let found = begin..end?;
-        begin = next(begin)?;
-        end = next(found.end);
-        Some(found)
-    })
-}
-
-/// Bytes of a character in UTF-8, by the first of them.
+/// Whether a character with these first two bytes is of a script with spaces between words, and in
+/// letters: in ASCII, U+00C0 to U+0DFF, and U+1E00 to U+1FFF.
 #[inline]
-fn width(first: u8) -> usize {
-    // Sums of comparisons: scripts are mixed, and no processor could foresee a branch.
-    1 + usize::from(first >= 0xc0) + usize::from(first >= 0xe0) + usize::from(first >= 0xf0)
+fn is_narrow(first: u8, second: u8) -> bool {
+    first.is_ascii_alphabetic()
+        | ((first >= 0xc3) & (first <= 0xdf))
+        | ((first == 0xe0) & (second < 0xb8))
+        | ((first == 0xe1) & (second >= 0xb8))
 }
 
 #[cfg(test)]
@@ -288,6 +259,8 @@ mod tests {
         assert!(is_spaced("паром"));
         assert!(!is_spaced("สวัสดี"));
         assert!(!is_spaced("12:30"));
+        // Neither emoji nor rules are letters.
+        assert!(is_spaced("ferry 🎉🎉🎉 ━━━━━━"));
     }
 
     #[test]
@@ -311,9 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn letters_up_to_u0dff_are_narrow() {
+    fn letters_of_scripts_with_spaces_are_narrow() {
         for c in '\u{1}'..='\u{2FFF}' {
-            let is_letter = matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}');
+            let is_letter = matches!(
+                c,
+                'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{DFF}' | '\u{1E00}'..='\u{1FFF}'
+            );
             let text = format!("{c}{c}");
             assert_eq!(is_spaced(&text), is_letter, "{c:?}");
             assert_eq!(is_spaced(&format!("渡{c}bcde")), is_letter, "{c:?}");

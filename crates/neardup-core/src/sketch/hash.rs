@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 use super::Distinct;
-use crate::segment::shingles;
+use crate::segment::{ShingleLen, for_each_shingle};
 
 /// A hash of `W` words of 64 bits.
 pub(crate) trait UnitHash<const W: usize>: Copy {
@@ -117,14 +117,15 @@ fn halves(hash: u128) -> [u64; 2] {
     [hash as u64, (hash >> 64) as u64]
 }
 
-/// Appends the hash of each shingle of `k` characters of `text`, in order and with
-/// repeats; `k` must be at least 1.
+/// Appends the hash of each shingle of `text`, in order and with repeats.
 ///
 /// O(n) for n characters.
-pub fn shingle_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
+pub fn shingle_hashes(text: &str, length: ShingleLen, hashes: &mut Vec<u64>) {
     hashes.reserve(text.len() / 2);
     let bytes = text.as_bytes();
-    hashes.extend(shingles(text, k.max(1)).map(|shingle| xxh3_64(&bytes[shingle])));
+    for_each_shingle(text, length, |shingle| {
+        hashes.push(xxh3_64(&bytes[shingle]))
+    });
 }
 
 /// Bytes from which on a text is long: its features are then hashed in several passes, each of
@@ -184,14 +185,20 @@ pub(crate) fn drop_repeats(text: &str, hashes: &mut Vec<u64>, distinct: &mut Dis
 }
 
 /// Writes the hashes of the shingles of one pass, with repeats.
-pub(crate) fn shingle_hashes_in(share: Share, text: &str, k: usize, hashes: &mut Vec<u64>) {
+pub(crate) fn shingle_hashes_in(
+    share: Share,
+    text: &str,
+    length: ShingleLen,
+    hashes: &mut Vec<u64>,
+) {
     hashes.clear();
     if share.0.is_none() {
-        return shingle_hashes(text, k, hashes);
+        return shingle_hashes(text, length, hashes);
     }
-    for shingle in shingles(text, k.max(1)) {
-        push_in(share, text, xxh3_64(&text.as_bytes()[shingle]), hashes);
-    }
+    let bytes = text.as_bytes();
+    for_each_shingle(text, length, |shingle| {
+        push_in(share, text, xxh3_64(&bytes[shingle]), hashes);
+    });
 }
 
 #[cfg(test)]

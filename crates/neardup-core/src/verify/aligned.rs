@@ -48,6 +48,9 @@ const SHORT_GAP: usize = 12;
 /// A source or a date has at most so many characters; in scripts with spaces, words.
 const LINE: [usize; 2] = [12, 4];
 
+/// The least number of units, of each text, that a name or a value has.
+const SLOT: usize = 2;
+
 /// The least number of units that a sentence must have of its own to say something.
 const SENTENCE: usize = 5;
 
@@ -88,6 +91,8 @@ pub struct Aligned {
     /// Whether each text has a passage that the other has not: more units of a gap than a line has, but for
     /// those that both sides have, or most of a sentence.
     pub passage: [bool; 2],
+    /// Those of `replacements` in which both texts have at least two units: on a form, names and values.
+    pub slots: usize,
     /// Letters and digits of the text that has fewer.
     pub letters: usize,
     /// Whether both texts are of a script with spaces between words.
@@ -134,6 +139,7 @@ impl Aligned {
                 found.gaps += 1;
                 let is_replacement = !gap.0.is_empty() && !gap.1.is_empty();
                 found.replacements += usize::from(is_replacement);
+                found.slots += usize::from(gap.0.len().min(gap.1.len()) >= SLOT);
                 found.recurring += usize::from(is_replacement && !replacements.insert(gap));
             }
             found.count_gap(gap.0, gap.1, is_outside);

@@ -35,7 +35,8 @@ that they fit other collections too. All is computed in millionths, rounded down
 **A line is not content, a sentence is.** Where what both share is [text of many](super::weighed) and one
 says something of its own, R is that of what few texts carry. It says something if it has more such
 text than edits explain, and in one place: more than 12 characters, or 4 words, that the other has not,
-or most of a sentence. A source, a date or a name is shorter, so a text that is posted often, each time
+or most of a sentence; or if both have names or values of their own in three or more of the same places,
+as on a form. A source, a date or a name is shorter, so a text that is posted often, each time
 with another line, stays one text.
 
 **Words that turn the meaning.** Where one text is the other with *not* or 不 inserted, these count as
@@ -58,7 +59,7 @@ use super::shingle_frequencies::ShingleFrequencies;
 use super::short::{Letters, SHORT};
 use super::units::Units;
 use super::weighed::{Own, Scratch, Weighed, Weighing};
-use crate::segment::shingle_len;
+use crate::segment::ShingleLen;
 use crate::sketch::{of_level, shingle_hashes};
 
 /// Shares are integers, in millionths.
@@ -76,6 +77,10 @@ const FACTOR: u64 = 6;
 /// What two texts with the default threshold have of resemblance and alignment together, in
 /// hundredths; in scripts without spaces between words, and in others.
 const NEEDED: [u64; 2] = [110, 116];
+
+/// The least number of other names or values in the same places of text of many that make another text
+/// of one form.
+const SLOTS: usize = 3;
 
 /// What those are short of a similarity of 1, in hundredths.
 const LEFT: u64 = 55;
@@ -125,7 +130,8 @@ impl Most {
     /// Whether a text says something of its own beside text of many.
     fn is_of_own(self, aligned: &Aligned) -> bool {
         let says = self.own.map_or([false; 2], |(_, says)| says);
-        (0..2).any(|side| says[side] && aligned.passage[side])
+        let has_passage = (0..2).any(|side| says[side] && aligned.passage[side]);
+        has_passage || says[0] && says[1] && aligned.slots >= SLOTS
     }
 }
 
@@ -150,12 +156,6 @@ pub struct Evidence {
     pub alignment: f64,
 }
 
-/// Appends the hashes of the shingles by which `content(k)` compares a normalized text: of `k`
-/// characters, or as many as [`shingle_len`] says.
-fn content_hashes(text: &str, k: usize, hashes: &mut Vec<u64>) {
-    shingle_hashes(text, shingle_len(text, k), hashes);
-}
-
 /// The sample of a normalized text, by which `content(k)` counts it.
 pub fn content_sample(text: &str, k: usize) -> Vec<u32> {
     let mut sample = Vec::new();
@@ -168,7 +168,7 @@ impl Profile {
     /// bytes for each distinct shingle, and 8 while it is made.
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
-        content_hashes(text, k, &mut hashes);
+        shingle_hashes(text, ShingleLen::ByScript(k), &mut hashes);
         let shingles = Shingles::of_hashes(&hashes);
         Profile {
             count: shingles.len(),
@@ -557,6 +557,24 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn two_texts_of_a_form_of_many_with_other_names_are_two() {
+        let parts = [text(0..80), text(80..160), text(160..240), text(240..320)];
+        let table = table(&[(&parts.concat(), 100)]);
+        for (slots, length, same) in [(3, 2, false), (3, 1, true), (2, 6, true)] {
+            let filled = |from: u32| {
+                let name = text(from..from + length);
+                let last = if slots == 3 { name.as_str() } else { "" };
+                format!(
+                    "{}{name}{}{name}{}{last}{}",
+                    parts[0], parts[1], parts[2], parts[3]
+                )
+            };
+            let found = evidence(&filled(1000), &filled(2000), &table);
+            assert_eq!(found.similarity > 0.45, same, "{slots} {length}");
+        }
+    }
+
+    #[test]
     fn what_stands_in_place_of_text_of_many_is_an_edit() {
         let form = text(0..200);
         let table = table(&[(&form, 100)]);
@@ -667,25 +685,6 @@ pub(super) mod tests {
 
     #[test]
     fn texts_with_spaces_have_longer_shingles() {
-        let hashes = |text: &str, k, of: fn(&str, usize, &mut Vec<u64>)| {
-            let mut hashes = Vec::new();
-            of(text, k, &mut hashes);
-            hashes
-        };
-        for (text, k, used) in [
-            ("the ferry leaves at noon", 1, 2),
-            ("the ferry leaves at noon", 5, 8),
-            ("the ferry leaves at noon", 6, 10),
-            ("паром уходит в полдень", 5, 8),
-            ("渡船中午十二点开", 5, 5),
-            ("渡船 ferry 中午十二点开", 5, 5),
-        ] {
-            assert_eq!(
-                hashes(text, k, content_hashes),
-                hashes(text, used, shingle_hashes),
-                "{text} {k}"
-            );
-        }
         let text = "The ferry to the island leaves at noon, and comes back in the evening.";
         let profile = Profile::of(text, 5);
         assert_eq!(profile.shingles, Shingles::of(text, 8).halves());

@@ -1,6 +1,7 @@
 //! Resemblance of two sets of character shingles.
 
 use crate::buckets::sorted;
+use crate::segment::ShingleLen;
 use crate::sketch::{leading, shingle_hashes};
 
 /// The distinct shingles of one text, as sorted hashes.
@@ -28,7 +29,7 @@ impl Shingles {
     /// O(n log n) for n characters; 8 bytes per distinct shingle.
     pub fn of(text: &str, k: usize) -> Self {
         let mut hashes = Vec::new();
-        shingle_hashes(text, k, &mut hashes);
+        shingle_hashes(text, ShingleLen::Chars(k), &mut hashes);
         Shingles::of_hashes(&hashes)
     }
 

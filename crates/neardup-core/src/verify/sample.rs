@@ -5,7 +5,7 @@ The sample of a text of n distinct shingles has those of the largest [level](cra
 n / 2^l >= [`SAMPLE`]: 128 to 255 shingles on average, and all of a text with fewer.
 */
 
-use crate::segment::shingle_len;
+use crate::segment::ShingleLen;
 use crate::sketch::{
     Distinct, SAMPLE, Sampler, Share, drop_repeats, level_of, of_level, shingle_hashes_in,
 };
@@ -48,7 +48,7 @@ pub(crate) fn sample_text(
 ) -> usize {
     let mut sampler = Sampler::new(SAMPLE, sample);
     for share in Share::all_of(text) {
-        shingle_hashes_in(share, text, shingle_len(text, k), hashes);
+        shingle_hashes_in(share, text, ShingleLen::ByScript(k), hashes);
         drop_repeats(text, hashes, distinct);
         sampler.add(hashes);
     }
@@ -88,7 +88,7 @@ mod tests {
         for size in [0, 1, 127, 255, 256, 700, 5000, 700_000] {
             let text: String = (0..size).map(|at| format!("{} ", at % 500_000)).collect();
             let mut set = Vec::new();
-            shingle_hashes(&text, shingle_len(&text, 5), &mut set);
+            shingle_hashes(&text, ShingleLen::ByScript(5), &mut set);
             set.sort_unstable();
             set.dedup();
             let mut sample = Vec::new();

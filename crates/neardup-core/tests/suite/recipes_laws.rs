@@ -1,6 +1,7 @@
 //! What holds for every recipe.
 
 use neardup_core::recipe::{Recipe, Resources, Scratch, Settings, WeighedFeature};
+use neardup_core::segment::ShingleLen;
 use neardup_core::sketch::{self, Sketch};
 use neardup_core::weigh::DocumentFrequencies;
 use serde_json::{Value, json};
@@ -234,7 +235,7 @@ fn a_long_text_is_sketched_in_several_passes_as_in_one() {
         .collect();
     assert!(text.len() > 5 << 20);
     let mut hashes = Vec::new();
-    sketch::shingle_hashes(&text, 9, &mut hashes);
+    sketch::shingle_hashes(&text, ShingleLen::Chars(9), &mut hashes);
     hashes.sort_unstable();
     hashes.dedup();
     let segment = json!({"units": "shingles", "k": 9});

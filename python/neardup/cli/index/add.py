@@ -17,7 +17,7 @@ from neardup.cli.index import common
 from neardup.cli.options import Bits, FailOnDuplicates, Inputs, Quiet, StripMarkup, file, recipe_of
 from neardup.cli.terminal import Row, end_with_problems, print_rows, rule_words, tell_rows
 from neardup.options import options as o
-from neardup.options.groups import AddFilesParameters, IndexParameters, LoadParameters
+from neardup.options.groups import AddFilesParameters, IndexParameters
 from neardup.options.signatures import completed
 
 if TYPE_CHECKING:
@@ -33,18 +33,6 @@ _SETTINGS = (
 def create(
     *,
     location: common.Location,
-    text_field: o.TextField,
-    format: o.Format,
-    source: Annotated[
-        str | None,
-        o.Option(
-            "Take settings and all documents from what `neardup index export --whole` "
-            "wrote; - for standard input.",
-            o.INPUT,
-            flag="--from",
-            metavar="FILE",
-        ),
-    ],
     strip_markup: StripMarkup,
     bits: Bits,
     quiet: Quiet,
@@ -54,46 +42,17 @@ def create(
 
     Examples:
         neardup index create new.db --threshold 0.8
-        neardup index create library.db --recipe containment --background dump/
+        neardup index create library.db --recipe containment
     """
     from neardup import Index
-    from neardup.cli.watch import Watch
-    from neardup.exceptions import ParameterError
-    from neardup.readers import open_sources
 
-    settings = [bits, *(value for name, value in options.items() if name != "workers")]
-    is_set = strip_markup or any(value is not None for value in (*settings, text_field, format))
-    if source is not None and is_set:
-        raise ParameterError(
-            Message("The option --from copies all settings. Leave the other options out.")
-        )
-    with Watch(quiet=quiet) as watch:
-        options["progress"] = watch
-        if source is not None:
-            run: LoadParameters = {"workers": options["workers"], "progress": watch}
-            index = Index.load(location, source, **run)
-        else:
-            background = options["background"]
-            files = None
-            if background:
-                files = open_sources(background, format=format, text_field=text_field)
-            options["recipe"] = recipe_of(
-                options["recipe"] or "general", strip_markup=strip_markup, bits=bits
-            )
-            options["background"] = files
-            options["must_exist"] = False
-            index = Index(location, **options)
-            if files is not None:
-                files.report_to(watch)
-    with index:
+    options["recipe"] = recipe_of(
+        options["recipe"] or "general", strip_markup=strip_markup, bits=bits
+    )
+    options["must_exist"] = False
+    with Index(location, **options) as index:
         if not quiet:
-            _say(index)
-    if watch.problems:
-        end_with_problems()
-
-
-def _say(index: Index) -> None:
-    print_rows(common.stats_rows(index.stats()), file=sys.stderr)
+            print_rows(common.stats_rows(index.stats()), file=sys.stderr)
 
 
 def add(
@@ -114,11 +73,12 @@ def add(
     quiet: Quiet,
     **options: Unpack[AddFilesParameters],
 ) -> None:
-    """Add documents, each decided as it comes; make the index if there is none.
+    """Add documents, decided in their order; make the index if there is none.
 
     A document is dropped if it is verified similar to a kept one that came
-    before. Documents that are there already are passed over, so the same command
-    goes on after it was interrupted.
+    before. The first documents of an index are read and decided together, as
+    `neardup dedup` does. Documents that are there already are passed over, so the
+    same command goes on after it was interrupted.
 
     Examples:
         neardup index add news.db articles.jsonl --removed removed.jsonl

@@ -26,9 +26,6 @@ Location = Annotated[
     ),
 ]
 Json = Annotated[bool, o.Option("Print as JSON, one object per line.", o.OUTPUT)]
-Reconsider = Annotated[
-    bool, o.Option("Decide again the documents that were dropped for the removed ones.")
-]
 
 
 def is_missing(location: str) -> bool:
@@ -99,18 +96,13 @@ def stopped_with(message: Message) -> Iterator[None]:
         raise Interrupted(message) from None
 
 
-_BACKGROUNDS = {
-    "own": N_("own, counted again as the index grows"),
-    "given": N_("given, counted for good"),
-    "none": N_("none: the rule does not look at it"),
-}
 #: What happens to documents.
 _ACTIONS = {
     "removed": N_("removed"),
     "expired": N_("expired"),
-    "freed": N_("freed"),
-    "reconsidered": N_("reconsidered"),
     "kept": N_("kept"),
+    "confirmed": N_("confirmed"),
+    "undone": N_("undone"),
     "recounted": N_("recounted"),
 }
 
@@ -166,17 +158,31 @@ def with_distance(similarity: str, distance: int) -> Message:
 
 def event_words(event: Event) -> Message:
     """Return an event and what is known of it."""
-    action, details = Message(_ACTIONS[event.action]), event.details
-    if "repeated" in details:
-        way = N_("{action}: it repeated {id}, which was removed")
-        if details.get("which") == "expired":
-            way = N_("{action}: it repeated {id}, which has expired")
-        return Message(way, action=action, id=plain(details["repeated"]))
+    details = event.details
+    if event.action == "reconsidered":
+        return Message("{reason}: {decision}", reason=_reason(details), decision=_decision(details))
+    action = Message(_ACTIONS[event.action])
     if "repeats" in details:
         return Message("{action}: it repeats {id}", action=action, id=plain(details["repeats"]))
-    if event.action == "reconsidered":
-        return Message("{action}: kept", action=action)
     return action
+
+
+def _decision(details: dict[str, Any]) -> Message:
+    if "repeats" not in details:
+        return Message("kept")
+    return Message("it repeats {id}", id=plain(details["repeats"]))
+
+
+def _reason(details: dict[str, Any]) -> Message:
+    """Return why a document was decided again."""
+    reasons = {
+        "removed": N_("decided again, since {id} was removed"),
+        "expired": N_("decided again, since {id} has expired"),
+        "undone": N_("decided again, since keeping {id} was undone"),
+    }
+    if "which" not in details:
+        return Message("decided again")
+    return Message(reasons[details["which"]], id=plain(details["repeated"]))
 
 
 def time_words(time: datetime | None) -> str:
@@ -186,27 +192,24 @@ def time_words(time: datetime | None) -> str:
 
 def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     """Return sizes and settings as names and values."""
-    background = Message(_BACKGROUNDS[stats.background])
-    if stats.background_texts:
-        background = Message(
-            "{background}; now {texts:,} texts",
-            background=background,
-            texts=stats.background_texts,
+    background = Message("none: the rule does not look at it")
+    if stats.background_texts is not None:
+        background = Message.counted(
+            "{count:,} text, counted again as the index grows",
+            "{count:,} texts, counted again as the index grows",
+            count=stats.background_texts,
         )
-    stored = Message("texts") if stats.store == "text" else Message("sketches only")
     return [
         (Message("index"), stats.location),
         (Message("created"), time_words(stats.created)),
         (Message("documents"), f"{stats.documents:,}"),
         (Message("  kept"), f"{stats.kept:,}"),
         (Message("  dropped"), f"{stats.dropped:,}"),
-        (Message("  freed"), f"{stats.freed:,}"),
         (Message("first arrival"), time_words(stats.first)),
         (Message("last arrival"), time_words(stats.last)),
         (Message("size"), f"{stats.bytes / 1e6:,.1f} MB"),
         (Message("recipe"), stats.recipe_id),
         (Message("a duplicate"), rule_words(stats.measure, stats.threshold, stats.max_distance)),
-        (Message("stored"), stored),
         (Message("search"), stats.scheme),
         (Message("background"), background),
     ]

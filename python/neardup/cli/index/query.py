@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from neardup.base.messages import Message
 from neardup.base.reprs import padded
@@ -14,6 +14,7 @@ from neardup.cli.index import common
 from neardup.cli.options import Quiet, file
 from neardup.cli.terminal import print_rows, say, tell
 from neardup.options import options as o
+from neardup.options.groups import ExportParameters
 
 if TYPE_CHECKING:
     from neardup.index import Explanation, Index
@@ -157,11 +158,6 @@ def _lines(index: Index, id: str, explanation: Explanation) -> Iterator[str]:
                     threshold=explanation.threshold,
                 )
                 yield f"  {say(least)}"
-        elif document.state == "freed":
-            freed = Message(
-                "freed: what it repeated is gone; `neardup index reconsider` decides it again"
-            )
-            yield f"  {say(freed)}"
         else:
             yield f"  {say(Message('kept'))}"
     for other, match in explanation.dropped:
@@ -193,41 +189,28 @@ def export(
         str | None,
         file(
             "Kept documents: id, text, title, source, at and further fields; format by "
-            "extension. With --whole any name, .gz and .zst compress. - for standard output, "
-            "the default.",
+            "extension. - for standard output, the default.",
             "-o",
         ),
     ],
     decisions: Annotated[
         str | None,
-        file("The other documents: id, kept_id, similarity, measure, distance, reason, at."),
+        file("Decisions on the others: id, kept_id, similarity, measure, distance, reason, at."),
     ],
-    whole: Annotated[
-        bool, o.Option("Write the whole index, for `neardup index create --from`.", o.OUTPUT)
-    ],
-    force: o.Force,
     quiet: Quiet,
+    **options: Unpack[ExportParameters],
 ) -> None:
-    """Write the kept documents, or with --whole everything.
+    """Write the kept documents, with --whole the dropped ones too.
 
     All of it is as the index was at one moment, whatever others add meanwhile.
+    `neardup index add` reads the output.
 
     Examples:
         neardup index export news.db -o kept.jsonl --decisions dropped.jsonl
-        neardup index export news.db --whole -o news.neardup.zst
+        neardup index export news.db --whole -o news.jsonl.zst
     """
     from neardup.cli.watch import Watch
-    from neardup.exceptions import ParameterError
 
-    if whole and decisions is not None:
-        raise ParameterError(
-            Message("The option --whole includes the decisions. Leave --decisions out.")
-        )
     with common.opened(location, quiet=quiet) as index, Watch(quiet=quiet) as watch:
-        target = output or "-"
-        if whole:
-            index.dump(target, force=force, progress=watch)
-        else:
-            if index.stats().store == "sketch":
-                watch.note(Message("the index stores no texts; the field text is null."))
-            index.export(target, decisions=decisions, force=force, progress=watch)
+        options["progress"] = watch
+        index.export(output or "-", decisions=decisions, **options)

@@ -10,32 +10,27 @@ from neardup.cli.terminal import end_with_problems, say, tell, tell_line, tell_n
 from neardup.options import options as o
 
 if TYPE_CHECKING:
-    from neardup.index import Index, Match, Removed
-
-_LISTED = 20
+    from neardup.index import Match, Removed
 
 
 def remove(
     *,
     location: common.Location,
     ids: Annotated[list[str], o.Argument("Ids of the documents.", metavar="ID...")],
-    reconsider: common.Reconsider,
 ) -> None:
     """Remove documents by their ids.
 
-    Those that were dropped for one of them are freed: they stay out until they
-    are decided again.
+    Those that were dropped for one of them are decided again, as if they came now.
 
     Examples:
         neardup index remove news.db bridge ferry
-        neardup index remove news.db bridge --reconsider
     """
     from neardup.exceptions import InputError
 
     missing = False
-    freed: list[str] = []
+    decided: dict[str, Match | None] = {}
     with common.opened(location) as index:
-        removed = 0
+        removed = more = 0
         with common.stopped_with(Message("The documents that were removed so far stay removed.")):
             for id in ids:
                 try:
@@ -45,10 +40,10 @@ def remove(
                     missing = True
                     continue
                 removed += change.removed
-                freed += change.freed
-        # One of those freed may have been removed after it.
-        freed = [id for id in freed if id in index]
-        _say(index, removed, freed, len(freed), reconsider=reconsider)
+                more += change.decided_count - len(change.decided)
+                decided.update(change.decided)
+                decided.pop(id, None)
+    _say(removed, decided, more)
     if missing:
         end_with_problems()
 
@@ -96,13 +91,14 @@ def expire(
     older_than: Annotated[
         str | None, o.Option("The same as a span before now, such as 90d.", metavar="SPAN")
     ],
-    reconsider: common.Reconsider,
 ) -> None:
     """Remove the documents that arrived before a moment.
 
+    Later ones that were dropped for one of them are decided again.
+
     Examples:
         neardup index expire news.db --older-than 90d
-        neardup index expire news.db --before 2024-03-01 --reconsider
+        neardup index expire news.db --before 2024-03-01
     """
     from neardup.exceptions import ParameterError
 
@@ -112,11 +108,10 @@ def expire(
     again = Message(
         "The expired documents that were found so far are removed; the same command continues."
     )
-    with common.opened(location) as index:
-        with common.stopped_with(again):
-            expired: Removed = index.expire(before=until, older_than=older_than)
-        freed = list(expired.freed)
-        _say(index, expired.removed, freed, expired.freed_count, reconsider=reconsider)
+    with common.opened(location) as index, common.stopped_with(again):
+        expired: Removed = index.expire(before=until, older_than=older_than)
+    more = expired.decided_count - len(expired.decided)
+    _say(expired.removed, dict(expired.decided), more)
 
 
 def reconsider(
@@ -124,13 +119,10 @@ def reconsider(
     location: common.Location,
     ids: Annotated[
         list[str] | None,
-        o.Argument(
-            "Only these documents, freed or dropped; by default all freed ones.", metavar="[ID...]"
-        ),
+        o.Argument("Only these documents; by default all dropped ones.", metavar="[ID...]"),
     ],
-    dropped: Annotated[bool, o.Option("All dropped documents too, after a recount for example.")],
 ) -> None:
-    """Decide documents again, as if they came now: the freed ones, or those named.
+    """Decide dropped documents again, as if they came now, after a recount for example.
 
     One line for each: its id, and what it repeats or that it is kept. A document
     that is kept already is passed over.
@@ -138,59 +130,45 @@ def reconsider(
     Examples:
         neardup index reconsider news.db
         neardup index reconsider news.db bridge-repost
-        neardup index reconsider news.db --dropped
     """
-    from neardup.exceptions import ParameterError
     from neardup.readers.batch import show as shown
 
-    if ids and dropped:
-        raise ParameterError(
-            Message("The option --dropped takes all dropped documents. Leave the ids out.")
-        )
+    unknown = False
     with common.opened(location) as index:
         # Needs what an index needs, so it is imported once there is one.
         from neardup.index.store.rows import unknown_document
 
-        if not ids:
-            _decide_again(index, None, dropped=dropped)
-            return
-        known = {id: index.get(id) for id in dict.fromkeys(ids)}
-        for id, document in known.items():
+        for id in dict.fromkeys(ids or ()):
+            document = index.get(id)
             if document is None:
                 tell(unknown_document(index.stats().location, id))
+                unknown = True
             elif document.state == "kept":
                 tell_note(Message("'{id}' is already kept; skipped.", id=shown(id)))
-        again = [id for id, document in known.items() if document and document.state != "kept"]
-        if again:
-            _decide_again(index, again)
-    if None in known.values():
+        with common.stopped_with(Message("The decisions made so far stay.")):
+            decided = index.reconsider(ids or None)
+    _say_decided(dict(decided), 0)
+    if unknown:
         end_with_problems()
 
 
-def _say(index: Index, removed: int, freed: list[str], count: int, *, reconsider: bool) -> None:
-    tell_line(say(Message("{removed:,} removed, {freed:,} freed", removed=removed, freed=count)))
-    if reconsider:
-        if count:
-            # Those that were freed before are left as they are.
-            _decide_again(index, freed if count == len(freed) else None)
-        return
-    for id in freed[:_LISTED]:
-        print(say(Message("{id} freed", id=common.plain(id))))
-    if count > _LISTED:
-        tell_note(Message("and {more:,} more are freed.", more=count - _LISTED))
-    if count:
-        tell_note(Message("`neardup index reconsider` decides them again."))
+def _say(removed: int, decided: dict[str, Match | None], more: int) -> None:
+    """Say how many documents were removed, and what became of those dropped for them."""
+    words = Message.counted(
+        "{count:,} document removed", "{count:,} documents removed", count=removed
+    )
+    tell_line(say(words))
+    if decided:
+        _say_decided(decided, more)
 
 
-def _decide_again(index: Index, ids: list[str] | None, *, dropped: bool = False) -> None:
-    with common.stopped_with(
-        Message("The decisions made so far stay; `neardup index reconsider` continues.")
-    ):
-        decided: list[tuple[str, Match | None]] = index.reconsider(ids or None, dropped=dropped)
-    for id, match in decided:
+def _say_decided(decided: dict[str, Match | None], more: int) -> None:
+    for id, match in decided.items():
         words = Message("kept") if match is None else common.match_words(match)
         print(f"{common.plain(id)} {say(words)}")
-    kept = sum(match is None for _, match in decided)
+    if more:
+        tell_note(Message("and {more:,} more were decided again.", more=more))
+    kept = sum(match is None for match in decided.values())
     again = len(decided) - kept
     counts = Message(
         "{decided:,} decided again: {kept:,} kept, {dropped:,} dropped",

@@ -1,4 +1,4 @@
-"""Upkeep of an index: counting again, giving space back, looking for damage."""
+"""Upkeep of an index: counting again, giving space back, copies, checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from neardup.base.messages import Message
 from neardup.cli.index import common
 from neardup.cli.options import Quiet
-from neardup.cli.terminal import say, tell, tell_line
+from neardup.cli.terminal import say, tell_line
 from neardup.options import options as o
 
 
@@ -21,14 +21,10 @@ def recount(*, location: common.Location, workers: o.Workers) -> None:
     """
     with common.opened(location, workers=workers) as index:
         counted = index.recount()
-        background = index.stats().background
-    if background == "own":
+        uses = index.stats().background_texts is not None
+    if uses:
         tell_line(
             say(Message.counted("{count:,} text counted", "{count:,} texts counted", count=counted))
-        )
-    elif background == "given":
-        tell_line(
-            say(Message("nothing counted: the statistics were given when the index was created"))
         )
     else:
         tell_line(say(Message("nothing counted: the rule does not use statistics")))
@@ -68,61 +64,19 @@ def backup(
 def check(
     *,
     location: common.Location,
-    full: o.Full,
     workers: o.Workers,
     quiet: Quiet,
 ) -> None:
-    """Print what is damaged, a line each; exit with 2 if anything is.
+    """Look for damage; print the first that is found, and exit with 2.
 
-    Compares counters, and rows, texts, sketches and keys of a sample; in SQLite also all pages.
+    Compares the counters, and sketches a sample of texts again; in SQLite it also checks all pages.
+    A damaged index is made anew from its sources, or from its last backup or export.
 
     Examples:
         neardup index check news.db
-        neardup index check news.db --full
     """
     from neardup.cli.watch import Watch
 
     with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
-        damage = index.check(full=full, progress=watch)
-    for line in damage:
-        print(common.plain(say(line)))
-    if damage:
-        tell(
-            Message.counted(
-                "{count:,} line of damage. Restore a backup, or copy what can be read "
-                "into a new index: neardup index rebuild {index} NEW",
-                "{count:,} lines of damage. Restore a backup, or copy what can be "
-                "read into a new index: neardup index rebuild {index} NEW",
-                count=len(damage),
-                index=common.plain(location),
-            )
-        )
-        raise SystemExit(2)
+        index.check(progress=watch)
     tell_line(say(Message("no damage found")))
-
-
-def rebuild(
-    *,
-    location: common.Location,
-    new: Annotated[str, o.Argument("A location without an index.", metavar="NEW")],
-    workers: o.Workers,
-    quiet: Quiet,
-) -> None:
-    """Copy what can be read of a damaged index into a new one.
-
-    Sketches, keys and counters are made again from the texts. Prints a line for each loss; exits
-    with 2 if there is any. The damaged index is not changed.
-
-    Examples:
-        neardup index rebuild news.db rescued.db
-    """
-    from neardup.cli.watch import Watch
-
-    with common.opened(location, workers=workers) as index, Watch(quiet=quiet) as watch:
-        lost = index.rebuild(new, progress=watch)
-    for line in lost:
-        print(common.plain(say(line)))
-    with common.opened(new) as index:
-        tell(Message("documents in the new index: {documents:,}", documents=len(index)))
-    if lost:
-        raise SystemExit(2)

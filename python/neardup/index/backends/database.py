@@ -52,12 +52,10 @@ class Database(ABC):
         # Writers of one process queue on this lock. It is fairer and faster than polling SQLite,
         # and a thread that waits in it needs no connection.
         self._turn = threading.Lock()
-        self._in_use: set[object] = set()
         self._closed = False
+        self._process = os.getpid()
         #: Called, from another thread, when a writer has to wait long for its turn.
         self.on_wait: Callable[[], None] | None = None
-        #: Called in the child after a fork.
-        self.on_fork: Callable[[], None] | None = None
         _OPEN.add(self)
 
     def find(self, *, must_exist: bool) -> None:
@@ -94,6 +92,10 @@ class Database(ABC):
         """Return the error that the index cannot be used, with its location."""
         return IndexUnavailableError(Message(template, code=code, location=self.location, **values))
 
+    def is_own(self) -> bool:
+        """Return whether this process opened it, not one that it was forked from."""
+        return self._process == os.getpid()
+
     @property
     def files(self) -> list[Path]:
         """The files that only the index may write; none on a server."""
@@ -106,7 +108,6 @@ class Database(ABC):
         with self.reading() as connection:
             names = self._tables(connection)
             if not names:
-                self._check_empty(connection)
                 return False
             version = self._version(connection) if set(names) >= _LANDMARKS else None
         if version is None:
@@ -138,7 +139,7 @@ class Database(ABC):
                 connection.execute(meta.insert().values(name="schema", value=str(SCHEMA)))
                 if fill is not None:
                     fill(connection)
-        # WAL is turned on last: a file in WAL mode always has its tables.
+        # WAL cannot be turned on in a transaction.
         with self._upkeep() as connection:
             self._prepare(connection)
         return made
@@ -150,26 +151,17 @@ class Database(ABC):
             by = self._version(connection, "neardup")
         if stored == str(SCHEMA):
             return
-        newer = stored is not None and stored.isdecimal() and int(stored) > SCHEMA
-        if by:
-            writer = Message("neardup {version}", version=by)
-        else:
-            writer = Message(N_("a newer neardup") if newer else N_("another neardup"))
         raise self._wrong(
             N_(
-                "{location}: must have schema {expected}. Got {found} instead, written by "
-                "{writer}. Upgrade neardup, or export the index with that version and import the "
-                "export into a new index with this one."
-            )
-            if newer
-            else N_(
-                "{location}: must have schema {expected}. Got {found} instead, written by "
-                "{writer}. Continue with that version, or export the index with that version "
-                "and import the export into a new index with this one."
+                "{location}: must be an index of format {expected}, and is of format {found}: "
+                "with {writer}, which made it, run `neardup index export {location} -o "
+                "kept.jsonl`, and with this version `neardup index add NEW kept.jsonl --at-field "
+                "at --source-field source`."
             ),
+            code="other_version",
             expected=SCHEMA,
             found=stored,
-            writer=writer,
+            writer=Message("neardup {version}", version=by or "?"),
         )
 
     @contextmanager
@@ -245,21 +237,17 @@ class Database(ABC):
 
     @contextmanager
     def _connected(self, moment: Moment) -> Iterator[Connection]:
-        use = object()
-        # Registered before connecting, so that a fork in between finds the entry.
-        self._in_use.add(use)
-        try:
-            if self._closed:
-                raise self.unavailable(
-                    N_("{location}: is closed. Open it again."), code="index_closed"
-                )
-            self._check_use()
-            with self._explained(moment, connected=False):
-                connection = self._pool.connect()
-            with connection:
-                yield connection
-        finally:
-            self._in_use.discard(use)
+        if self._closed:
+            raise self.unavailable(N_("{location}: is closed. Open it again."), code="index_closed")
+        if not self.is_own():
+            raise self.unavailable(
+                N_("{location}: was opened before this process was forked. Open it again here.")
+            )
+        self._check_use()
+        with self._explained(moment, connected=False):
+            connection = self._pool.connect()
+        with connection:
+            yield connection
 
     @contextmanager
     def _explained(self, moment: Moment, *, connected: bool = True) -> Iterator[None]:
@@ -289,9 +277,9 @@ class Database(ABC):
             )
         )
 
-    def check(self) -> list[str]:
-        """Return one line for each fault; a server checks its pages as it reads them."""
-        return []
+    def check(self) -> Message | None:
+        """Return what is damaged, if anything; a server checks its pages as it reads them."""
+        return None
 
     @contextmanager
     def _upkeep(self) -> Iterator[Connection]:
@@ -307,7 +295,7 @@ class Database(ABC):
         """Return a new connection pool without open connections."""
 
     def _is_there(self) -> bool:
-        """Return whether there is anything to connect to, and remember its identity."""
+        """Return whether there is anything to connect to, and remember which file it is."""
         return True
 
     def _check_use(self) -> None:  # noqa: B027
@@ -325,9 +313,6 @@ class Database(ABC):
     def _tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, sorted."""
 
-    def _check_empty(self, connection: Connection) -> None:  # noqa: B027
-        """Raise if a database without tables is the remains of an index."""
-
     @abstractmethod
     def _prepare(self, connection: Connection) -> None:
         """Bring a database that is empty or has an index into the state that writers rely on."""
@@ -340,7 +325,8 @@ class Database(ABC):
         """Close all connections. Closing again does nothing."""
         self._closed = True
         _OPEN.discard(self)
-        self._pool.dispose()
+        # The connections of a parent process are its own.
+        self._pool.dispose(close=self.is_own())
 
     def __enter__(self) -> Database:
         return self
@@ -351,12 +337,6 @@ class Database(ABC):
     def _before_fork(self) -> None:
         # Idle connections are closed, so that the child inherits none of them.
         self._pool.dispose()
-
-    def _after_fork(self) -> None:
-        self._turn = threading.Lock()
-        self._pool.dispose(close=False)
-        if self.on_fork is not None:
-            self.on_fork()
 
 
 def identity_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
@@ -373,10 +353,5 @@ def _before_fork() -> None:
         database._before_fork()
 
 
-def _after_fork() -> None:
-    for database in list(_OPEN):
-        database._after_fork()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork)

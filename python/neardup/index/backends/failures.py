@@ -48,10 +48,7 @@ _CLOSED = _Failure(
 )
 _DAMAGED = _Failure(
     Message("is damaged", code="index_damaged"),
-    Message(
-        "Restore it from a backup or, with SQLite's own program, rescue what "
-        "can be read: sqlite3 OLD .recover | sqlite3 NEW"
-    ),
+    Message("Restore a backup, or make a new index from its sources or its last export."),
     IndexFormatError,
 )
 _NO_TABLES = _Failure(

@@ -22,10 +22,7 @@ from sqlalchemy.exc import OperationalError
 from neardup.base.files import printable
 from neardup.base.messages import N_, Message, system_words
 from neardup.base.validation import index_files
-from neardup.exceptions import IndexFormatError
-from neardup.index.backends import acknowledged
 from neardup.index.backends.database import Database, identity_of
-from neardup.index.backends.failures import Moment
 
 #: Connections that stay open; further ones are opened and closed as threads need them.
 _KEPT_CONNECTIONS = 4
@@ -58,14 +55,6 @@ _PRAGMAS = (
 )
 
 
-def _text(stored: bytes) -> str | bytes:
-    """Return the text, or its bytes if they are not UTF-8: `rows` then reports the row."""
-    try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        return stored
-
-
 class _Connection(sqlite3.Connection):
     """A connection whose lock ends with it: a cursor in a traceback would keep it after Ctrl-C."""
 
@@ -83,8 +72,6 @@ class SQLiteFile(Database):
     dialect: ClassVar[str] = "sqlite"
     _elsewhere: ClassVar[str] = N_("Give the path of an index, or of a new file.")
     _driver_error = sqlite3.Error
-    #: Files to which this process must open no connection.
-    _abandoned: ClassVar[set[Path]] = set()
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         given = os.fspath(path)
@@ -92,11 +79,8 @@ class SQLiteFile(Database):
         self.path = Path(os.path.abspath(given))
         self._identity: tuple[int, int] | None = None
         # State of the current writer.
-        self._changes = 0
         self._committed_at = float("-inf")
         self._has_written = False
-        self._had_log = False
-        self._is_checked = False
         super().__init__(printable(given))
 
     def _new_pool(self) -> Engine:
@@ -129,7 +113,6 @@ class SQLiteFile(Database):
         try:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
-            connection.text_factory = _text
         except BaseException:
             connection.close()
             raise
@@ -156,7 +139,6 @@ class SQLiteFile(Database):
     def create_tables(self, fill: Callable[[Connection], None] | None = None) -> bool:
         """Create the file if there is none, and all tables; False if they already exist."""
         self._check_use()
-        self._is_checked = True
         if not self.path.parent.is_dir():
             raise self.unavailable(
                 N_("{location}: must be in a folder that exists. Create {folder} first."),
@@ -185,13 +167,6 @@ class SQLiteFile(Database):
 
     def _check_use(self) -> None:
         """Raise if the file was deleted or replaced: writes to the old one would be lost."""
-        if self.path in self._abandoned:
-            raise self.unavailable(
-                N_(
-                    "{location}: was in use while this process was forked. Start processes with "
-                    "the method 'spawn' or 'forkserver', or before the index is used."
-                )
-            )
         if self._is_other():
             raise self.unavailable(
                 N_("{location}: was deleted or replaced while it was open. Open it again."),
@@ -201,88 +176,37 @@ class SQLiteFile(Database):
     def _is_other(self) -> bool:
         return self._identity is not None and identity_of(self.path) != self._identity
 
-    def _after_fork(self) -> None:
-        # SQLite keeps in memory which locks a process has. A child inherits that memory but not
-        # the locks, and so would write without a lock: it may not connect to the file again.
-        if self._in_use:
-            self._abandoned.add(self.path)
-        super()._after_fork()
-
     def _begin(self, connection: Connection, *, write: bool) -> None:
         """Begin; a writer waits while SQLite polls for the lock."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-        if write:
-            self._changes = _driver(connection).total_changes
 
     def _can_commit(self, connection: Connection) -> bool:
         """Return False if SQLite rolled back by itself, as on a full disk."""
         return _driver(connection).in_transaction
 
     def _commit(self, connection: Connection) -> None:
-        """Commit with a count of the change; checkpoint unless another commit just preceded it."""
-        driver, counted = _driver(connection), None
-        if driver.total_changes != self._changes:
-            with self._explained(Moment.WRITING):
-                counted = acknowledged.count_commit(driver)
+        """Commit; checkpoint unless another commit just preceded it."""
         super()._commit(connection)
-        if counted is None:
-            return
-        acknowledged.record(self.files[-1], counted)
         self._has_written = True
-        if not self.files[1].exists():
-            # The tables were created, before WAL is turned on.
-            return
         now, last = time.monotonic(), self._committed_at
         self._committed_at = now
         if now - last > _IDLE:
-            self._without_waiting(driver, self._checkpoint_marked)
-
-    def _without_waiting(
-        self, connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], None]
-    ) -> None:
-        """Do work that nothing depends on; leave it if another writer has its turn."""
-        with suppress(sqlite3.Error):
-            connection.execute("PRAGMA busy_timeout = 0")
-            with suppress(sqlite3.Error):
-                work(connection)
-            connection.execute(f"PRAGMA busy_timeout = {int(self.lock_seconds * 1000)}")
-
-    def _checkpoint_marked(self, connection: sqlite3.Connection) -> None:
-        """Checkpoint, so that the file without its log shows that the log is missing."""
-        acknowledged.mark(connection, needs_log=True)
-        self._checkpoint(connection)
-        acknowledged.mark(connection, needs_log=False)
+            self._checkpoint(_driver(connection))
 
     def _checkpoint(self, connection: sqlite3.Connection) -> None:
         """Move the log into the file as far as readers allow; a failure loses nothing."""
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def find(self, *, must_exist: bool) -> None:
-        """Also raise if the log is missing, truncated, or of another index."""
-        if self._is_there():
-            file, log, *_, record = self.files
-            if file.exists():
-                acknowledged.check_log(file, record, log, self.location)
-                self._had_log = log.exists() and log.stat().st_size > 0
-            self._is_checked = True
-        super().find(must_exist=must_exist)
-
     def close(self) -> None:
         """Also empty the log; SQLite does so itself only if nobody else has the file open."""
         was_open = not self._closed
         super().close()
-        file, log, *_, record = self.files
-        is_other = self.path in self._abandoned or self._is_other()
-        if not was_open or not self._is_checked or is_other:
-            return
-        if self._has_written and log.exists():
+        if was_open and self._has_written and not self._is_other() and self.is_own():
             with suppress(sqlite3.Error):
                 connection = self._connect()
                 self._checkpoint(connection)
                 connection.close()
-        if file.exists():
-            acknowledged.remove_record(record, log)
 
     def _tables(self, connection: Connection) -> list[str]:
         """Return the names of the tables, except SQLite's own."""
@@ -312,27 +236,10 @@ class SQLiteFile(Database):
                     "SQLite's write-ahead log. Move it to a local disk."
                 )
             )
-        if self._had_log:
-            # A process may have been killed between a checkpoint and the commit after it.
-            self._without_waiting(_driver(connection), acknowledged.clear_mark)
 
     def _make_room(self, connection: Connection) -> None:
         """Write the application id into the header of the file."""
         connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION}")
-
-    def _check_empty(self, connection: Connection) -> None:
-        """Raise if a file without tables is the remains of an index."""
-        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
-        if mode == "wal":
-            raise self._wrong(
-                N_(
-                    "{location}: is an SQLite file without tables, like an index whose write-ahead "
-                    "log, {log}, is missing. Nothing was changed. Put the log back beside the "
-                    "file, or restore a backup; only if there was no index, delete the file."
-                ),
-                code="log_missing",
-                log=self.files[1].name,
-            )
 
     def size(self) -> int:
         """Return the bytes of the file and its log."""
@@ -362,14 +269,11 @@ class SQLiteFile(Database):
                 # Not in WAL mode, so that the file is complete by itself.
                 copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
-    def check(self) -> list[str]:
-        """Return at most a hundred faults that SQLite finds; reads the whole file."""
-        try:
-            with self._upkeep() as connection:
-                lines = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
-        except IndexFormatError as error:
-            return [error.args[0]]
-        return [Message("{reason}", reason=line) for line in lines if line != "ok"]
+    def check(self) -> Message | None:
+        """Return the first fault that SQLite finds; reads the whole file."""
+        with self._upkeep() as connection:
+            line = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().first()
+        return None if line == "ok" else Message("{reason}", reason=line)
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

@@ -115,13 +115,11 @@ class Incoming:
         return corpus.identities(), corpus.features().tolist(), corpus.sketches()
 
     @cached_property
-    def packed(self) -> list[bytes | None]:
-        """The texts in stored form; None for texts that are not stored."""
-        if self.engine.settings.store != "text":
-            return [None] * len(self)
+    def packed(self) -> list[bytes]:
+        """The texts in stored form; empty where a text cannot be read."""
         pack = packer().compress
         texts: list[Any] = self.texts.cast(pa.large_binary()).to_pylist()
-        return [None if text is None else pack(text) for text in texts]
+        return [b"" if text is None else pack(text) for text in texts]
 
     def prepare(self) -> Incoming:
         """Sketch and compress the texts now; return the batch."""

@@ -17,14 +17,14 @@ from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.base.progress import Progress, share_of
 from neardup.exceptions import InputError
-from neardup.index.background import FIRST, counted_from, store
+from neardup.index.background import FIRST
 from neardup.index.engine import Engine
+from neardup.index.ingest.first_import import Stored, first_import
 from neardup.index.ingest.incoming import Incoming
-from neardup.index.ingest.transaction import add_batch, batch_size
+from neardup.index.ingest.transaction import add_batch, batch_size, has_documents
 from neardup.index.results import Added, Match
 from neardup.index.values import (
     NUL,
-    STATES,
     check_time,
     id_fault,
     json_of,
@@ -57,8 +57,7 @@ def reader_parameters(options: Mapping[str, Any], *, needs_ids: bool = False) ->
 def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str, Any]) -> Added:
     """Add the documents of files; see `Index.add_files`."""
     sources = open_sources(inputs, format=options["format"], **reader_parameters(options))
-    count_input(engine, sources, options["progress"])
-    added = add_source(engine, sources, options, needs_ids=False)
+    added = _add_source(engine, sources, options, needs_ids=False)
     of_sources = sources.report_to(options["progress"])
     return replace(added, problem_count=added.problem_count + of_sources)
 
@@ -66,38 +65,13 @@ def add_files(engine: Engine, inputs: Sequence[str | Path], options: Mapping[str
 def add_table(engine: Engine, data: Any, options: Mapping[str, Any]) -> Added:
     """Add the documents of a table; see `Index.add_many`."""
     table = open_table(data, **reader_parameters(options, needs_ids=True))
-    return add_source(engine, table, options, needs_ids=True)
+    return _add_source(engine, table, options, needs_ids=True)
 
 
-def count_input(engine: Engine, source: Sources, progress: Progress) -> None:
-    """Count files before they are added, if the index counts and has no documents."""
-    settings = engine.settings
-    with engine.reading() as session:
-        if settings.background != "own" or _has_documents(session.counters()):
-            return
-    corpus = counted_from(
-        source.batches(),
-        settings,
-        workers=engine.workers,
-        progress=progress,
-        share=share_of(source),
-        added_later=True,
-    )
-    with engine.writing() as session:
-        counters = session.counters()
-        # Another process may have added documents meanwhile.
-        if len(corpus) and not _has_documents(counters):
-            store(session, corpus, counted_at=counters["arrived"] + len(corpus))
-
-
-def _has_documents(counters: Mapping[str, int]) -> bool:
-    return any(counters[state] for state in STATES)
-
-
-def add_source(
+def _add_source(
     engine: Engine, source: Sources | TableSource, options: Mapping[str, Any], *, needs_ids: bool
 ) -> Added:
-    """Add all documents of a source; reading and sketching run ahead of the store."""
+    """Add all documents of a source; reading runs ahead of the store."""
     within: timedelta | None = options["within"]
     progress: Progress = options["progress"]
     at_field, id_field = options["at_field"], options["id_field"] or DEFAULT_ID
@@ -109,6 +83,9 @@ def add_source(
     new = already = problem_count = 0
     has_naive_times = False
     problems: list[Problem] = []
+    with engine.reading() as session:
+        counters = session.counters()
+    is_first = not has_documents(counters)
 
     def report(new_problems: Sequence[Problem]) -> None:
         nonlocal problem_count
@@ -127,21 +104,24 @@ def add_source(
                 has_naive_times = any(map(lacks_zone, batch.extra[at_field]))
             incoming = _incoming(engine, batch, options, needs_ids)
             for begin in range(0, max(len(incoming), 1), size):
-                yield incoming.part(begin, begin + size).prepare()
+                part = incoming.part(begin, begin + size)
+                _ = part.packed if is_first else part.prepare()
+                yield part
 
-    with engine.reading() as session:
-        counters = session.counters()
-    progress.stage("add", None, share_of(source))
     # Closing also ends the reading thread if an error leaves the loop.
     with closing(prefetch(prepared())) as batches:
-        for batch in batches:
-            report(batch.problems)
+        progress.stage("read and sketch" if is_first else "add", None, share_of(source))
+        if is_first:
+            added = first_import(engine, batches, within, report, progress)
+        else:
+            added = _batch_by_batch(engine, batches, within, report, progress)
+        for runs, begin, decisions in added:
             refused = []
-            for row, decision in enumerate(add_batch(engine, batch, within)):
+            for row, decision in enumerate(decisions):
                 if decision is None or decision.problem is not None:
                     keep.append(False)
                     if decision is not None and decision.problem is not None:
-                        place = place_of(batch.runs, batch.begin + row)
+                        place = place_of(runs, begin + row)
                         refused.append(Problem(*place, id_field, decision.problem, None))
                     continue
                 keep.append(decision.repeats is None)
@@ -149,7 +129,6 @@ def add_source(
                 if decision.repeats is not None:
                     dropped.append((decision.id, decision.repeats))
             report(refused)
-            progress.advance(len(batch), batch.bytes_read)
     if keep:
         for name in empty:
             progress.note(
@@ -164,13 +143,13 @@ def add_source(
             )
         )
     uncounted = new - (counters["counted_at"] - counters["arrived"])
-    if dropped and uncounted >= FIRST and engine.settings.background == "own":
+    if dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
         progress.note(
             Message(
                 "{new:,} documents were decided with statistics of earlier documents: text that "
                 "only the new ones share counted as content, and some may have been dropped "
                 "wrongly. To decide all dropped ones again, run: neardup index recount {index}, "
-                "and then: neardup index reconsider {index} --dropped",
+                "and then: neardup index reconsider {index}",
                 index=engine.location,
                 new=new,
             )
@@ -183,6 +162,20 @@ def add_source(
         engine.rule.measure,
     )
     return Added(np.array(keep, np.bool_), removed, new, already, problem_count, problems)
+
+
+def _batch_by_batch(
+    engine: Engine,
+    batches: Iterator[Incoming],
+    within: timedelta | None,
+    report: Callable[[Sequence[Problem]], None],
+    progress: Progress,
+) -> Iterator[Stored]:
+    """Add batches, each in a transaction, to an index that has documents."""
+    for batch in batches:
+        report(batch.problems)
+        yield batch.runs, batch.begin, add_batch(engine, batch, within)
+        progress.advance(len(batch), batch.bytes_read)
 
 
 def _incoming(

@@ -20,7 +20,7 @@ from neardup.index.ingest.incoming import Incoming
 from neardup.index.results import Decision, Match, NewDocument
 from neardup.index.store.rows import UNLISTED
 from neardup.index.store.session import Session
-from neardup.index.values import DROPPED, FREED, IDENTICAL, KEPT, SIMILAR, earlier
+from neardup.index.values import DROPPED, EVER, IDENTICAL, KEPT, SIMILAR, STATES, earlier
 from neardup.readers.batch import show
 
 _LOG = logging.getLogger("neardup.index")
@@ -33,6 +33,11 @@ def batch_size(within: timedelta | None) -> int:
     """Return the most documents that one transaction may add."""
     # Each document has its own `within` window, which ends at its arrival.
     return BATCH if within is None else 1
+
+
+def has_documents(counters: Mapping[str, int]) -> bool:
+    """Return whether an index with these counters has documents."""
+    return any(counters[state] for state in STATES)
 
 
 def add(
@@ -100,29 +105,22 @@ def _add_first(
 ) -> tuple[list[Decision | None], int | None]:
     """Decide and store documents up to a count; return decisions, and arrivals until the next."""
     batch.prepare()
-    not_before = None if within is None else earlier(batch.times[0], within)
+    not_before = EVER if within is None else earlier(batch.times[0], within)
     with engine.writing() as session:
         counters = session.counters()
-        stored = session.by_ids(batch.ids)
-        new, present, refused = _sort(batch, stored)
-        # Rows to decide whose id is already stored are freed documents.
-        arriving = [row for row in new if batch.ids[row] not in stored]
-        end = _end_at_count(engine, counters, arriving)
+        new, present, refused = _sort(batch, session.by_ids(batch.ids))
+        end = _end_at_count(engine, counters, new)
         rows = [row for row in new if end is None or row < end]
-        freed = [row for row in rows if batch.ids[row] in stored]
         decider = engine.decider(session, counters["background"])
         verdicts = decider.decide(
             session, batch.corpus, batch.ids, rows, counters["next"], not_before=not_before
         )
-        session.delete([stored[batch.ids[row]]["number"] for row in freed])
         write(session, batch, rows, counters["next"], verdicts)
-        arrived = len(rows) - len(freed)
-        session.add_to_counters({"arrived": arrived, "freed": -len(freed)})
-        session.log("reconsidered", [(None, batch.ids[row], {}) for row in freed])
+        session.add_to_counters({"arrived": len(rows)})
         until_next: int | None = None
         if end is not None:
             recount(session, engine.settings, workers=engine.workers)
-            arrived += counters["arrived"]
+            arrived = counters["arrived"] + len(rows)
             until_next = next_count(arrived) - arrived
         matches = dict(zip(rows, verdicts.matches, strict=True))
         known = session.matches(list(present.values()), engine.rule.measure)
@@ -162,28 +160,30 @@ def _sort(
         if earlier_row is not None:
             known = identities[earlier_row]
         if known is not None and known != identities[row]:
-            refused[row] = Message(
-                "must have another id: '{id}' already belongs to another text",
-                code="id_taken",
-                id=show(id),
-            )
-        elif earlier_row is None and (existing is None or existing["state"] == FREED):
+            refused[row] = taken(id)
+        elif existing is not None:
+            present[row] = existing
+        elif earlier_row is None:
             new_row[id] = row
             new.append(row)
-        elif earlier_row is None and existing is not None:
-            present[row] = existing
     return new, present, refused
 
 
-def _end_at_count(
-    engine: Engine, counters: Mapping[str, int], arriving: Sequence[int]
-) -> int | None:
+def taken(id: str) -> Message:
+    """Return the reason to refuse another text with the id of an earlier one."""
+    return Message(
+        "must have another id: '{id}' already belongs to another text",
+        code="id_taken",
+        id=show(id),
+    )
+
+
+def _end_at_count(engine: Engine, counters: Mapping[str, int], new: Sequence[int]) -> int | None:
     """Return the end of the rows before the next count; None if the batch does not reach it."""
-    if engine.settings.background != "own":
+    if not engine.settings.counts:
         return None
-    # An index whose background was lost may be past that number.
-    left = max(1, next_count(counters["counted_at"]) - counters["arrived"])
-    return None if len(arriving) < left else arriving[left - 1] + 1
+    left = next_count(counters["counted_at"]) - counters["arrived"]
+    return None if len(new) < left else new[left - 1] + 1
 
 
 def write(
@@ -209,7 +209,6 @@ def write(
         "distance": [None if match is None else match.distance for match in matches],
         "reason": [_reason(match) for match in matches],
     }
-    session.delete_postings(verdicts.replaced)
     session.insert(columns, [batch.packed[row] for row in rows], verdicts.postings)
     kept = matches.count(None)
     changes = {"next": len(rows), "kept": kept, "dropped": len(rows) - kept}

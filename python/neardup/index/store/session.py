@@ -6,8 +6,7 @@ Numbers of documents ascend in the order of their decisions.
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,9 +22,7 @@ import zstandard
 from numpy.typing import NDArray
 from sqlalchemy.exc import IntegrityError
 
-from neardup.base.messages import N_, Message
-from neardup.exceptions import IndexFormatError, IndexUnavailableError
-from neardup.index.backends.acknowledged import COMMITS
+from neardup.base.messages import N_
 from neardup.index.results import Match
 from neardup.index.schema import (
     background,
@@ -40,21 +37,11 @@ from neardup.index.schema import (
     texts,
 )
 from neardup.index.store.bulk import insert_rows, joined, values_of, values_table
-from neardup.index.store.rows import COUNTERS, UNLISTED, counter_fault, damage, damaged, sound
-from neardup.index.values import DROPPED, EVER, FREED, IDENTICAL, KEPT, id_fault, stamp
+from neardup.index.store.rows import COUNTERS, RECENT, damage
+from neardup.index.values import DROPPED, EVER, IDENTICAL, KEPT, id_fault, stamp
 
 #: Rows read or removed at once where there may be many.
 _TOGETHER = 1000
-
-#: Not a count: a random number that tells this index from one created in its place.
-IDENTITY = "identity"
-
-#: Number of postings in the table of recent keys.
-RECENT = "recent"
-
-#: Number of postings in both tables, so that a missing one is noticed. Indexes created before
-#: this counter existed do not have it.
-FILED = "filed"
 
 #: Documents read at once with their texts, which may be long.
 _TEXTS = 100
@@ -66,6 +53,9 @@ _TEXTS = 100
 #: at once and in order into the large one. At a million documents this saves three quarters of
 #: the writing. PostgreSQL gains nothing, because readers would have to wait for the move.
 MOST_RECENT = 500_000
+
+#: Postings that go into the large table at once, since they are many.
+_AT_ONCE = 50_000
 
 #: A literal, not a parameter: otherwise the indexes on kept documents are not used.
 _KEPT: sa.ColumnElement[int] = sa.literal_column(str(KEPT))
@@ -110,20 +100,15 @@ def _kept(dialect: str, with_texts: bool) -> sa.Executable:
 
 
 @cache
-def _postings(dialect: str, dated: bool) -> list[sa.Executable]:
-    """Return the statements that read the postings of keys; `dated` adds the arrival times."""
+def _postings(dialect: str) -> list[sa.Executable]:
+    """Return the statements that read the postings of keys."""
     statements: list[sa.Executable] = []
     for table in _key_tables(dialect):
         # Joined with the values as they are parsed: a table of them, to be read for both tables
         # of postings, would take longer to fill than parsing them twice.
         given = values_table(dialect)
         columns: list[Any] = [table.c.key, table.c.number, table.c.share]
-        beside = None
-        if dated:
-            columns.append(documents.c.at)
-            beside = (documents, documents.c.number == table.c.number)
-        is_wanted = table.c.key == given.c.value
-        statements.append(joined(dialect, given, table, is_wanted, columns, beside=beside))
+        statements.append(joined(dialect, given, table, table.c.key == given.c.value, columns))
     return statements
 
 
@@ -150,17 +135,19 @@ class Postings:
     numbers: NDArray[np.int64]
     shares: NDArray[np.int64]
 
+    @classmethod
+    def none(cls) -> Postings:
+        """Return no rows."""
+        return cls(*(np.zeros(0, np.int64) for _ in range(3)))
+
 
 class Session:
-    """One transaction on an index; `identity` is that of the index when it was opened."""
+    """One transaction on an index."""
 
-    def __init__(
-        self, connection: sa.Connection, location: str, identity: int | None = None
-    ) -> None:
+    def __init__(self, connection: sa.Connection, location: str) -> None:
         self.connection = connection
         self.dialect = connection.dialect.name
         self.location = location
-        self._identity = identity
         #: Rows in the table of recent keys; set when the counters are read.
         self._recent = 0
 
@@ -182,17 +169,6 @@ class Session:
         with closing(result):
             yield from result.mappings().partitions()
 
-    def sound(self, rows: Iterable[sa.RowMapping]) -> list[sa.RowMapping]:
-        """Return rows of documents, or raise if one is invalid."""
-        return sound(rows, self.location)
-
-    def damaged_document(
-        self, number: int, column: str, must: Message, value: Any
-    ) -> IndexFormatError:
-        """Return the error for a damaged column of a document."""
-        document = Message("document {number}", number=number)
-        return damaged(self.location, document, column, must, value)
-
     def meta(self) -> dict[str, str]:
         """Return recipe and other settings, by name."""
         return {row.name: row.value for row in self.connection.execute(sa.select(meta))}
@@ -202,44 +178,18 @@ class Session:
         insert_rows(self.connection, meta, {"name": list(rows), "value": list(rows.values())})
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of `COUNTERS` and, if it is there, `UNLISTED`, by name."""
-        values = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
-        if self._identity is not None and values.get(IDENTITY) != self._identity:
-            raise IndexUnavailableError(
-                Message(
-                    "{location}: must be the index that was opened. Got another index in "
-                    "its place instead. Nothing of this call was stored. Open it again.",
-                    code="index_replaced",
-                    location=self.location,
-                )
-            )
-        self._recent = values.get(RECENT, 0)
-        optional = {RECENT: self._recent, FILED: values.get(FILED, 0)}
-        optional[UNLISTED] = values.get(UNLISTED, 0)
-        known = {name: values.get(name) for name in COUNTERS}
-        for name, value in {**known, **optional}.items():
-            fault = counter_fault(name, value)
-            if fault is not None:
-                raise self._damaged_counter(name, fault, value)
-        return {name: values[name] for name in (*COUNTERS, UNLISTED) if name in values}
-
-    def _damaged_counter(self, name: str, must: Message, value: Any) -> IndexFormatError:
-        return damaged(self.location, Message("counter '{name}'", name=name), "value", must, value)
-
-    def identity(self) -> int:
-        """Return the number that tells this index from one created in its place."""
-        query = sa.select(counters.c.value).where(counters.c.name == IDENTITY)
-        value = self.connection.execute(query).scalar_one_or_none()
-        if not isinstance(value, int):
-            raise self._damaged_counter(IDENTITY, Message("a whole number"), value)
-        return value
+        """Return the counters, by name."""
+        values: dict[str, int] = {row[0]: row[1] for row in self.connection.execute(_COUNTERS)}
+        for name in COUNTERS:
+            if not isinstance(values.get(name), int):
+                template = N_("{location}: counter '{name}' is damaged. {remedy}")
+                raise damage(template, self.location, name=name)
+        self._recent = values[RECENT]
+        return values
 
     def make_counters(self, values: Mapping[str, int]) -> None:
-        """Create the counters, and give the index its identity."""
-        identity = secrets.randbits(62)
-        # Also in `meta`, which later changes leave alone: see `index.backends.acknowledged`.
-        self.set_meta({IDENTITY: str(identity)})
-        values = {UNLISTED: 0, **values, RECENT: 0, FILED: 0, COMMITS: 0, IDENTITY: identity}
+        """Create the counters; those without a value are 0."""
+        values = {**dict.fromkeys(COUNTERS, 0), **values}
         columns: dict[str, list[Any]] = {"name": [*values], "value": [*values.values()]}
         insert_rows(self.connection, counters, columns)
 
@@ -271,7 +221,6 @@ class Session:
         action: Literal[
             "removed",
             "expired",
-            "freed",
             "reconsidered",
             "kept",
             "confirmed",
@@ -322,21 +271,17 @@ class Session:
         if not ids:
             return {}
         ids = [id for id in ids if id_fault(id) is None]
-        rows = self.sound(self.run(_by_ids(self.dialect), ids).mappings())
+        rows = self.run(_by_ids(self.dialect), ids).mappings()
         return {row["id"]: row for row in rows}
 
     def matches(self, rows: Sequence[sa.RowMapping], measure: str) -> dict[int, Match | None]:
-        """Return what some documents repeat, by number; None for kept and freed documents."""
+        """Return what some documents repeat, by number; None for kept documents."""
         dropped = [row for row in rows if row["state"] == DROPPED]
         wanted = sorted({row["kept_number"] for row in dropped})
         ids = {row["number"]: row["id"] for row in self.kept(wanted, with_texts=False)}
         matches: dict[int, Match | None] = {row["number"]: None for row in rows}
         for row in dropped:
-            kept = row["kept_number"]
-            if kept not in ids:
-                must = Message("the number of a kept document")
-                raise self.damaged_document(row["number"], "kept_number", must, kept)
-            matches[row["number"]] = _match(row, ids[kept], measure)
+            matches[row["number"]] = _match(row, ids[row["kept_number"]], measure)
         return matches
 
     def kept(
@@ -346,7 +291,7 @@ class Session:
         if not numbers:
             return []
         rows = self.run(_kept(self.dialect, with_texts), numbers, not_before=not_before)
-        return sorted(self.sound(rows.mappings()), key=itemgetter("number"))
+        return sorted(rows.mappings(), key=itemgetter("number"))
 
     def kept_with(self, identities: Sequence[bytes], *, not_before: int = EVER) -> list[int]:
         """Return the numbers of kept documents with these identities."""
@@ -357,15 +302,13 @@ class Session:
             numbers.extend(self.connection.scalars(_KEPT_WITH, values))
         return numbers
 
-    def text(self, row: sa.RowMapping) -> str | None:
-        """Return the text of a document, fetched if the row lacks it; None if it is not stored."""
+    def text(self, row: sa.RowMapping) -> str:
+        """Return the text of a document, fetched if the row lacks it."""
         number = row["number"]
         if "text" in row:
-            packed = row["text"]
-        else:
-            query = sa.select(texts.c.text).where(texts.c.number == number)
-            packed = self.connection.execute(query).scalar_one_or_none()
-        return None if packed is None else self.unpacked(packed, number)
+            return self.unpacked(row["text"], number)
+        query = sa.select(texts.c.text).where(texts.c.number == number)
+        return self.unpacked(self.connection.execute(query).scalar_one_or_none(), number)
 
     def unpacked(self, packed: bytes | None, number: int) -> str:
         """Return a stored text, decompressed."""
@@ -403,29 +346,33 @@ class Session:
             ]
             return pa.array(unpacked, pa.large_string())
 
-    def free(self, numbers: Sequence[int]) -> list[tuple[int, str, int]]:
-        """Free the documents dropped for some; return number, id, and the other's number."""
+    def dropped_numbers(self, kept: Sequence[int]) -> dict[int, int]:
+        """Return the documents dropped for some: number, in order, and that of the kept one."""
         columns = documents.c
         is_meant = sa.and_(self.is_one_of(columns.kept_number), columns.state == DROPPED)
-        query = sa.select(columns.number, columns.id, columns.kept_number).where(is_meant)
-        rows = self.run(query.order_by(columns.number), numbers)
-        freed = [(row[0], row[1], row[2]) for row in rows]
-        if freed:
-            self.run(sa.update(documents).where(is_meant).values(state=FREED), numbers)
-        return freed
+        query = sa.select(columns.number, columns.kept_number).where(is_meant)
+        return {row[0]: row[1] for row in self.run(query.order_by(columns.number), kept)}
 
-    def set_freed(self, number: int) -> None:
-        """Make a document one that waits for a new decision."""
-        self.connection.execute(
-            sa.update(documents).where(documents.c.number == number).values(state=FREED)
-        )
-
-    def arrived_before(self, time: int, limit: int) -> list[sa.RowMapping]:
+    def arrived_before(self, time: int, limit: int) -> Sequence[sa.RowMapping]:
         """Return the first documents that arrived before a stamp, without texts."""
         # Ordered as in the index; ordering by number would read all documents each time.
         query = sa.select(documents).where(documents.c.at < time)
         query = query.order_by(documents.c.at, documents.c.number).limit(limit)
-        return self.sound(self.connection.execute(query).mappings())
+        return self.connection.execute(query).mappings().all()
+
+    def dropped_before(self, kept: Sequence[sa.RowMapping], time: int) -> Sequence[sa.RowMapping]:
+        """Return the documents dropped for some that arrived before a stamp, without texts."""
+        query = sa.select(documents).where(
+            self.is_one_of(documents.c.kept_number), documents.c.at < time
+        )
+        numbers = [row["number"] for row in kept]
+        return self.run(query.order_by(documents.c.number), numbers).mappings().all()
+
+    def set_dropped(self, number: int) -> None:
+        """Make a kept document one that is about to be decided again."""
+        self.connection.execute(
+            sa.update(documents).where(documents.c.number == number).values(state=DROPPED)
+        )
 
     def dropped_for(
         self, kept_ids: Mapping[int, str], measure: str
@@ -441,7 +388,7 @@ class Session:
             columns.reason,
         ).where(self.is_one_of(columns.kept_number), columns.state == DROPPED)
         rows = self.run(query.order_by(columns.number), list(kept_ids))
-        for row in self.sound(rows.mappings()):
+        for row in rows.mappings():
             kept = row["kept_number"]
             yield kept, row["id"], _match(row, kept_ids[kept], measure)
 
@@ -453,7 +400,7 @@ class Session:
         with_texts: bool = False,
         clusters_only: bool = False,
         search: str | None = None,
-    ) -> list[sa.RowMapping]:
+    ) -> Sequence[sa.RowMapping]:
         """Return the next documents in the order of numbers."""
         query = documents_with_texts if with_texts else sa.select(documents)
         query = query.where(documents.c.number > after)
@@ -470,7 +417,7 @@ class Session:
                 is_found = sa.and_(is_found, sa.or_(_contains(documents, search), named))
             query = query.where(is_found)
         query = query.order_by(documents.c.number).limit(_TEXTS if with_texts else _TOGETHER)
-        return self.sound(self.connection.execute(query).mappings())
+        return self.connection.execute(query).mappings().all()
 
     def removal_places(
         self, after: tuple[float, int] | None, limit: int, *, order: str, **bounds: Any
@@ -497,8 +444,7 @@ class Session:
         """Return the existing documents with these numbers, with texts and their last action."""
         query = documents_with_texts.add_columns(_LAST_ACTION.label("last_action"))
         query = query.where(self.is_one_of(documents.c.number))
-        rows = self.sound(self.run(query, list(numbers)).mappings())
-        return {row["number"]: row for row in rows}
+        return {row["number"]: row for row in self.run(query, list(numbers)).mappings()}
 
     def count_removals(self, *, order: str, **bounds: Any) -> int:  # noqa: ARG002
         """Return how many documents `removals` has in all."""
@@ -526,26 +472,20 @@ class Session:
             packed, numbers = zip(*partition, strict=True)
             yield self.unpacked_all(packed, numbers)
 
-    def newest_sketches(self, limit: int) -> list[sa.RowMapping]:
-        """Return the newest documents that have features."""
-        query = sa.select(documents).where(documents.c.features > 0)
-        query = query.order_by(documents.c.number.desc()).limit(limit)
-        return self.sound(self.connection.execute(query).mappings())
-
-    def numbers_not_kept(self, ids: Sequence[str] | None, *, dropped: bool) -> list[int]:
-        """Return the numbers of all freed, and on request dropped, documents, or those of `ids`."""
+    def dropped(self, ids: Sequence[str] | None) -> list[int]:
+        """Return the numbers of all dropped documents, or of those with some ids, in order."""
         query = sa.select(documents.c.number).order_by(documents.c.number)
+        query = query.where(documents.c.state == DROPPED)
         if ids is None:
-            wanted = documents.c.state != KEPT if dropped else documents.c.state == FREED
-            return list(self.connection.scalars(query.where(wanted)))
-        query = query.where(self.is_one_of(documents.c.id, "text"), documents.c.state != KEPT)
+            return list(self.connection.scalars(query))
+        query = query.where(self.is_one_of(documents.c.id, "text"))
         return list(self.run(query, [id for id in ids if id_fault(id) is None]).scalars())
 
-    def not_kept(self, numbers: Sequence[int]) -> list[sa.RowMapping]:
-        """Return those of some documents that are not kept, with texts, in the order of numbers."""
+    def still_dropped(self, numbers: Sequence[int]) -> Sequence[sa.RowMapping]:
+        """Return those of some documents that are dropped, with texts, in the order of numbers."""
         query = documents_with_texts.order_by(documents.c.number)
-        query = query.where(self.is_one_of(documents.c.number), documents.c.state != KEPT)
-        return self.sound(self.run(query, numbers).mappings())
+        query = query.where(self.is_one_of(documents.c.number), documents.c.state == DROPPED)
+        return self.run(query, numbers).mappings().all()
 
     def arrivals(self) -> tuple[int | None, int | None]:
         """Return the times of the first and the last arrival."""
@@ -556,88 +496,43 @@ class Session:
         )
         return first, last
 
-    def fingerprints(self, after: int, least: int, size: int) -> list[tuple[int, bytes]]:
-        """Return number and sketch of kept documents with later numbers and enough features.
-
-        A sketch has `size` bytes.
-        """
+    def fingerprints(self, after: int, least: int) -> list[tuple[int, bytes]]:
+        """Return number and sketch of kept documents with later numbers and enough features."""
         query = sa.select(documents.c.number, documents.c.sketch).where(
             documents.c.number > after, documents.c.state == KEPT, documents.c.features >= least
         )
         rows = self.connection.execute(query.order_by(documents.c.number))
-        fingerprints = [(number, sketch) for number, sketch in rows]
-        for number, sketch in fingerprints:
-            if not isinstance(sketch, bytes) or len(sketch) != size:
-                must = Message("{size} bytes", size=size)
-                raise self.damaged_document(number, "sketch", must, sketch)
-        return fingerprints
+        return [(number, sketch) for number, sketch in rows]
 
     # Postings
 
-    def postings(
-        self, looked_up: NDArray[np.uint64], not_before: int | None = None
-    ) -> tuple[Postings, Postings | None]:
-        """Return the postings of some keys; with a stamp those since, and those of older ones."""
-        if not_before is None:
-            return Postings(*self._posting_columns(looked_up, dated=False)), None
-        *columns, times = self._posting_columns(looked_up, dated=True)
-        is_since = times >= not_before
-        return (
-            Postings(*(column[is_since] for column in columns)),
-            Postings(*(column[~is_since] for column in columns)),
-        )
-
-    def _posting_columns(
-        self, looked_up: NDArray[np.uint64], *, dated: bool
-    ) -> list[NDArray[np.int64]]:
+    def postings(self, looked_up: NDArray[np.uint64]) -> Postings:
+        """Return the postings of some keys."""
         values = looked_up.view(np.int64).tolist()
-        width = 4 if dated else 3
         rows: list[Any] = []
-        for statement in _postings(self.dialect, dated):
+        for statement in _postings(self.dialect):
             result = self.run(statement, values)
             # There are tens of thousands of rows: the driver's plain tuples are fastest.
             if result.cursor is not None:
                 rows += result.cursor.fetchall()
             result.close()
-        try:
-            flat = np.fromiter(chain.from_iterable(rows), np.int64, width * len(rows))
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self.posting_fault(rows) or self._damaged_keys() from error
-        shares = flat[2::width]
-        if len(shares) and not 0 <= shares.min() <= shares.max() < 1 << 16:
-            raise self.posting_fault(rows) or self._damaged_keys()
-        return [np.ascontiguousarray(column) for column in flat.reshape(-1, width).T]
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows))
+        return Postings(*(np.ascontiguousarray(column) for column in flat.reshape(-1, 3).T))
 
-    def posting_fault(self, rows: Iterable[Sequence[Any]]) -> IndexFormatError | None:
-        """Return the error for the first posting that is damaged: key, number, share, and time."""
-        for key, number, share, *times in rows:
-            for name, value in (
-                ("key", key),
-                ("number", number),
-                *(("at", time) for time in times),
-            ):
-                if not isinstance(value, int):
-                    row = Message("a key of document {number}", number=f"{number!r:.40}")
-                    return damaged(self.location, row, name, Message("a whole number"), value)
-            if not isinstance(share, int) or not 0 <= share < 1 << 16:
-                row = Message("a key of document {number}", number=number)
-                return damaged(self.location, row, "share", Message("from 0 to 65,535"), share)
-        return None
-
-    def _damaged_keys(self) -> IndexFormatError:
-        return damage(N_("{location}: keys are damaged. {remedy}"), self.location)
-
-    def add_postings(self, postings: Mapping[str, Sequence[int]]) -> None:
-        """Store postings given as columns of the table; the counters must have been read before."""
-        change = len(postings["key"])
-        self.add_to_counters({FILED: change})
+    def add_postings(self, postings: Postings) -> None:
+        """Store postings; the counters must have been read before."""
+        change = len(postings.keys)
         # Neighbours in the table follow each other, which finds their page in the cache.
-        order = np.argsort(np.array(postings["key"], np.int64), kind="stable").tolist()
-        postings = {name: [values[number] for number in order] for name, values in postings.items()}
-        if self.dialect != "sqlite":
-            insert_rows(self.connection, keys, postings)
+        order = np.lexsort((postings.numbers, postings.keys))
+        columns = {
+            "key": postings.keys[order].tolist(),
+            "number": postings.numbers[order].tolist(),
+            "share": postings.shares[order].tolist(),
+        }
+        if self.dialect != "sqlite" or change >= _AT_ONCE:
+            insert_rows(self.connection, keys, columns)
             return
-        insert_rows(self.connection, recent_keys, postings)
+        insert_rows(self.connection, recent_keys, columns)
         if self._recent + change >= MOST_RECENT:
             ordered = sa.select(recent_keys).order_by(recent_keys.c.key, recent_keys.c.number)
             names = list(recent_keys.c)
@@ -656,27 +551,18 @@ class Session:
             statement = sa.delete(table).where(
                 table.c.key == sa.bindparam("key_"), table.c.number == sa.bindparam("number_")
             )
-            self.add_to_counters({FILED: -self.connection.execute(statement, rows).rowcount})
+            self.connection.execute(statement, rows)
 
     def insert(
         self,
         columns: Mapping[str, Sequence[Any]],
-        packed: Sequence[bytes | None],
-        postings: Mapping[str, Sequence[int]],
+        packed: Sequence[bytes],
+        postings: Postings,
     ) -> None:
         """Store documents, given as columns, with their compressed texts and postings."""
-        with_text = [
-            (number, text)
-            for number, text in zip(columns["number"], packed, strict=True)
-            if text is not None
-        ]
-        stored_texts: dict[str, Sequence[Any]] = {
-            "number": [number for number, _ in with_text],
-            "text": [text for _, text in with_text],
-        }
         try:
             insert_rows(self.connection, documents, columns)
-            insert_rows(self.connection, texts, stored_texts)
+            insert_rows(self.connection, texts, {"number": columns["number"], "text": packed})
             self.add_postings(postings)
         except IntegrityError as error:
             words = str(error.orig).partition("\n")[0]

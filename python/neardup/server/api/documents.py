@@ -133,8 +133,8 @@ class RemovedDocuments(BaseModel):
     """The result of a removal."""
 
     removed: int
-    freed: tuple[str, ...] = Field(
-        description="Documents that had been dropped for a removed document; they stay dropped."
+    decided: list[Decided] = Field(
+        description="Documents that had been dropped for a removed document, decided again."
         " At most 10,000."
     )
 
@@ -307,7 +307,7 @@ async def read(request: Request, id: str) -> Document:
 @router.delete(
     "/v1/documents/{id:id}",
     summary="Remove a document",
-    description="Those that were dropped for it stay dropped, and are listed as freed.",
+    description="Those that were dropped for it are decided again.",
     dependencies=_WRITE,
 )
 async def remove(request: Request, id: str) -> RemovedDocuments:
@@ -331,7 +331,10 @@ async def _remove(request: Request, id: str) -> RemovedDocuments:
         gone = await store.run(lambda: store.index.remove(id))
     except InputError:
         raise missing(id) from None
-    return RemovedDocuments(removed=gone.removed, freed=gone.freed)
+    decided = [
+        Decided(id=id, new=False, kept=match is None, repeats=match) for id, match in gone.decided
+    ]
+    return RemovedDocuments(removed=gone.removed, decided=decided)
 
 
 def check_id(id: str) -> None:

@@ -129,17 +129,14 @@ class StatsAnswer(BaseModel):
     documents: int
     kept: int
     dropped: int
-    freed: int
     bytes: int = Field(description="Total size on disk.")
     recipe_id: str
     measure: str
     threshold: float | None
     max_distance: int | None
-    store: Literal["text", "sketch"]
     scheme: str
-    background: str
-    background_texts: int
-    unlisted: int | None
+    background_texts: int | None
+    unlisted: int
     first: datetime | None
     last: datetime | None
     created: datetime

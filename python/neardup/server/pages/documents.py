@@ -24,9 +24,7 @@ __all__ = ["router"]
 #: Messages of a page that an action redirects to.
 _SAID = ("added_kept", "added_dropped", "there")
 #: Events with a text in the catalogue.
-_ACTIONS = (
-    *("kept", "confirmed", "undone", "removed", "expired", "freed", "reconsidered", "recounted"),
-)
+_ACTIONS = ("kept", "confirmed", "undone", "removed", "expired", "reconsidered", "recounted")
 
 router = APIRouter(dependencies=READ)
 

@@ -36,7 +36,7 @@ async def show(request: Request) -> Response:
         if stats is None
         else [
             (name, getattr(stats, name), getattr(stats, name) / max(stats.documents, 1))
-            for name in ("documents", "kept", "dropped", "freed")
+            for name in ("documents", "kept", "dropped")
         ],
         day=day,
         waiting=waiting,

@@ -277,6 +277,11 @@ impl FetchedIndex {
         &self.index.store.new_entries
     }
 
+    /// Takes the entries filed since they were last taken, in order.
+    pub fn take_new_entries(&mut self) -> Vec<NewEntry> {
+        std::mem::take(&mut self.index.store.new_entries)
+    }
+
     /// The number of places, which is also the place of the next document filed.
     pub fn len(&self) -> u32 {
         self.index.len()

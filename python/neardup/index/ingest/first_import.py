@@ -1,0 +1,331 @@
+"""The first import: the documents of an empty index, decided as `dedup` decides a collection.
+
+All of them are sketched and counted before the first one is decided, in memory, without looking
+anything up in the database; what is stored of them waits in a temporary file. Then they are written
+in transactions of tens of thousands of rows. As for any addition, a document is acknowledged when
+its transaction has ended. If another process adds documents in between, the rest is added batch by
+batch, as to an index that has documents; so are all of them if each has a window of its own.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import zstandard
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.base.memory import check_memory, memory_of
+from neardup.base.messages import Message, system_words
+from neardup.base.progress import Progress
+from neardup.exceptions import OutputError
+from neardup.index.background import store
+from neardup.index.decide import Decider, Verdicts
+from neardup.index.engine import Engine
+from neardup.index.ingest.incoming import Incoming
+from neardup.index.ingest.transaction import (
+    add_batch,
+    has_documents,
+    log_decisions,
+    taken,
+    write,
+)
+from neardup.index.results import Decision, Match
+from neardup.readers import Batch, Problem
+from neardup.readers.batch import Run
+from neardup.recipe.assets import compiled
+from neardup.recipe.batches import readable
+
+#: Documents per transaction, in whole batches.
+_WRITTEN = 20_000
+
+#: Documents that a clusterer decides together; Ctrl-C is checked between them.
+_STEP = 1024
+
+#: Memory of a kept document while the lists of its keys are filled, for which a quarter is used.
+_LISTED = 2000
+
+#: In place of the next number: other documents have been added, or must be.
+_OTHERS = -1
+
+#: What became of the documents of a batch: its runs, its first row in them, and the decisions.
+Stored = tuple[list[Run], int, list[Decision | None]]
+
+
+def first_import(
+    engine: Engine,
+    batches: Iterable[Incoming],
+    within: timedelta | None,
+    report: Callable[[Sequence[Problem]], None],
+    progress: Progress,
+) -> Iterator[Stored]:
+    """Add all documents to an empty index; yield what became of each batch once it is stored."""
+    with tempfile.TemporaryFile() as file:
+        waiting = _Waiting(file)
+        with _out_of_room():
+            corpus = _sketch(engine, waiting, batches, report, progress)
+            decided = None
+            if within is None:
+                progress.stage("candidates, verify, cluster", len(corpus))
+                decided = _Decided(engine, corpus, waiting.ids, progress)
+        if decided is None and engine.settings.counts and len(corpus):
+            with engine.writing() as session:
+                counters = session.counters()
+                if not has_documents(counters):
+                    store(session, corpus, counted_at=counters["arrived"] + len(corpus))
+        progress.stage("add", len(corpus))
+        yield from _write(engine, decided, waiting, within, progress)
+
+
+@contextmanager
+def _out_of_room() -> Iterator[None]:
+    """Turn an error of a temporary file into one that says where space is needed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if isinstance(error, OutputError):
+            fact = error.args[0]
+        else:
+            fact = Message("While writing temporary files: {reason}.", reason=system_words(error))
+        raise OutputError(
+            Message("{fact} Set TMPDIR to a folder with more space.", fact=fact)
+        ) from error
+
+
+class _Waiting:
+    """What is stored of the documents, batch by batch in a file; their ids are in memory."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.ids: list[str] = []
+        #: Runs, first row in them, and length of each batch.
+        self.places: list[tuple[list[Run], int, int]] = []
+
+    def append(self, batch: Incoming) -> None:
+        """Add a batch."""
+        titles = [None] * len(batch) if batch.titles is None else batch.titles.to_pylist()
+        columns = (titles, batch.times, batch.sources, batch.extras, batch.packed)
+        pickle.dump(columns, self._file, pickle.HIGHEST_PROTOCOL)
+        self.ids += batch.ids
+        self.places.append((batch.runs, batch.begin, len(batch)))
+
+    def columns(self) -> Iterator[tuple[list[Any], ...]]:
+        """Yield titles, times, sources, further fields and packed texts of each batch."""
+        self._file.seek(0)
+        for _ in self.places:
+            yield pickle.load(self._file)
+
+
+def _sketch(
+    engine: Engine,
+    waiting: _Waiting,
+    batches: Iterable[Incoming],
+    report: Callable[[Sequence[Problem]], None],
+    progress: Progress,
+) -> _core.Corpus:
+    rule, recipe = engine.rule, engine.settings.recipe
+    corpus = _core.Corpus(
+        compiled(recipe),
+        keeps_texts=rule.keeps_texts,
+        shingle=rule.counted_shingle,
+        workers=engine.workers,
+        memory=memory_of(check_memory(None), None, sketches=False),
+    )
+    for batch in batches:
+        report(batch.problems)
+        titles = batch.titles if engine.weighs_titles else None
+        corpus.push(batch.texts, titles=titles, units=batch.units)
+        waiting.append(batch)
+        progress.advance(0, batch.bytes_read)
+    corpus.finish()
+    return corpus
+
+
+class _Decided:
+    """The documents of a first import, by their rows in the corpus, and the decisions on them."""
+
+    def __init__(
+        self, engine: Engine, corpus: _core.Corpus, ids: list[str], progress: Progress
+    ) -> None:
+        self.corpus, self.ids = corpus, ids
+        self.background = _core.Background(corpus) if engine.settings.counts else None
+        self._measure = engine.rule.measure
+        self.decider = Decider(engine.settings, self.background)
+        self.filing = self.decider.filing()
+        count = len(ids)
+        #: The earlier document with the same id; itself if there is none, -1 without a text.
+        self.first_with_id = np.full(count, -1, np.int64)
+        first: dict[str, int] = {}
+        for row in np.flatnonzero(corpus.features() >= 0).tolist():
+            self.first_with_id[row] = first.setdefault(ids[row], row)
+        is_new = self.first_with_id == np.arange(count)
+        order = np.flatnonzero(is_new).astype(np.uint32)
+        # Documents after these are added batch by batch, which takes little memory.
+        order = order[: check_memory(None) // 4 // _LISTED]
+        #: The row after the last one that is decided here.
+        self.end = count if len(order) == is_new.sum() else int(order[-1]) + 1
+        self.kept_for = np.full(count, -1, np.int64)
+        self.similarity = np.zeros(count)
+        self.distance = np.full(count, -1, np.int32)
+        self.identical = np.zeros(count, np.bool_)
+        #: The numbers of the documents that are stored.
+        self.numbers = np.zeros(count, np.int64)
+        clusterer = _core.Clusterer(corpus, self.decider.rule)
+        for begin in range(0, len(order), _STEP):
+            step = order[begin : begin + _STEP]
+            columns = clusterer.decide(corpus, step)
+            self.kept_for[step], self.similarity[step] = columns[0], columns[1]
+            self.distance[step], self.identical[step] = columns[2], columns[3]
+            progress.advance(0)
+        self._identities = corpus.identities()
+
+    def matches(self, rows: NDArray[np.int64]) -> list[Match | None]:
+        """Return what some documents repeat."""
+        columns = (self.kept_for, self.similarity, self.distance, self.identical)
+        return [
+            None
+            if kept < 0
+            else Match(
+                self.ids[kept], similarity, self._measure, None if bits < 0 else bits, identical
+            )
+            for kept, similarity, bits, identical in zip(
+                *(column[rows].tolist() for column in columns), strict=True
+            )
+        ]
+
+    def decisions(self, begin: int, end: int) -> list[Decision | None]:
+        """Return what became of a range of documents; None for one without a text."""
+        firsts = self.first_with_id[begin:end]
+        decisions: list[Decision | None] = []
+        rows = zip(range(begin, end), firsts.tolist(), self.matches(firsts), strict=True)
+        for row, first, match in rows:
+            id = self.ids[row]
+            if first < 0:
+                decisions.append(None)
+            elif self._identities[first] != self._identities[row]:
+                decisions.append(Decision(id, False, None, taken(id)))
+            else:
+                decisions.append(Decision(id, first == row, match, None))
+        return decisions
+
+    def verdicts(self, rows: NDArray[np.int64], first: int) -> Verdicts:
+        """Return the decisions on new documents that get the numbers from `first` on."""
+        self.numbers[rows] = np.arange(first, first + len(rows))
+        kept_for = self.kept_for[rows]
+        kept = rows[kept_for < 0]
+        before = self.filing.unlisted()
+        postings = self.decider.file(self.filing, self.corpus, kept, self.numbers[kept])
+        numbers = self.numbers[kept_for].tolist()
+        return Verdicts(
+            self.matches(rows),
+            [
+                None if row < 0 else number
+                for row, number in zip(kept_for.tolist(), numbers, strict=True)
+            ],
+            postings,
+            self.filing.unlisted() - before,
+        )
+
+
+def _write(
+    engine: Engine,
+    decided: _Decided | None,
+    waiting: _Waiting,
+    within: timedelta | None,
+    progress: Progress,
+) -> Iterator[Stored]:
+    """Write all documents in large transactions, as long as nobody else adds any."""
+    next_number: int | None = None
+    decided_end = 0 if decided is None else decided.end
+    group: list[tuple[list[Any], ...]] = []
+    begin = end = done = 0
+    for number, columns in enumerate(waiting.columns()):
+        group.append(columns)
+        end += waiting.places[number][2]
+        is_last = number + 1 == len(waiting.places)
+        if end - begin < _WRITTEN and end < decided_end and not is_last:
+            continue
+        batch = _stored_batch(engine, waiting.ids[begin:end], group)
+        writer = None if next_number == _OTHERS else decided
+        if writer is not None:
+            next_number = _write_group(engine, writer, batch, begin, next_number)
+        if writer is None or next_number == _OTHERS:
+            writer, batch = None, _with_texts(engine, batch)
+        at = 0
+        for runs, first, count in waiting.places[done : number + 1]:
+            if writer is not None:
+                yield runs, first, writer.decisions(begin + at, begin + at + count)
+            else:
+                yield runs, first, add_batch(engine, batch.part(at, at + count), within)
+            progress.advance(count)
+            at += count
+        begin, done, group = end, number + 1, []
+
+
+def _stored_batch(
+    engine: Engine, ids: list[str], group: Sequence[tuple[list[Any], ...]]
+) -> Incoming:
+    """Return batches that waited as one, without texts."""
+    titles, times, sources, extras, packed = (
+        [value for part in column for value in part] for column in zip(*group, strict=True)
+    )
+    batch = Incoming(
+        engine,
+        ids=ids,
+        texts=pa.nulls(len(times), pa.large_string()),
+        units=None,
+        titles=pa.array(titles, pa.large_string()),
+        times=times,
+        sources=sources,
+        extras=extras,
+    )
+    batch.packed = packed
+    return batch
+
+
+def _write_group(
+    engine: Engine, decided: _Decided, batch: Incoming, begin: int, next_number: int | None
+) -> int:
+    """Write the new documents of a batch; return the next number.
+
+    `next_number` is None in the first transaction. Nothing is written, and `_OTHERS` returned, if
+    others have added documents, or if the batch has some that are not decided.
+    """
+    end = begin + len(batch)
+    if end > decided.end:
+        return _OTHERS
+    with engine.writing() as session:
+        counters = session.counters()
+        if next_number is None and not has_documents(counters):
+            if decided.background is not None:
+                store(session, decided.corpus, counted_at=counters["arrived"] + len(decided.ids))
+        elif counters["next"] != next_number:
+            return _OTHERS
+        new = np.flatnonzero(decided.first_with_id[begin:end] == np.arange(begin, end))
+        rows: list[int] = new.tolist()
+        verdicts = decided.verdicts(new + begin, counters["next"])
+        columns = [pa.array(column).to_pylist() for column in decided.corpus.rows(begin, end)]
+        batch.sketches = columns[0], columns[1], columns[2]
+        write(session, batch, rows, counters["next"], verdicts)
+        session.add_to_counters({"arrived": len(rows)})
+    log_decisions(engine.location, [batch.ids[row] for row in rows], verdicts.matches)
+    return counters["next"] + len(rows)
+
+
+def _with_texts(engine: Engine, batch: Incoming) -> Incoming:
+    """Return a batch with its texts, to be added to an index that has documents."""
+    unpack = zstandard.ZstdDecompressor().decompress
+    texts = [unpack(packed).decode() if packed else None for packed in batch.packed]
+    column, recipe = pa.array(texts, pa.large_string()), engine.settings.recipe
+    given = Batch(column, pa.array(batch.ids, pa.large_string()))
+    batch.texts, batch.units, _ = readable(given, recipe, compiled(recipe))
+    return batch
