@@ -25,7 +25,7 @@ test: test-rust test-python
 
 # The profile and the features are those of the build, so that dependencies are compiled once.
 # neardup's own code is compiled again, with assertions and checks of overflow.
-CHECKED := $(foreach crate,hamming core align io,\
+CHECKED := $(foreach crate,hamming core align,\
     $(foreach setting,opt-level=1 debug-assertions=true overflow-checks=true,\
         --config profile.editable.package.neardup-$(crate).$(setting)))
 test-rust: .venv/built

@@ -11,7 +11,6 @@ _Piece = tuple[int, int, int, int]
 
 __all__ = [
     "COMMON_KEYS",
-    "EXACT_EDITS",
     "MAX_BATCH",
     "MAX_BUCKETS",
     "MAX_SHINGLES",
@@ -44,6 +43,7 @@ __all__ = [
     "content",
     "count_distinct",
     "count_records",
+    "cut_text",
     "cuts",
     "edit_similarity",
     "file_sketches",
@@ -56,12 +56,10 @@ __all__ = [
     "merge_shingles",
     "near_pairs",
     "open_pairs",
-    "overlap",
     "plan",
     "predicted_recall",
     "probe_shingles",
     "radius",
-    "replaced_text",
     "rows_of",
     "s_curve",
     "select_samples",
@@ -72,7 +70,6 @@ __all__ = [
 
 __version__: str
 COMMON_KEYS: int
-EXACT_EDITS: int
 MAX_BATCH: int
 MAX_BUCKETS: int
 MAX_SHINGLES: int
@@ -279,8 +276,8 @@ class JsonFields:
 
 def count_records(block: bytes) -> int: ...
 def kept_records(block: bytes, keep: NDArray[np.bool_]) -> bytes: ...
-def replaced_text(
-    record: bytes, names: Sequence[str], spans: Sequence[tuple[int, int]], mark: str
+def cut_text(
+    record: bytes, names: Sequence[str], spans: Sequence[tuple[int, int]]
 ) -> bytes | None: ...
 def cuts(text: str, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]: ...
 def bundled_stop_words() -> list[str]: ...
@@ -327,7 +324,6 @@ def judge_pairs(
 class KeyScheme:
     def __new__(cls, rule: Rule, *, bits: int, background: Background | None) -> KeyScheme: ...
     def has_keys(self) -> bool: ...
-    def max_list_len(self) -> int | None: ...
     def keys_of(self, corpus: Corpus, document: int) -> list[int]: ...
     def lookup_keys(self, corpus: Corpus, rule: Rule) -> NDArray[np.uint64]: ...
 
@@ -358,7 +354,7 @@ class FingerprintIndex:
     def __len__(self) -> int: ...
     def add(self, rows: NDArray[np.uint64]) -> None: ...
     def near(
-        self, queries: NDArray[np.uint64], *, max_distance: int, workers: int
+        self, queries: NDArray[np.uint64], *, max_distance: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint16]]: ...
 
 def near_pairs(
@@ -371,7 +367,6 @@ def banding(
 ) -> tuple[int, int, float]: ...
 def s_curve(bands: int, rows: int, points: int) -> list[tuple[float, float]]: ...
 def predicted_recall(threshold: float, bits: int, max_distance: int) -> float: ...
-def overlap(a: str, b: str, *, shingle: int) -> tuple[int, int, int]: ...
 def content(
     a: str, b: str, *, shingle: int, counted: list[str], entries: int
 ) -> dict[str, Any]: ...

@@ -64,9 +64,9 @@ def test_index_that_grows(bits, data):
     index = FingerprintIndex(rows_of(values[:cut], bits), max_distance=built_for, bits=bits)
     index.add(rows_of(values[cut:], bits))
     assert len(index) == len(values)
-    near = index.near(rows_of(queries, bits), max_distance=asked, workers=1)
+    near = index.near(rows_of(queries, bits), max_distance=asked)
     assert listed(near) == by_places(twin.near(values, queries, asked))
-    near_itself = index.near(rows_of(values, bits), max_distance=built_for, workers=1)
+    near_itself = index.near(rows_of(values, bits), max_distance=built_for)
     assert listed(near_itself) == by_places(twin.near(values, values, built_for))
 
 
@@ -114,7 +114,7 @@ def test_many_fingerprints(bits, max_distance):
     for begin in range(1, len(rows), 777):
         index.add(rows[begin : begin + 777])
     queries = np.ascontiguousarray(rows[::40])
-    near = index.near(queries, max_distance=max_distance, workers=1)
+    near = index.near(queries, max_distance=max_distance)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
 
@@ -126,7 +126,7 @@ def test_very_many_fingerprints(bits, max_distance):
     assert listed(near_pairs(rows, max_distance=max_distance, bits=bits)) == both
     queries = np.ascontiguousarray(rows[::100])
     index = FingerprintIndex(rows, max_distance=max_distance, bits=bits)
-    near = index.near(queries, max_distance=max_distance, workers=1)
+    near = index.near(queries, max_distance=max_distance)
     assert listed(near) == brute_force(rows, queries, max_distance)
 
 
@@ -136,7 +136,7 @@ def test_no_fingerprints():
     index = FingerprintIndex(empty, bits=64, max_distance=3)
     assert len(index) == 0
     for queries in (np.array([[7]], np.uint64), empty):
-        assert listed(index.near(queries, max_distance=3, workers=1)) == []
+        assert listed(index.near(queries, max_distance=3)) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ use neardup_core::normalize::check_length;
 use rapidfuzz::distance::levenshtein;
 
 /// Two texts are compared exactly if the product of their lengths is at most this.
-pub const EXACT_EDITS: usize = 4_000_000_000;
+const EXACT_EDITS: usize = 4_000_000_000;
 
 /// The number of consecutive common characters that make an anchor between two longer texts; and
 /// the smallest such number, used where the text between anchors is too long.
@@ -26,7 +26,7 @@ pub(super) fn distance(a: &[char], b: &[char]) -> usize {
 /// The edit similarity of two texts without their white space: 1 - edits / longer length.
 ///
 /// 1 for two texts of only white space. Exact if the product of their lengths is at
-/// most [`EXACT_EDITS`] (Myers, *A fast bit-vector algorithm for approximate string
+/// most 4,000,000,000 (Myers, *A fast bit-vector algorithm for approximate string
 /// matching*, 1999; O(n d / 64) for n characters and d edits). Longer texts are anchored at
 /// long common stretches, and the text between the anchors is compared: the
 /// true similarity may be higher.

@@ -42,7 +42,7 @@ pub mod repeats;
 mod runs;
 mod shingles;
 
-pub use edits::{EXACT_EDITS, edit_similarity};
+pub use edits::edit_similarity;
 pub use items::{Finding, Items, SHORTEST_ITEM};
 pub use letters::{Aligner, Letters};
 pub use library::{BLOCK, GONE, Library, MOST_OF_A_SHINGLE, Run, fence, file};

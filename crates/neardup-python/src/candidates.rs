@@ -146,21 +146,17 @@ impl FingerprintIndex {
         run(py, 0, || self.index.extend(&rows))
     }
 
-    #[pyo3(signature = (queries, *, max_distance, workers))]
+    #[pyo3(signature = (queries, *, max_distance))]
     fn near<'py>(
         &self,
         py: Python<'py>,
         queries: PyReadonlyArray2<'py, u64>,
         max_distance: u32,
-        workers: usize,
     ) -> PyResult<Pairs<'py>> {
         let queries = fingerprints(&queries, self.bits)?;
-        let found = match workers {
-            1 => py
-                .detach(|| self.index.near_each(&queries, max_distance))
-                .map_err(raise)?,
-            _ => run(py, workers, || self.index.near_many(&queries, max_distance))?,
-        };
+        let found = py
+            .detach(|| self.index.near_each(&queries, max_distance))
+            .map_err(raise)?;
         Ok((
             found.owners().into_pyarray(py),
             found.ids.into_pyarray(py),

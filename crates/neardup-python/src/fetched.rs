@@ -36,11 +36,6 @@ impl KeyScheme {
         self.inner.has_keys()
     }
 
-    /// The maximum number of documents in the list of a key; None if lists are not capped.
-    fn max_list_len(&self) -> Option<usize> {
-        Some(self.inner.max_list_len()).filter(|&most| most != usize::MAX)
-    }
-
     /// The keys by which one document of a corpus is looked up.
     fn keys_of(&self, corpus: &Corpus, document: u32) -> PyResult<Vec<u64>> {
         corpus.check_documents(&[document])?;

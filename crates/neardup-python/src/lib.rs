@@ -1,10 +1,10 @@
 /*! The private module `neardup._core`: argument in, core call, result out.
 
-This module has no logic of its own. Names, defaults, validation and documentation
-are in the Python package; the stages are in `neardup-core`, the search for fingerprints in
-`neardup-hamming`, alignment in `neardup-align`. Every call that can take
-long releases the interpreter lock and runs on a pool with the requested number of
-threads.
+Names, defaults, validation and documentation are in the Python package; the stages are in
+`neardup-core`, the search for fingerprints in `neardup-hamming`, alignment in `neardup-align`. This
+module has logic of its own only where it reads and copies JSON lines, whose columns it hands to
+Python ([`json_lines`], [`records`], [`cuts`]). Every call that can take long releases the interpreter
+lock and runs on a pool with the requested number of threads.
 */
 
 mod align;
@@ -13,10 +13,12 @@ mod arrow;
 mod candidates;
 mod clusterer;
 mod corpus;
+mod cuts;
 mod encoding;
 mod errors;
 mod external_join;
 mod fetched;
+mod json_lines;
 mod judge;
 mod memory;
 mod recipe;
@@ -44,17 +46,21 @@ mod _core {
     #[pymodule_export]
     use crate::corpus::{Background, Corpus, Memory};
     #[pymodule_export]
+    use crate::cuts::cut_text;
+    #[pymodule_export]
     use crate::encoding::guess_encoding;
     #[pymodule_export]
     use crate::external_join::ExternalJoin;
     #[pymodule_export]
     use crate::fetched::{FetchedIndex, KeyScheme};
     #[pymodule_export]
+    use crate::json_lines::JsonFields;
+    #[pymodule_export]
     use crate::judge::{Rule, judge};
     #[pymodule_export]
     use crate::recipe::{Recipe, bundled_stop_words};
     #[pymodule_export]
-    use crate::records::{JsonFields, count_records, kept_records, replaced_text};
+    use crate::records::{count_records, kept_records};
     #[pymodule_export]
     use crate::repeats::{Repeats, cuts};
     #[pymodule_export]
@@ -65,7 +71,7 @@ mod _core {
     #[pymodule_export]
     use crate::threads::forbid_global_pool;
     #[pymodule_export]
-    use crate::verify::{content, overlap};
+    use crate::verify::content;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
@@ -74,7 +80,6 @@ mod _core {
         crate::memory::keep_free();
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
         module.add("SHORTEST_ITEM", neardup_align::SHORTEST_ITEM)?;
-        module.add("EXACT_EDITS", neardup_align::EXACT_EDITS)?;
         module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add(

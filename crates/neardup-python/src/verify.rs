@@ -1,23 +1,13 @@
 //! Stage verify for one pair of texts.
 
 use neardup_core::verify::{
-    Containment, Evidence, Overlap, Profile, ShingleFrequencies, Shingles, Units, content_sample,
+    Containment, Evidence, Profile, ShingleFrequencies, Units, content_sample,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::judge::evidence;
 use crate::threads::run;
-
-/// The number of shingles in each of two normalized texts and in both: (a, b, common).
-#[pyfunction]
-#[pyo3(signature = (a, b, *, shingle))]
-pub fn overlap(py: Python<'_>, a: &str, b: &str, shingle: usize) -> (usize, usize, usize) {
-    py.detach(|| {
-        let Overlap { a, b, common } = Shingles::of(a, shingle).overlap(&Shingles::of(b, shingle));
-        (a, b, common)
-    })
-}
 
 /// The evidence by which `content(shingle)` decides about two normalized texts.
 ///

@@ -227,7 +227,7 @@ class FingerprintScan:
                 raise
             assert self._index is not None
             queries, positions, _ = self._index.near(
-                corpus.fingerprints(), max_distance=self._max_distance, workers=1
+                corpus.fingerprints(), max_distance=self._max_distance
             )
             offsets = np.searchsorted(queries, np.arange(len(corpus) + 1)).tolist()
             return offsets, [self._numbers[position] for position in positions.tolist()]

@@ -183,7 +183,7 @@ class Cuts(Edits):
     def _line(self, line: bytes, change: Sequence[Span]) -> bytes:
         if not change:
             return line
-        made = _core.replaced_text(line, self._names, change, "")
+        made = _core.cut_text(line, self._names, change)
         assert made is not None, "the core has read this text"
         return made
 

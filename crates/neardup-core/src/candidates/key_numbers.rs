@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::buckets::{deal, gathered};
 use crate::candidates::schemes::bands::Banding;
 use crate::candidates::schemes::prefix::prefix_length;
-use crate::candidates::sketches::{Samples, Signatures};
+use crate::candidates::sketches::{FeatureSamples, Signatures};
 use crate::error::{Error, Result};
 use crate::identity::DistinctTexts;
 
@@ -81,7 +81,7 @@ impl Keys {
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of_samples(samples: &Samples, distinct: DistinctTexts) -> Result<Self> {
+    pub fn of_samples(samples: &FeatureSamples, distinct: DistinctTexts) -> Result<Self> {
         let samples = samples.select(&distinct.firsts);
         Keys::of(distinct.texts, samples.offsets().to_vec(), samples.keys())
     }

@@ -47,6 +47,6 @@ pub use search::{
 pub use shuffle::Shuffle;
 pub use shuffle::external_join::{ExternalJoin, JoinedKeys};
 pub use sketch_store::SketchStore;
-pub use sketches::{Samples, Signatures, Sketches};
+pub use sketches::{FeatureSamples, Signatures, Sketches};
 pub use stores::external::ExternalPostings;
 pub use stores::fetched::{FetchedIndex, NewEntry};

@@ -17,7 +17,7 @@ pub enum Sketches {
     /// MinHash signatures.
     Signatures(Signatures),
     /// Samples of the features.
-    Samples(Samples),
+    Samples(FeatureSamples),
 }
 
 /// MinHash signatures, one after the other.
@@ -29,7 +29,7 @@ pub struct Signatures {
 
 /// Samples of features, one after the other.
 #[derive(Clone, Debug)]
-pub struct Samples {
+pub struct FeatureSamples {
     /// Where each sample begins, followed by the end of the last one.
     offsets: Vec<u64>,
     keys: Vec<u32>,
@@ -52,7 +52,7 @@ impl Sketches {
                 num_perm: *num_perm as usize,
                 values: Vec::new(),
             }),
-            sketch::Settings::Sample { .. } => Sketches::Samples(Samples::default()),
+            sketch::Settings::Sample { .. } => Sketches::Samples(FeatureSamples::default()),
         })
     }
 
@@ -281,9 +281,9 @@ impl Signatures {
     }
 }
 
-impl Default for Samples {
+impl Default for FeatureSamples {
     fn default() -> Self {
-        Samples {
+        FeatureSamples {
             offsets: vec![0],
             keys: Vec::new(),
             rates: Vec::new(),
@@ -291,7 +291,7 @@ impl Default for Samples {
     }
 }
 
-impl Samples {
+impl FeatureSamples {
     /// The number of documents.
     pub fn len(&self) -> usize {
         self.rates.len()
@@ -313,11 +313,11 @@ impl Samples {
     }
 
     /// The samples of some documents, ascending, in this order.
-    pub fn select(&self, documents: &[u32]) -> Cow<'_, Samples> {
+    pub fn select(&self, documents: &[u32]) -> Cow<'_, FeatureSamples> {
         if documents.len() == self.len() {
             return Cow::Borrowed(self);
         }
-        let mut selected = Samples::default();
+        let mut selected = FeatureSamples::default();
         for &document in documents {
             selected.push(self.of(document), self.rate(document));
         }

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use neardup_hamming::{Fingerprints, MAX_PAIRS, collapsed};
+use rayon::slice::ParallelSliceMut;
 
 use crate::candidates::{CandidateIndex, Search, SearchStatistics, Sketches};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::judge::{Judge, Rule};
+use crate::judge::{Bounds, Judge, Rule};
 
 /// The number of candidate pairs that are verified at a time.
 const PIECE: usize = 1 << 16;
@@ -74,32 +75,53 @@ impl PairSearch {
     ///
     /// If there are more than `max_pairs` pairs, or more than [`MAX_PAIRS`].
     pub fn new(corpus: &Corpus, rule: Rule, others: Option<u32>, max_pairs: u64) -> Result<Self> {
+        let judge = Judge::new(corpus, rule.of_equals());
+        let bounds = judge.bounds();
         let max_pairs = max_pairs.min(MAX_PAIRS);
         let first = others.unwrap_or(0);
-        let mut texts: HashMap<(u128, bool), Vec<u32>> = HashMap::new();
         let mut repeats: HashMap<u32, Vec<u32>> = HashMap::new();
-        let mut searched = Vec::new();
-        for document in 0..corpus.len() as u32 {
-            if corpus.features(document as usize).is_none() {
-                continue;
-            }
+        let (mut searched, mut identical, mut found) = (Vec::new(), Vec::new(), 0);
+        for same_text in by_text(corpus).chunk_by(|&a, &b| have_same_text(corpus, a, b)) {
             // A recipe that reads titles may have several sketches for one text.
-            let key = (corpus.identity(document as usize), document < first);
-            let twins = texts.entry(key).or_default();
-            let sketches = corpus.sketches();
-            match twins
-                .iter()
-                .find(|&&twin| sketches.are_equal(twin, document))
-            {
-                Some(&twin) => repeats.entry(twin).or_default().push(document),
-                None => {
-                    twins.push(document);
-                    if rule.bounds.has_sketch(corpus, document) {
-                        searched.push(document);
-                    }
+            let mut distinct: Vec<u32> = Vec::new();
+            for &document in same_text {
+                let is_equal = |twin: u32| {
+                    (twin < first) == (document < first)
+                        && corpus.sketches().are_equal(twin, document)
+                };
+                match distinct.iter().find(|&&twin| is_equal(twin)) {
+                    Some(&twin) => repeats.entry(twin).or_default().push(document),
+                    None => distinct.push(document),
                 }
             }
+            searched.extend(
+                distinct
+                    .iter()
+                    .filter(|&&one| bounds.has_sketch(corpus, one)),
+            );
+            let (of_others, own) =
+                same_text.split_at(same_text.partition_point(|&document| document < first));
+            found += match others {
+                None => own.len() as u128 * (own.len() as u128 - 1) / 2,
+                Some(_) => own.len() as u128 * of_others.len() as u128,
+            };
+            check_count(found, max_pairs)?;
+            for (at, &b) in own.iter().enumerate() {
+                let earlier = match others {
+                    None => &own[..at],
+                    Some(_) => of_others,
+                };
+                identical.extend(earlier.iter().filter_map(|&a| {
+                    Some(VerifiedPair {
+                        a,
+                        b,
+                        similarity: similarity_of_same_text(bounds, corpus, a, b)?,
+                        distance: bounds.distance(corpus, a, b),
+                    })
+                }));
+            }
         }
+        searched.sort_unstable();
         let source = match (rule.search, corpus.sketches()) {
             (Search::Near { max_distance }, Sketches::Fingerprints(all)) if others.is_none() => {
                 listed(all, max_distance, &searched)?
@@ -127,18 +149,16 @@ impl PairSearch {
                 }
             }
         };
-        let mut search = PairSearch {
-            judge: Judge::new(corpus, rule.of_equals()),
+        Ok(PairSearch {
+            judge,
             searched,
             repeats,
             others,
             source,
-            identical: Vec::new(),
-            found: 0,
+            identical,
+            found,
             max_pairs,
-        };
-        search.find_identical(corpus, &texts)?;
-        Ok(search)
+        })
     }
 
     /// The number of candidate pairs examined so far.
@@ -243,7 +263,7 @@ impl PairSearch {
             let Some(similarity) = similarity else {
                 continue;
             };
-            if corpus.identity(a as usize) == corpus.identity(b as usize) {
+            if have_same_text(corpus, a, b) {
                 continue;
             }
             let distance = self.judge.bounds().distance(corpus, a, b);
@@ -264,69 +284,29 @@ impl PairSearch {
         }
         Ok(())
     }
+}
 
-    /// The similarity of two documents with the same text; `None` if they are not duplicates under
-    /// the rule, which can happen because a recipe may read titles too.
-    fn same_text(&self, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
-        let bounds = self.judge.bounds();
-        match bounds.is_same(corpus, a, b) {
-            true => Some(1.0),
-            false => bounds.by_sketches(corpus, a, b),
-        }
-    }
+/// The readable documents, ordered by text; those with the same text in their order.
+fn by_text(corpus: &Corpus) -> Vec<u32> {
+    let all = 0..corpus.len() as u32;
+    let mut documents: Vec<u32> = all
+        .filter(|&document| corpus.features(document as usize).is_some())
+        .collect();
+    documents.par_sort_unstable_by_key(|&document| (corpus.identity(document as usize), document));
+    documents
+}
 
-    /// All pairs of documents with the same text.
-    ///
-    /// With a rule on distance alone, a recipe that reads titles may treat documents with one text
-    /// as different. Such a pair counts only if it is within the distance.
-    fn find_identical(
-        &mut self,
-        corpus: &Corpus,
-        texts: &HashMap<(u128, bool), Vec<u32>>,
-    ) -> Result<()> {
-        let members = |twins: &[u32]| -> Vec<u32> {
-            let repeats = twins.iter().filter_map(|twin| self.repeats.get(twin));
-            let mut all: Vec<u32> = repeats.flatten().chain(twins).copied().collect();
-            all.sort_unstable();
-            all
-        };
-        let own = texts.iter().filter(|((_, is_other), _)| !is_other);
-        let of_others = |identity| match texts.get(&(identity, true)) {
-            Some(twins) => members(twins),
-            None => Vec::new(),
-        };
-        for (&(identity, _), twins) in own.clone() {
-            let count = members(twins).len() as u128;
-            self.found += match self.others {
-                None => count * (count - 1) / 2,
-                Some(_) => count * of_others(identity).len() as u128,
-            };
-            check_count(self.found, self.max_pairs)?;
-        }
-        let mut identical = Vec::new();
-        for (&(identity, _), twins) in own {
-            let (members, of_others) = (members(twins), of_others(identity));
-            for (at, &b) in members.iter().enumerate() {
-                let earlier = match self.others {
-                    None => &members[..at],
-                    Some(_) => &of_others,
-                };
-                for &a in earlier {
-                    let distance = self.judge.bounds().distance(corpus, a, b);
-                    let Some(similarity) = self.same_text(corpus, a, b) else {
-                        continue;
-                    };
-                    identical.push(VerifiedPair {
-                        a,
-                        b,
-                        similarity,
-                        distance,
-                    });
-                }
-            }
-        }
-        self.identical = identical;
-        Ok(())
+fn have_same_text(corpus: &Corpus, a: u32, b: u32) -> bool {
+    corpus.identity(a as usize) == corpus.identity(b as usize)
+}
+
+/// The similarity of two documents with the same text; `None` if they are not duplicates under
+/// the rule. With a rule on distance alone, a recipe that reads titles may treat documents with one
+/// text as different. Such a pair counts only if it is within the distance.
+fn similarity_of_same_text(bounds: &Bounds, corpus: &Corpus, a: u32, b: u32) -> Option<f64> {
+    match bounds.is_same(corpus, a, b) {
+        true => Some(1.0),
+        false => bounds.by_sketches(corpus, a, b),
     }
 }
 

@@ -29,7 +29,7 @@ hashing a shingle takes 4.
 takes 0.9 ns in sets of 300, where its error is 12 % below the theory. But a short
 text leaves bins empty: in sets of 20 to 50 the error is 16 to 7 % above, and
 filling the bins takes 50 ns per feature. C-MinHash (Li and Li 2021) has the same error
-as this, at 2.7 ns. `benches/minhash.rs` repeats the comparison.
+as this, at 2.7 ns.
 */
 
 use crate::error::{Error, Result};

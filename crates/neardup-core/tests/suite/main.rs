@@ -5,5 +5,4 @@ mod corpus_errors;
 mod judge_verdicts;
 mod normalize_laws;
 mod posting_stores;
-mod recipes_golden;
 mod recipes_laws;

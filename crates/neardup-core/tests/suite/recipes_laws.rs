@@ -124,35 +124,25 @@ fn fingerprints_are_the_signs_of_the_sums() {
 }
 
 #[test]
-fn counting_and_weighing_agree() {
-    let segment = json!({"units": "by-script", "k": 2});
-    let counted = recipe(json!({"segment": segment, "weigh": {"scheme": "tf"}}));
-    let weighed = recipe(json!({"segment": segment, "weigh": {"scheme": "tf", "top": 1_000_000}}));
-    let mut scratch = Scratch::default();
-    for text in TEXTS {
-        let (mut a, mut b) = (Sketch::default(), Sketch::default());
-        assert_eq!(
-            counted.sketch(text, None, &mut scratch, &mut a),
-            weighed.sketch(text, None, &mut scratch, &mut b)
-        );
-        assert_eq!(a, b);
+fn every_width_of_news_is_the_low_end_of_the_widest() {
+    // One feature: the fingerprint is its hash.
+    let of = |bits: u32| {
+        let recipe = recipe(json!({
+            "segment": {"units": "external"},
+            "sketch": {"kind": "simhash", "bits": bits, "hash": "news"},
+        }));
+        let mut out = Sketch::default();
+        recipe.sketch("灯塔停在渡口", None, &mut Scratch::default(), &mut out);
+        out.words
+    };
+    let widest = of(256);
+    for bits in 1..256 {
+        for (at, word) in (0..).zip(of(bits)) {
+            let kept = bits.saturating_sub(64 * at).min(64);
+            let mask = u64::MAX.checked_shr(64 - kept).unwrap_or(0);
+            assert_eq!(word, widest[at as usize] & mask, "{bits}");
+        }
     }
-}
-
-#[test]
-fn documents_are_counted_by_their_distinct_features() {
-    let recipe = recipe(json!({
-        "segment": {"units": "external"},
-        "weigh": {"drop_punctuation": true, "lowercase_units": true},
-    }));
-    let mut frequencies = DocumentFrequencies::default();
-    let mut scratch = Scratch::default();
-    for text in ["雨\u{1E}雨\u{1E}。\u{1E}Rain", "rain", "", "雪"] {
-        recipe.count(text, &mut scratch, &mut frequencies);
-    }
-    assert_eq!(frequencies.documents(), 4);
-    let expected = [("rain", 2), ("雨", 1), ("雪", 1)].map(|(word, n)| (word.to_owned(), n));
-    assert_eq!(frequencies.sorted(), expected);
 }
 
 #[test]

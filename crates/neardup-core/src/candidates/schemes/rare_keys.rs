@@ -33,7 +33,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::candidates::key_numbers::Numbering;
 use crate::candidates::search::Reach;
-use crate::candidates::sketches::Samples;
+use crate::candidates::sketches::FeatureSamples;
 use crate::error::Result;
 
 /// The maximum number of texts that have a rare key.
@@ -61,7 +61,7 @@ impl HeavyHitters {
     ///
     /// # Errors
     /// If there are 2^32 keys or more.
-    pub fn of(samples: &Samples) -> Result<Self> {
+    pub fn of(samples: &FeatureSamples) -> Result<Self> {
         let numbering = Numbering::of(samples.keys())?;
         let counts = numbering.numbers.iter().zip(samples.keys());
         let counts = counts.filter_map(|(&number, &key)| {

@@ -15,10 +15,13 @@ use std::fmt;
 
 use arrow_array::LargeStringArray;
 use arrow_array::builder::LargeStringBuilder;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::records;
+use crate::arrow::ArrowArray;
+use crate::records::records_of;
 
 /// From this magnitude on, a number without a fraction may have lost digits.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
@@ -26,9 +29,9 @@ const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 /// A whole number of at least this many characters may not fit into 64 bits.
 const LONG_NUMBER: usize = 19;
 
-/// The fields that a run asks for.
-#[derive(Clone, Debug)]
-pub struct Fields {
+/// The fields to read from JSON lines, and whether each record must have an id.
+#[pyclass(module = "neardup._core", frozen)]
+pub struct JsonFields {
     /// The distinct names of all fields; the others are places here.
     names: Vec<String>,
     texts: Vec<usize>,
@@ -38,99 +41,135 @@ pub struct Fields {
     extra: Vec<usize>,
 }
 
-impl Fields {
-    /// Names the fields. The text is the first of `texts` that a record has. A record without an
-    /// id gets its number instead, or is unclear if `requires_id`.
-    pub fn new(
-        texts: &[String],
-        id: &str,
+/// The records of a block, as columns of equal length.
+struct Columns {
+    /// Null for an unclear record, whose id is that of a record without one.
+    texts: LargeStringArray,
+    /// Ids; a whole number in decimal digits. For a record without either `SOURCE:NUMBER`, or null
+    /// if the source has no name.
+    ids: LargeStringArray,
+    /// Null where a record has no text in this field; `None` if no title is asked for.
+    titles: Option<LargeStringArray>,
+    /// Whether a record has the title field, with any value.
+    has_title: bool,
+    /// For each extra field a JSON array of its values; null where a record has none.
+    extra: Vec<String>,
+    /// The place and the bytes of each record that must be read in another way.
+    unclear: Vec<(usize, Vec<u8>)>,
+}
+
+/// The fields of [`Columns`].
+type PyColumns<'py> = (
+    ArrowArray,
+    ArrowArray,
+    Option<ArrowArray>,
+    bool,
+    Vec<Bound<'py, PyBytes>>,
+    Vec<(usize, Bound<'py, PyBytes>)>,
+);
+
+#[pymethods]
+impl JsonFields {
+    /// The text is the first of `texts` that a record has. A record without an id gets its number
+    /// instead, or is unclear if `requires_id`.
+    #[new]
+    #[pyo3(signature = (texts, id, *, requires_id, title, extra))]
+    fn new(
+        texts: Vec<String>,
+        id: String,
         requires_id: bool,
-        title: Option<&str>,
-        extra: &[String],
+        title: Option<String>,
+        extra: Vec<String>,
     ) -> Self {
         let mut names: Vec<String> = Vec::new();
-        let mut place = |name: &str| {
+        let mut place = |name: String| {
             names
                 .iter()
-                .position(|known| known == name)
+                .position(|known| *known == name)
                 .unwrap_or_else(|| {
-                    names.push(name.to_owned());
+                    names.push(name);
                     names.len() - 1
                 })
         };
-        Fields {
-            texts: texts.iter().map(|name| place(name)).collect(),
+        JsonFields {
+            texts: texts.into_iter().map(&mut place).collect(),
             id: place(id),
             requires_id,
             title: title.map(&mut place),
-            extra: extra.iter().map(|name| place(name)).collect(),
+            extra: extra.into_iter().map(&mut place).collect(),
             names,
         }
     }
-}
 
-/// The records of a block, as columns of equal length.
-#[derive(Debug)]
-pub struct Columns {
-    /// Null for an unclear record, whose id is that of a record without one.
-    pub texts: LargeStringArray,
-    /// Ids; a whole number in decimal digits. For a record without either `SOURCE:NUMBER`, or null
-    /// if the source has no name.
-    pub ids: LargeStringArray,
-    /// Null where a record has no text in this field; `None` if no title is asked for.
-    pub titles: Option<LargeStringArray>,
-    /// Whether a record has the title field, with any value.
-    pub has_title: bool,
-    /// For each extra field a JSON array of its values; null where a record has none.
-    pub extra: Vec<String>,
-    /// The place and the bytes of each record that must be read in another way.
-    pub unclear: Vec<(usize, Vec<u8>)>,
-}
-
-/// Reads the records of a block. `source` and `first`, the number of its first record, make the
-/// ids of records without one.
-pub fn columns(fields: &Fields, block: &[u8], source: &str, first: usize) -> Columns {
-    let mut texts = LargeStringBuilder::with_capacity(0, block.len());
-    let mut ids = LargeStringBuilder::new();
-    let mut titles = fields.title.map(|_| LargeStringBuilder::new());
-    let mut extra = vec![String::from("["); fields.extra.len()];
-    let mut unclear = Vec::new();
-    let mut has_title = false;
-    let mut record_values = Values::default();
-    for (at, record) in records::of(block).enumerate() {
-        if at > 0 {
-            extra.iter_mut().for_each(|values| values.push(','));
-        }
-        let known = record_values.read(fields, record);
-        match known.as_ref().and_then(|known| known.id.as_deref()) {
-            Some(id) => ids.append_value(id),
-            None if source.is_empty() => ids.append_null(),
-            None => ids.append_value(format!("{source}:{}", first + at)),
-        }
-        let Some(known) = known else {
-            unclear.push((at, record.to_vec()));
-            texts.append_null();
-            titles.iter_mut().for_each(LargeStringBuilder::append_null);
-            extra.iter_mut().for_each(|values| values.push_str("null"));
-            continue;
-        };
-        texts.append_value(known.text);
-        if let (Some(titles), Some(place)) = (&mut titles, fields.title) {
-            has_title |= record_values.values[place].is_some();
-            titles.append_option(record_values.text(place));
-        }
-        for (values, &place) in extra.iter_mut().zip(&fields.extra) {
-            values.push_str(record_values.raw[place].unwrap_or("null"));
-        }
+    /// Reads the records of a block of lines. `source` and `first`, the number of the first record,
+    /// make the ids of records without one.
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+        block: &[u8],
+        source: &str,
+        first: usize,
+    ) -> PyColumns<'py> {
+        let read = py.detach(|| self.read(block, source, first));
+        let array = ArrowArray::from;
+        let bytes = |data: &[u8]| PyBytes::new(py, data);
+        let extra = read.extra.iter();
+        let unclear = read.unclear.iter();
+        (
+            array(read.texts),
+            array(read.ids),
+            read.titles.map(array),
+            read.has_title,
+            extra.map(|values| bytes(values.as_bytes())).collect(),
+            unclear.map(|(at, record)| (*at, bytes(record))).collect(),
+        )
     }
-    extra.iter_mut().for_each(|values| values.push(']'));
-    Columns {
-        texts: texts.finish(),
-        ids: ids.finish(),
-        titles: titles.map(|mut titles| titles.finish()),
-        has_title,
-        extra,
-        unclear,
+}
+
+impl JsonFields {
+    fn read(&self, block: &[u8], source: &str, first: usize) -> Columns {
+        let mut texts = LargeStringBuilder::with_capacity(0, block.len());
+        let mut ids = LargeStringBuilder::new();
+        let mut titles = self.title.map(|_| LargeStringBuilder::new());
+        let mut extra = vec![String::from("["); self.extra.len()];
+        let mut unclear = Vec::new();
+        let mut has_title = false;
+        let mut record_values = Values::default();
+        for (at, record) in records_of(block).enumerate() {
+            if at > 0 {
+                extra.iter_mut().for_each(|values| values.push(','));
+            }
+            let known = record_values.read(self, record);
+            match known.as_ref().and_then(|known| known.id.as_deref()) {
+                Some(id) => ids.append_value(id),
+                None if source.is_empty() => ids.append_null(),
+                None => ids.append_value(format!("{source}:{}", first + at)),
+            }
+            let Some(known) = known else {
+                unclear.push((at, record.to_vec()));
+                texts.append_null();
+                titles.iter_mut().for_each(LargeStringBuilder::append_null);
+                extra.iter_mut().for_each(|values| values.push_str("null"));
+                continue;
+            };
+            texts.append_value(known.text);
+            if let (Some(titles), Some(place)) = (&mut titles, self.title) {
+                has_title |= record_values.values[place].is_some();
+                titles.append_option(record_values.text(place));
+            }
+            for (values, &place) in extra.iter_mut().zip(&self.extra) {
+                values.push_str(record_values.raw[place].unwrap_or("null"));
+            }
+        }
+        extra.iter_mut().for_each(|values| values.push(']'));
+        Columns {
+            texts: texts.finish(),
+            ids: ids.finish(),
+            titles: titles.map(|mut titles| titles.finish()),
+            has_title,
+            extra,
+            unclear,
+        }
     }
 }
 
@@ -140,7 +179,7 @@ struct Known<'f> {
     id: Option<Cow<'f, str>>,
 }
 
-/// The wanted fields of one record, by their places in [`Fields`].
+/// The wanted fields of one record, by their places in [`JsonFields`].
 #[derive(Default)]
 struct Values<'a> {
     values: Vec<Option<Value<'a>>>,
@@ -150,7 +189,7 @@ struct Values<'a> {
 
 impl<'a> Values<'a> {
     /// Reads a record; returns `None` if it is unclear.
-    fn read(&mut self, fields: &Fields, record: &'a [u8]) -> Option<Known<'_>> {
+    fn read(&mut self, fields: &JsonFields, record: &'a [u8]) -> Option<Known<'_>> {
         let record = simdutf8::basic::from_utf8(record).ok()?;
         self.values.clear();
         self.values.resize_with(fields.names.len(), || None);
@@ -214,7 +253,7 @@ enum Value<'a> {
 
 /// Puts the wanted fields of an object into their places.
 struct Wanted<'w, 'a> {
-    fields: &'w Fields,
+    fields: &'w JsonFields,
     record_values: &'w mut Values<'a>,
 }
 
