@@ -104,13 +104,17 @@ def _check_true_false_none(value: Any, name: str) -> Any:
 
 
 TextField = Annotated[
-    str | None, _field("Field of the text. By default text, else content, else body.")
+    str | None,
+    _field(
+        "Field of the text, by default text, else content, else body. Also a path such as doc.text "
+        "or messages[*].content; commas join several, such as instruction,output."
+    ),
 ]
 IdField = Annotated[
     str | None,
     _field(
-        "Field of the id. By default id, else the position of the record: FILE:RECORD for "
-        "files, the row number for tables."
+        "Field of the id, or a path such as meta.id. By default id, else the position of the "
+        "record: FILE:RECORD for files, the row number for tables."
     ),
 ]
 MaxText = Annotated[
@@ -337,7 +341,10 @@ Report = Annotated[
 # Options of a search for test items.
 TestTextField = Annotated[
     str | None,
-    _field("Field of the text of a test item. By default text, else content, else body."),
+    _field(
+        "Field of the text of a test item, or paths, as in --text-field. By default text, else "
+        "content, else body."
+    ),
 ]
 Cover = Annotated[
     float,
