@@ -276,6 +276,15 @@ AgainstOnly = Annotated[
         MATCHING,
     ),
 ]
+MinLength = Annotated[
+    int | None,
+    Option(
+        "Leave shorter texts alone, in letters and digits: they are kept, and nothing is dropped "
+        "for one of them. 1 to 1,000,000.",
+        MATCHING,
+        check=_or_none(_whole(1, 1_000_000)),
+    ),
+]
 DryRun = Annotated[
     bool,
     Option(
@@ -354,6 +363,16 @@ Cover = Annotated[
         MATCHING,
         default=0.8,
         check=check_threshold,
+    ),
+]
+LeastItem = Annotated[
+    int,
+    Option(
+        "Shortest test item that is looked for, in Chinese characters; in other scripts twice as "
+        "many letters. 5 to 10,000; shorter ones are listed in a note.",
+        MATCHING,
+        default=20,
+        check=_whole(5, 10_000),
     ),
 ]
 Common = Annotated[

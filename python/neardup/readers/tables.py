@@ -331,10 +331,10 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         records = [row if isinstance(row, dict) else {} for row in rows]
         texts = all_texts[begin:end]
 
-        def column(name: str, texts: Any = texts, records: list[Any] = records) -> list[Any]:
+        def column(name: str, texts: list[Any] = texts, records: list[Any] = records) -> list[Any]:
             if name == chosen.text:
                 return texts
-            values: Iterator[Any] = (value_at(record, name) for record in records)
+            values = (value_at(record, name) for record in records)
             return [None if value is MISSING else value for value in values]
 
         chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
