@@ -415,16 +415,11 @@ class _Items(NamedTuple):
     too_short: list[str]
     least: int
 
-    @property
-    def short(self) -> int:
-        """How many items are too short."""
-        return len(self.too_short)
-
     def check(self) -> None:
         """Raise InputError if there is no item that is looked for."""
         if not self.ids:
             raise InputError(Message("{named[tests]} must have items. Got none."))
-        if self.short == len(self.ids):
+        if len(self.too_short) == len(self.ids):
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
@@ -493,7 +488,7 @@ class _Search(Run):
         import numpy as np
 
         given, core = self._given, items.core
-        summary = ContaminationSummary(tests=len(items.ids), short=items.short)
+        summary = ContaminationSummary(tests=len(items.ids), short=len(items.too_short))
         findings: list[_Finding] = []
         self.progress.stage("find tests", None, share_of(source))
         for batch in self.documents(source, summary):
@@ -528,7 +523,7 @@ class _Search(Run):
 
     def note_short(self, items: _Items, split: str | None = None) -> None:
         """List the items that are too short, or say that all of a split are."""
-        if split is not None and items.short == len(items.ids):
+        if split is not None and len(items.too_short) == len(items.ids):
             message = Message(
                 "Split '{split}' has no item that is long enough to be looked for.", split=split
             )
@@ -540,7 +535,7 @@ class _Search(Run):
                     "letters is not looked for ({given[least]}): {ids}.",
                     "{count:,} test items of fewer than {least} Chinese characters or {letters} "
                     "letters are not looked for ({given[least]}): {ids}.",
-                    count=items.short,
+                    count=len(items.too_short),
                     least=items.least,
                     letters=2 * items.least,
                     ids=_some(items.too_short, _NAMED),

@@ -188,6 +188,7 @@ def test_short_items_are_listed_and_the_limit_is_an_option():
         contamination(documents, ["short"], least=11)
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_note_lists_short_items():
     Path("items.jsonl").write_text(
         "".join(json.dumps({"id": f"q{number}", "text": "short"}) + "\n" for number in range(30))
@@ -322,7 +323,9 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     progress = Notes()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
-        "in.jsonl is both a file of documents and of test items, so all of its items are found."
+        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (least=): "
+        "clean.",
+        "in.jsonl is both a file of documents and of test items, so all of its items are found.",
     ]
     assert result.summary.findings == 2
     assert result.summary.short == 1

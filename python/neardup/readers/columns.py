@@ -6,9 +6,9 @@ every text is validated here first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,16 +45,13 @@ def holds_text(kind: Any) -> bool:
 
 
 def choose_columns(
-    schema: pa.Schema,
-    fields: Fields,
-    source: str,
-    mixed: Mapping[str, pa.DataType] = MappingProxyType({}),
+    schema: pa.Schema, fields: Fields, source: str, mixed: Iterable[str] = ()
 ) -> Columns:
     """Choose columns, refuse named ones of unusable types, and drop default ones.
 
-    `mixed` are paths and types inside columns that are no Arrow columns.
+    `mixed` are paths inside columns that are no Arrow columns.
     """
-    inside = {**types_at(schema), **mixed}
+    inside = {**types_at(schema), **dict.fromkeys(mixed, pa.null())}
     columns = Columns.choose(schema.names, fields, source, inside)
 
     def type_of(name: str) -> pa.DataType:
@@ -238,18 +235,17 @@ def batch_of_columns(
 
 
 def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:
-    """Return the values of a column, bytes or None for one that is not valid UTF-8."""
+    """Return the values of a column, None for one with text that is not valid UTF-8."""
     if isinstance(column, list):
         return column
+    values: list[Any] = []
     try:
-        values: list[Any] = column.to_pylist()
+        values = column.to_pylist()
     except UnicodeDecodeError:
-        values = []
         for value in column:
-            try:
-                values.append(value.as_py())
-            except UnicodeDecodeError:
-                values.append(value.as_buffer().to_pybytes() if is_text(value.type) else None)
+            values.append(None)
+            with suppress(UnicodeDecodeError):
+                values[-1] = value.as_py()
     return values
 
 

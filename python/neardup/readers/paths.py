@@ -14,55 +14,46 @@ import pyarrow as pa
 MISSING: Any = object()
 
 _EACH = "[*]"
-#: Levels of nested fields that messages name.
-_NAMED_LEVELS = 4
-#: Levels of lists that texts may be in.
-_LIST_LEVELS = 8
+#: Levels of lists that texts may be in, and of fields that messages name.
+_LEVELS = 8
 
 
 def value_at(record: Any, path: str) -> Any:
-    """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values.
-
-    Examples
-    --------
-    >>> value_at({"messages": [{"content": "a"}, {"role": "b"}]}, "messages[*].content")
-    ['a']
-    """
-    if not isinstance(record, Mapping):
-        return MISSING
-    if path in record:
-        return record[path]
-    if path.endswith(_EACH) and isinstance(record.get(path[:-3]), list):
-        return record[path[:-3]]
-    for dot, letter in enumerate(path):
-        head, rest = path[:dot], path[dot + 1 :]
-        if letter != "." or not rest:
-            continue
-        value = MISSING
-        if head in record:
-            value = value_at(record[head], rest)
-        elif head.endswith(_EACH) and isinstance(record.get(head[:-3]), list):
-            each = [value_at(item, rest) for item in record[head[:-3]]]
-            value = [item for item in each if item is not MISSING] or MISSING
+    """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values."""
+    for name, is_each, rest in _ways(record, path):
+        value = record[name]
+        if is_each and rest:
+            each = [value_at(item, rest) for item in value]
+            value = [found for found in each if found is not MISSING] or MISSING
+        elif rest:
+            value = value_at(value, rest)
         if value is not MISSING:
             return value
     return MISSING
 
 
+def _ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield the fields in which a path may go on, whether in each of their items, and its rest."""
+    if not isinstance(record, Mapping):
+        return
+    if path in record:
+        yield path, False, ""
+    ends = [at for at, letter in enumerate(path) if letter == "." and path[at + 1 :]]
+    for end in [len(path), *ends]:
+        head, rest = path[:end], path[end + 1 :]
+        if rest and head in record:
+            yield head, False, rest
+        elif head.endswith(_EACH) and isinstance(record.get(head[:-3]), list):
+            yield head[:-3], True, rest
+
+
 def text_at(record: Mapping[str, Any], name: str) -> Any:
-    r"""Return the text of a field, a path, or several with commas between them.
+    """Return the text of a field, a path, or several with commas between them.
 
     Several texts, and those of a list, are joined by line breaks; missing and empty ones are left
     out. A value that is no text is returned as it is, and MISSING where there is none.
-
-    Examples
-    --------
-    >>> text_at({"ask": "Name rivers.", "answer": ["Rhine", "Seine"]}, "ask,answer")
-    'Name rivers.\nRhine\nSeine'
     """
-    if name in record:
-        return as_text(record[name])
-    values = [value_at(record, part) for part in parts_of(name)]
+    values = [value_at(record, part) for part in ([name] if name in record else parts_of(name))]
     if len(values) == 1:
         return as_text(values[0])
     texts = [as_text(value) for value in values if value is not MISSING and value is not None]
@@ -83,22 +74,14 @@ def with_texts(
 
 
 def _with_value(record: Any, path: str, change: Callable[[str], str]) -> Any:
-    if not isinstance(record, Mapping) or value_at(record, path) is MISSING:
-        return record
-    if path in record:
-        return {**record, path: _changed(record[path], change)}
-    if path.endswith(_EACH) and isinstance(record.get(path[:-3]), list):
-        return {**record, path[:-3]: _changed(record[path[:-3]], change)}
-    for dot, letter in enumerate(path):
-        head, rest = path[:dot], path[dot + 1 :]
-        if letter != "." or value_at(record, head) is MISSING:
-            continue
-        name = head if head in record else head.removesuffix(_EACH)
+    for name, is_each, rest in _ways(record, path):
         value = record[name]
-        if head in record and value_at(value, rest) is not MISSING:
-            return {**record, name: _with_value(value, rest, change)}
-        if head not in record and any(value_at(item, rest) is not MISSING for item in value):
-            return {**record, name: [_with_value(item, rest, change) for item in value]}
+        items = value if is_each else [value]
+        if not rest:
+            return {**record, name: _changed(value, change)}
+        if any(value_at(item, rest) is not MISSING for item in items):
+            made = [_with_value(item, rest, change) for item in items]
+            return {**record, name: made if is_each else made[0]}
     return record
 
 
@@ -108,7 +91,7 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     return [_changed(item, change) for item in value] if isinstance(value, list) else value
 
 
-def as_text(value: Any, levels: int = _LIST_LEVELS) -> Any:
+def as_text(value: Any, levels: int = _LEVELS) -> Any:
     """Return a list of texts as their lines, and any other value as it is."""
     if not isinstance(value, (list, tuple)) or not levels:
         return value
@@ -123,14 +106,13 @@ def parts_of(name: str) -> list[str]:
 
 def roots_of(name: str, columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that the paths of a name may lead into."""
-    begins = [(part, column) for column in dict.fromkeys(columns) for part in parts_of(name)]
-    return tuple(
-        dict.fromkeys(
-            column
-            for part, column in begins
-            if part == column or part.startswith((f"{column}.", column + _EACH))
-        )
-    )
+    parts = parts_of(name)
+
+    def is_root(column: str) -> bool:
+        begins = (f"{column}.", column + _EACH)
+        return any(part == column or part.startswith(begins) for part in parts)
+
+    return tuple(filter(is_root, dict.fromkeys(columns)))
 
 
 def types_at(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -158,7 +140,7 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
-def paths_in(record: Mapping[Any, Any], levels: int = _NAMED_LEVELS) -> Iterator[str]:
+def paths_in(record: Mapping[Any, Any], levels: int = _LEVELS) -> Iterator[str]:
     """Yield the names of a record's fields, and the paths of those inside them."""
     yield from map(str, record)
     for name, value in record.items() if levels else ():

@@ -238,9 +238,8 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
     schema = pa.schema([(name, types.get(name, pa.null())) for name in names])
     if isinstance(data, (pa.Table, pa.RecordBatch)) and _length(data):
         schema = data.schema
-    values = [(name, column) for name, column in columns.items() if isinstance(column, list)]
-    first = ({name: value} for name, column in values for value in column[:SAMPLED_RECORDS])
-    mixed = {path: pa.null() for record in first for path in paths_in(record)}
+    lists = [(name, column) for name, column in columns.items() if isinstance(column, list)]
+    mixed = [p for n, column in lists for v in column[:SAMPLED_RECORDS] for p in paths_in({n: v})]
     chosen = choose_columns(schema, fields, _NAME, mixed)
     columns = {name: columns[name] for name in chosen.needed(titles=True)}
     return lambda titles: _column_chunks(columns, chosen, fields, titles)

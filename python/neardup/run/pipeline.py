@@ -292,14 +292,13 @@ class Pipeline(Run):
 
     def _note_short(self, count: int) -> None:
         """Report how many texts are too short to be compared."""
-        least = self.options.min_length
-        if count and least is not None:
+        if count:
             self.progress.note(
                 Message.counted(
                     "{count:,} text of fewer than {least:,} letters and digits is left alone.",
                     "{count:,} texts of fewer than {least:,} letters and digits are left alone.",
                     count=count,
-                    least=least,
+                    least=self.options.min_length,
                 )
             )
 
