@@ -350,10 +350,7 @@ Report = Annotated[
 # Options of a search for test items.
 TestTextField = Annotated[
     str | None,
-    _field(
-        "Field of the text of a test item, or paths, as in --text-field. By default text, else "
-        "content, else body."
-    ),
+    _field("Field or paths of the text of a test item. By default text, else content, else body."),
 ]
 Cover = Annotated[
     float,
