@@ -168,3 +168,22 @@ def test_a_path_of_nothing_is_missing():
     assert value_at({"a": [1]}, "a.b") is MISSING
     assert value_at("a", "a") is MISSING
     assert value_at({"a": [{"b": [{"c": 1}, {}]}, 2]}, "a[*].b[*].c") == [[1]]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
+    notice = "本站所有内容均由网友自行上传，版权归原作者所有。"
+    rows = [
+        {
+            "id": n,
+            "q": f"第{n}个问题的内容是什么，请详细说明。",
+            "doc": {"a": [f"{notice}答{n}", "好"]},
+        }
+        for n in range(4)
+    ]
+    opened(kind, rows, text_field="q,doc.a")
+    out = f"out.{kind}"
+    neardup.repeats_files([f"a.{kind}"], remove=out, text_field="q,doc.a", keep="none", documents=3)
+    written = next(iter(open_sources([out], text_field="q").sources[0].rows()))
+    wanted = [{**row, "doc": {"a": [f"答{row['id']}", "好"]}} for row in rows]
+    assert written == wanted
