@@ -18,7 +18,6 @@ __all__ = [
     "MAX_WORKERS",
     "RARE_KEYS",
     "SHINGLE_BLOCK",
-    "SHORTEST_ITEM",
     "Aligner",
     "Background",
     "Clusterer",
@@ -77,7 +76,6 @@ MAX_TEXT_BYTES: int
 MAX_WORKERS: int
 RARE_KEYS: int
 SHINGLE_BLOCK: int
-SHORTEST_ITEM: int
 
 @final
 class Recipe:
@@ -424,7 +422,7 @@ class Repeats:
 
 @final
 class Items:
-    def __new__(cls, aligner: Aligner, texts: Any, *, workers: int) -> Items: ...
+    def __new__(cls, aligner: Aligner, texts: Any, *, shortest: int, workers: int) -> Items: ...
     def are_decidable(self) -> list[bool]: ...
     def find(
         self, texts: Any, *, least_cover: float, workers: int

@@ -35,6 +35,9 @@ _MANY = 1000
 #: The most characters of a document that a finding shows.
 _SHOWN = 200
 
+#: Items that are too short of which a note has the ids.
+_NAMED = 20
+
 #: Findings that the representation of a result names.
 _FIRST = 5
 
@@ -103,6 +106,8 @@ class ContaminationResult(ReprMixin):
         For each ordered pair of splits: ``split``, ``other``, ``items`` (of the split that are
         long enough to be looked for), ``short`` (those that are not) and ``found`` (items that
         occur in the other split). Empty without splits.
+    too_short : list of str
+        The ids of the items that are shorter than `least`, and are not looked for.
     """
 
     findings: pa.Table
@@ -111,6 +116,7 @@ class ContaminationResult(ReprMixin):
     summary: ContaminationSummary
     problems: list[Problem]
     splits: list[dict[str, Any]] = field(default_factory=list)
+    too_short: list[str] = field(default_factory=list)
 
     def _summary_rows(self) -> Iterator[tuple[str, Any]]:
         for pair in self.splits:
@@ -157,7 +163,8 @@ def contamination(
     An item occurs in a document if the document has at least the share `cover` of its letters
     and digits, in passages that are near each other: verbatim, re-wrapped, in a paragraph, in
     markup, or with small edits. White space, punctuation, case and full-width forms make no
-    difference. O(n) for n characters of documents, plus the alignment of candidates.
+    difference. Items shorter than `least` are not looked for. O(n) for n characters of documents,
+    plus the alignment of candidates.
 
     Examples
     --------
@@ -310,6 +317,7 @@ def _in_documents(search: _Search, documents: Sources, tests: Sources) -> Contam
     """Return the items of a test that occur in documents."""
     items = search.read_items(tests)
     items.check()
+    search.note_short(items)
     for name in documents.shared_with(tests):
         search.progress.note(
             Message(
@@ -341,15 +349,12 @@ def _between_splits(
     keep: dict[str, NDArray[np.bool_]] = {}
     of_each: dict[str, ContaminationSummary] = {}
     unreadable: dict[str, int] = {}
+    too_short: list[str] = []
     for split, other in permutations(documents, 2):
         items = search.read_items(sources[split])
-        if split not in of_each and items.short == len(items.ids):
-            search.progress.note(
-                Message(
-                    "Split '{split}' has no item that is long enough to be looked for.",
-                    split=split,
-                )
-            )
+        if split not in of_each:
+            search.note_short(items, split)
+            too_short += items.too_short
         result = search.find(items, documents[other])
         summary, findings = result.summary, result.findings
         counts.append(
@@ -379,7 +384,7 @@ def _between_splits(
         findings=sum(map(len, tables)),
     )
     return ContaminationResult(
-        pa.concat_tables(tables), clean, None, total, search.problems, counts
+        pa.concat_tables(tables), clean, None, total, search.problems, counts, too_short
     )
 
 
@@ -403,30 +408,31 @@ def _reader_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
 
 
 class _Items(NamedTuple):
-    """The items of a test, and how many of them are too short to be looked for."""
+    """The items of a test, and the ids of those that are too short to be looked for."""
 
     core: _core.Items
     ids: list[str]
-    short: int
+    too_short: list[str]
+    least: int
 
     def check(self) -> None:
         """Raise InputError if there is no item that is looked for."""
-        from neardup import _core
-
         if not self.ids:
             raise InputError(Message("{named[tests]} must have items. Got none."))
-        if self.short == len(self.ids):
+        if len(self.too_short) == len(self.ids):
             raise InputError(
                 Message.counted(
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} item, which is shorter. Name the field of "
-                    "the text with {given[test_text_field]}.",
+                    "{letters} letters. Got {count:,} item, which is shorter. Look for shorter "
+                    "ones with {given[least]}, or name the field of the text with "
+                    "{given[test_text_field]}.",
                     "{named[tests]} must have an item of at least {least} Chinese characters or "
-                    "{letters} letters. Got {count:,} items, all of which are shorter. Name the "
-                    "field of the text with {given[test_text_field]}.",
+                    "{letters} letters. Got {count:,} items, all of which are shorter. Look for "
+                    "shorter ones with {given[least]}, or name the field of the text with "
+                    "{given[test_text_field]}.",
                     count=len(self.ids),
-                    least=_core.SHORTEST_ITEM,
-                    letters=2 * _core.SHORTEST_ITEM,
+                    least=self.least,
+                    letters=2 * self.least,
                 )
             )
 
@@ -466,9 +472,11 @@ class _Search(Run):
             texts.append(batch.texts)
             ids += strings(batch.ids)
         array = pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
-        core = _core.Items(aligner(), array, workers=self._given["workers"])
+        least = self._given["least"]
+        core = _core.Items(aligner(), array, shortest=least, workers=self._given["workers"])
         self.clock.lap("read tests")
-        return _Items(core, ids, core.are_decidable().count(False))
+        decidable = zip(ids, core.are_decidable(), strict=True)
+        return _Items(core, ids, [id for id, is_long in decidable if not is_long], least)
 
     def find(
         self, items: _Items, source: Any, kept: Callable[[Any], Any] = lambda _: None
@@ -480,7 +488,7 @@ class _Search(Run):
         import numpy as np
 
         given, core = self._given, items.core
-        summary = ContaminationSummary(tests=len(items.ids), short=items.short)
+        summary = ContaminationSummary(tests=len(items.ids), short=len(items.too_short))
         findings: list[_Finding] = []
         self.progress.stage("find tests", None, share_of(source))
         for batch in self.documents(source, summary):
@@ -509,7 +517,30 @@ class _Search(Run):
         summary.kept = summary.read - len(contaminated)
         self.measure(summary)
         table = _table(findings, items.ids, [covers[index] for index in accepted])
-        return ContaminationResult(table, keep, kept(keep), summary, self.problems)
+        return ContaminationResult(
+            table, keep, kept(keep), summary, self.problems, too_short=items.too_short
+        )
+
+    def note_short(self, items: _Items, split: str | None = None) -> None:
+        """List the items that are too short, or say that all of a split are."""
+        if split is not None and len(items.too_short) == len(items.ids):
+            message = Message(
+                "Split '{split}' has no item that is long enough to be looked for.", split=split
+            )
+            self.progress.note(message)
+        elif items.too_short:
+            self.progress.note(
+                Message.counted(
+                    "{count:,} test item of fewer than {least} Chinese characters or {letters} "
+                    "letters is not looked for ({given[least]}): {ids}.",
+                    "{count:,} test items of fewer than {least} Chinese characters or {letters} "
+                    "letters are not looked for ({given[least]}): {ids}.",
+                    count=len(items.too_short),
+                    least=items.least,
+                    letters=2 * items.least,
+                    ids=_some(items.too_short, _NAMED),
+                )
+            )
 
     def _note_common(self, ids: list[str], most: int) -> None:
         if ids:
@@ -521,9 +552,14 @@ class _Search(Run):
                     "documents have, which does not count ({given[common]}): {ids}.",
                     count=len(ids),
                     most=most,
-                    ids=", ".join(ids[:3]) + (", ..." if len(ids) > 3 else ""),
+                    ids=_some(ids, 3),
                 )
             )
+
+
+def _some(ids: list[str], most: int) -> str:
+    """Return the first ids, for a message."""
+    return ", ".join(ids[:most]) + (", ..." if len(ids) > most else "")
 
 
 def _table(findings: list[_Finding], test_ids: list[str], covers: list[float]) -> pa.Table:

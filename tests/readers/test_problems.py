@@ -33,7 +33,7 @@ BAD_LINES = [
 BAD_FIELDS = [
     (b'{"text":12}', "not_a_text", "12"),
     (b'{"text":null}', "not_a_text", "null"),
-    (b'{"text":["a"]}', "not_a_text", '["a"]'),
+    (b'{"text":["a",1]}', "not_a_text", '["a",1]'),
     (b'{"text":5,"content":"c","body":"b"}', "not_a_text", "5"),
 ]
 MISSING_FIELDS = [

@@ -168,6 +168,46 @@ def test_short_items_are_counted_and_not_looked_for():
             contamination([item], [item[:-1]])
 
 
+def test_short_items_are_listed_and_the_limit_is_an_option():
+    question = "Which river is the longest?\nA Nile B Oder C Rhone D Po"
+    items = [question[:27], letters(random.Random(5), 11), "short", CHINESE[0]]
+    documents = [f"So: {items[0]} The Nile.", f"问：{items[1]}？", "Which river is the Rhone?"]
+    result = contamination(documents, items)
+    assert (result.too_short, result.findings.num_rows) == (["0", "1", "2"], 0)
+    result = contamination(documents, items, least=11)
+    assert (result.too_short, result.summary.short) == (["2"], 1)
+    assert result.findings.select(["id", "test_id"]).to_pylist() == [
+        {"id": "0", "test_id": "0"},
+        {"id": "1", "test_id": "1"},
+    ]
+    # What the option does not change: longer items, and what is shorter than a shingle.
+    assert contamination([question], [question, CHINESE[0] * 3], least=40).too_short == ["0"]
+    for least in (5, 20):
+        assert contamination([CHINESE[0]], [CHINESE[0], "短"], least=least).too_short == ["1"]
+    with pytest.raises(InputError, match=r"at least 11 Chinese characters or 22 letters.*least="):
+        contamination(documents, ["short"], least=11)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_note_lists_short_items():
+    Path("items.jsonl").write_text(
+        "".join(json.dumps({"id": f"q{number}", "text": "short"}) + "\n" for number in range(30))
+        + json.dumps({"text": ENGLISH[0]})
+    )
+    Path("in.jsonl").write_text(json.dumps({"text": ENGLISH[1]}))
+    notes = []
+
+    class Notes(Progress):
+        def note(self, line):
+            notes.append(str(line))
+
+    contamination_files(["in.jsonl"], ["items.jsonl"], progress=Notes())
+    (note,) = notes
+    assert note.startswith("30 test items of fewer than 20 Chinese characters or 40 letters")
+    assert "q0, q1," in note
+    assert note.endswith("q19, ....")
+
+
 def test_wording_that_many_documents_have_does_not_count():
     common = "Choose the one answer that best completes the sentence that is given below:"
     rare = "The lighthouse keeper counted the ships that passed before the fog came in."
@@ -283,7 +323,9 @@ def test_the_same_file_on_both_sides_is_said_and_done():
     progress = Notes()
     result = contamination_files(["in.jsonl"], ["in.jsonl"], progress=progress)
     assert progress.notes == [
-        "in.jsonl is both a file of documents and of test items, so all of its items are found."
+        "1 test item of fewer than 20 Chinese characters or 40 letters is not looked for (least=): "
+        "clean.",
+        "in.jsonl is both a file of documents and of test items, so all of its items are found.",
     ]
     assert result.summary.findings == 2
     assert result.summary.short == 1

@@ -97,7 +97,7 @@ def test_lines_of_all_kinds_keep_their_bytes():
         (f'{{"of": [{{"text": {text}}}], "text": "{ITEM} {ITEM}"}}',) * 2,
         ('{"text": "no item"}',) * 2,
         (f"not json {text}",) * 2,
-        (f'{{"text": [{text}]}}',) * 2,
+        (f'{{"text": [{text}]}}', '{"text":["。"]}'),
         # Nested too deeply to be read.
         (f'{{"text": {text}, "of": {deep}}}',) * 2,
     ]

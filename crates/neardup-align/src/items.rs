@@ -18,13 +18,9 @@ use super::paper::Paper;
 use super::passages::Passage;
 use super::shingles::winnowed;
 
-/// The length of the shortest item that is looked for, in Chinese characters; twice as many letters
-/// of an alphabet. What is shorter occurs by chance.
-pub const SHORTEST_ITEM: u32 = 20;
-
-/// The length of the shortest passage of an item, in Chinese characters. Half of an item's length
-/// at most, so that edits in its middle hide nothing.
-const LEAST: u32 = SHORTEST_ITEM / 2;
+/// The length of the longest item that may be called short, in Chinese characters; twice as many
+/// letters of an alphabet. Passages of longer items need not be longer.
+const LONG_ITEM: u32 = 20;
 
 /// One in this many of an item's shingles must be found before it is aligned: a passage with an
 /// edit in every tenth letter has a third of them.
@@ -46,7 +42,7 @@ const BETWEEN: usize = 100;
 ///
 /// let aligner = Aligner::new();
 /// let question = "Which of these rivers flows through three capitals on its way to the sea?";
-/// let items = Items::new(aligner, vec![question.to_owned()])?;
+/// let items = Items::new(aligner, vec![question.to_owned()], 20)?;
 /// let text = format!("Question 7\n\n{}\nAnswer: B", question.replace(' ', "\n"));
 /// let found = items.find(&text, 0.8)?;
 /// assert_eq!((found[0].item, found[0].cover), (0, 1.0));
@@ -55,6 +51,9 @@ const BETWEEN: usize = 100;
 #[derive(Debug)]
 pub struct Items {
     aligner: Aligner,
+    /// The length of the shortest passage of an item, in Chinese characters. Half of an item's
+    /// length at most, so that edits in its middle hide nothing.
+    least: u32,
     texts: Vec<String>,
     items: Vec<Item>,
     /// The number of each winnowed shingle.
@@ -97,17 +96,18 @@ pub struct Finding {
 type Hit = (u32, u32, u32);
 
 impl Items {
-    /// Prepares items: O(n) for n letters.
+    /// Prepares items: O(n) for n letters. What is shorter than `shortest`, in Chinese characters or
+    /// half of the letters of an alphabet, or than a shingle, is not looked for.
     ///
     /// # Errors
     ///
     /// If a text is longer than the stages accept.
-    pub fn new(aligner: Aligner, texts: Vec<String>) -> Result<Self> {
+    pub fn new(aligner: Aligner, texts: Vec<String>, shortest: u32) -> Result<Self> {
         let mut numbers = FxHashMap::default();
         let mut items = Vec::with_capacity(texts.len());
         let sketched: Vec<(usize, Vec<(u64, u32)>)> = texts
             .par_iter()
-            .map(|text| sketched(&aligner, text))
+            .map(|text| sketched(&aligner, text, shortest))
             .collect::<Result<_>>()?;
         for (letters, chosen) in sketched {
             let shingles = chosen
@@ -134,6 +134,7 @@ impl Items {
         }
         Ok(Items {
             aligner,
+            least: shortest.min(LONG_ITEM) / 2,
             texts,
             items,
             documents: (0..numbers.len()).map(|_| AtomicU32::new(0)).collect(),
@@ -220,7 +221,7 @@ impl Items {
             if distinct(within(hits, &part)) < asked {
                 continue;
             }
-            let passages = item.passages(&document.part(part.clone()), LEAST);
+            let passages = item.passages(&document.part(part.clone()), self.least);
             let covered = covered(&passages, item.letters());
             let pieces = passages.iter().flat_map(|passage| &passage.pieces);
             let edited = pieces.map(|piece| piece.edited).sum();
@@ -271,7 +272,7 @@ impl Items {
             .filter(|&at| own[at])
             .map(|at| letters.weight(at, at + 1))
             .sum();
-        if weight < LEAST * DENSE {
+        if weight < self.least * DENSE {
             return None;
         }
         let places = finding.covered.iter().cloned().flatten();
@@ -320,9 +321,9 @@ impl Item {
 
 /// The number of an item's letters, and its winnowed shingles with their places; none if it is too
 /// short.
-fn sketched(aligner: &Aligner, text: &str) -> Result<(usize, Vec<(u64, u32)>)> {
+fn sketched(aligner: &Aligner, text: &str, shortest: u32) -> Result<(usize, Vec<(u64, u32)>)> {
     let letters = aligner.letters(text)?;
-    if letters.weight(0, letters.len()) < SHORTEST_ITEM * DENSE {
+    if letters.weight(0, letters.len()) < shortest * DENSE {
         return Ok((letters.len(), Vec::new()));
     }
     let all = super::shingles::hashes(&letters);

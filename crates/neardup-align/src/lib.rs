@@ -43,7 +43,7 @@ mod runs;
 mod shingles;
 
 pub use edits::edit_similarity;
-pub use items::{Finding, Items, SHORTEST_ITEM};
+pub use items::{Finding, Items};
 pub use letters::{Aligner, Letters};
 pub use library::{BLOCK, GONE, Library, MOST_OF_A_SHINGLE, Run, fence, file};
 pub use paper::Paper;

@@ -207,12 +207,18 @@ pub struct Items {
 #[pymethods]
 impl Items {
     #[new]
-    #[pyo3(signature = (aligner, texts, *, workers))]
-    fn new(py: Python<'_>, aligner: &Aligner, texts: ArrowArray, workers: usize) -> PyResult<Self> {
+    #[pyo3(signature = (aligner, texts, *, shortest, workers))]
+    fn new(
+        py: Python<'_>,
+        aligner: &Aligner,
+        texts: ArrowArray,
+        shortest: u32,
+        workers: usize,
+    ) -> PyResult<Self> {
         let texts = strings(texts.array())?;
         let texts = texts.iter().map(|text| text.unwrap_or_default().to_owned());
         let (aligner, texts) = (aligner.inner.clone(), texts.collect());
-        let inner = run(py, workers, || align::Items::new(aligner, texts))?;
+        let inner = run(py, workers, || align::Items::new(aligner, texts, shortest))?;
         Ok(Items {
             inner,
             found: Mutex::default(),

@@ -79,7 +79,6 @@ mod _core {
         use pyo3::types::PyModuleMethods;
         crate::memory::keep_free();
         module.add("MAX_TEXT_BYTES", neardup_core::normalize::MAX_TEXT_BYTES)?;
-        module.add("SHORTEST_ITEM", neardup_align::SHORTEST_ITEM)?;
         module.add("SHINGLE_BLOCK", neardup_align::BLOCK)?;
         module.add("MAX_BATCH", neardup_core::cluster::CHUNK)?;
         module.add(

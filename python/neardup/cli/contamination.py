@@ -87,7 +87,7 @@ def run(
     if splits:
         _print_splits(result.splits)
     elif not quiet:
-        _print(result.summary, options["cover"], writes=output is not None)
+        _print(result.summary, options["cover"], options["least"], writes=output is not None)
     if result.summary.problems:
         end_with_problems()
     if fail_on_duplicates and result.summary.findings:
@@ -121,12 +121,10 @@ def _print_splits(pairs: list[dict[str, Any]]) -> None:
     print_table(columns, rows, left=(0, 1))
 
 
-def _print(summary: ContaminationSummary, cover: float, *, writes: bool) -> None:
+def _print(summary: ContaminationSummary, cover: float, least: int, *, writes: bool) -> None:
     """Print the summary of a search on standard error."""
-    from neardup import _core
     from neardup.cli.terminal import Row, tell_summary
 
-    least = _core.SHORTEST_ITEM
     short = Message(
         "of fewer than {least} Chinese characters or {letters} letters, not looked for",
         least=least,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,9 @@ _USUAL = 0.45
 _PRINTED = 100
 
 
+#: Seconds between the lines on progress where standard error is no terminal.
+_EVERY = 30.0
+
 #: Messages for the names of stages.
 _STAGES = {
     "read and sketch": N_("read and sketch"),
@@ -44,10 +49,11 @@ _STAGES = {
 
 
 class Watch(Progress):
-    """Progress on a terminal, and problems on standard error, one line for each kind.
+    """Progress and problems on standard error, of problems one line for each kind.
 
-    Use it as a context manager: leaving it removes the bars and prints the problems.
-    `has_report` tells whether the command has an option ``--report``.
+    On a terminal progress is a bar, elsewhere a line each half minute. Use it as a context manager:
+    leaving it removes the bars and prints the problems. `has_report` tells whether the command has
+    an option ``--report``.
     """
 
     def __init__(self, *, quiet: bool, has_report: bool = False) -> None:
@@ -62,6 +68,10 @@ class Watch(Progress):
         self._has_report = has_report
         #: Documents of the current stage that are done.
         self.done = 0
+        self._stage: str | None = None
+        self._documents: int | None = None
+        self._began = 0.0
+        self._ended = Event()
         self._quiet = quiet
         self._show = not quiet and sys.stderr.isatty()
 
@@ -82,6 +92,9 @@ class Watch(Progress):
                 transient=True,
             )
             self._bars.start()
+        elif not self._quiet:
+            # A thread, since some stages report nothing for minutes.
+            Thread(target=self._report_regularly, daemon=True).start()
         return self
 
     def __exit__(
@@ -90,6 +103,7 @@ class Watch(Progress):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._ended.set()
         if self._bars is not None:
             self._bars.stop()
         lines = [] if self._grouped is None else list(self._grouped.lines())
@@ -115,13 +129,17 @@ class Watch(Progress):
         self, name: str, documents: int | None, share: Callable[[], float] | None = None
     ) -> None:
         """Start a bar for a stage; it shows the share if there is one, else the documents."""
-        self.done, self._share = 0, share
+        self.done, self._share, self._documents = 0, share, documents
+        self._stage, self._began = (
+            say(Message(_STAGES[name])) if name in _STAGES else name,
+            time.monotonic(),
+        )
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
             total = documents if share is None else 1
             self._task = self._bars.add_task(
-                say(Message(_STAGES[name])) if name in _STAGES else name,
+                self._stage,
                 total=total,
                 done=_done(0),
                 rate="",
@@ -146,6 +164,30 @@ class Watch(Progress):
             self._bars.update(self._task, completed=self._share(), **fields)
         else:
             self._bars.update(self._task, advance=documents, **fields)
+
+    def _report_regularly(self) -> None:
+        while not self._ended.wait(_EVERY):
+            if self._stage is not None:
+                tell(self._line(self._stage))
+
+    def _line(self, stage: str) -> Message:
+        """Return what is known of the current stage: documents, share and time left."""
+        done = _done(self.done)
+        share = self.done / self._documents if self._documents else 0.0
+        if self._share is not None:
+            share = self._share()
+        if 0 < share <= 1:
+            elapsed = time.monotonic() - self._began
+            left = timedelta(seconds=int(elapsed * (1 - share) / share))
+            time_left = Message("{time} left", time=str(left))
+            return Message(
+                "{stage}: {documents}, {share:.0%}, {time_left}.",
+                stage=stage,
+                documents=done,
+                share=share,
+                time_left=time_left,
+            )
+        return Message("{stage}: {documents}.", stage=stage, documents=done)
 
     def note(self, line: str) -> None:
         """Print a note, unless the command is quiet."""

@@ -91,6 +91,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     on_error: o.OnError
     priority: o.Priority
     against_only: o.AgainstOnly
+    min_length: o.MinLength
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):
@@ -124,6 +125,7 @@ class ContaminationParameters(FieldParameters, total=False):
 
     test_text_field: o.TestTextField
     cover: o.Cover
+    least: o.LeastItem
     common: o.Common
     workers: o.Workers
 

@@ -104,13 +104,17 @@ def _check_true_false_none(value: Any, name: str) -> Any:
 
 
 TextField = Annotated[
-    str | None, _field("Field of the text. By default text, else content, else body.")
+    str | None,
+    _field(
+        "Field of the text, by default text, else content, else body. Also a path such as doc.text "
+        "or messages[*].content; commas join several, such as instruction,output."
+    ),
 ]
 IdField = Annotated[
     str | None,
     _field(
-        "Field of the id. By default id, else the position of the record: FILE:RECORD for "
-        "files, the row number for tables."
+        "Field of the id, or a path such as meta.id. By default id, else the position of the "
+        "record: FILE:RECORD for files, the row number for tables."
     ),
 ]
 MaxText = Annotated[
@@ -272,6 +276,15 @@ AgainstOnly = Annotated[
         MATCHING,
     ),
 ]
+MinLength = Annotated[
+    int | None,
+    Option(
+        "Leave shorter texts alone, in letters and digits: they are kept, and nothing is dropped "
+        "for one of them. 1 to 1,000,000.",
+        MATCHING,
+        check=_or_none(_whole(1, 1_000_000)),
+    ),
+]
 DryRun = Annotated[
     bool,
     Option(
@@ -337,7 +350,7 @@ Report = Annotated[
 # Options of a search for test items.
 TestTextField = Annotated[
     str | None,
-    _field("Field of the text of a test item. By default text, else content, else body."),
+    _field("Field or paths of the text of a test item. By default text, else content, else body."),
 ]
 Cover = Annotated[
     float,
@@ -347,6 +360,16 @@ Cover = Annotated[
         MATCHING,
         default=0.8,
         check=check_threshold,
+    ),
+]
+LeastItem = Annotated[
+    int,
+    Option(
+        "Shortest test item that is looked for, in Chinese characters; in other scripts twice as "
+        "many letters. 5 to 10,000; shorter ones are listed in a note.",
+        MATCHING,
+        default=20,
+        check=_whole(5, 10_000),
     ),
 ]
 Common = Annotated[

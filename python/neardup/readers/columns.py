@@ -7,6 +7,8 @@ every text is validated here first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, refusal, show
 from neardup.readers.fields import Columns, Fields, as_id
+from neardup.readers.paths import MISSING, as_text, is_list, parts_of, text_at, types_at, value_at
 
 #: Rows, and bytes of text with dictionaries decoded, that are read together. The sizes are
 #: fixed, so that the records read before damage do not depend on the batch size.
@@ -36,29 +39,46 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def check_types(schema: pa.Schema, columns: Columns, fields: Fields, source: str) -> Columns:
-    """Refuse named columns of unusable types, and drop default ones."""
+def holds_text(kind: Any) -> bool:
+    """Return whether a column of this type can have texts, or lists of them."""
+    return holds_text(kind.value_type) if is_list(kind) else is_text(kind)
+
+
+def choose_columns(
+    schema: pa.Schema, fields: Fields, source: str, mixed: Iterable[str] = ()
+) -> Columns:
+    """Choose columns, refuse named ones of unusable types, and drop default ones.
+
+    `mixed` are paths inside columns that are no Arrow columns.
+    """
+    inside = {**types_at(schema), **dict.fromkeys(mixed, pa.null())}
+    columns = Columns.choose(schema.names, fields, source, inside)
+
+    def type_of(name: str) -> pa.DataType:
+        return schema.field(name).type if name in schema.names else inside[name]
+
     must_be_text = N_("column '{column}' must hold text"), "not_a_text"
     must_be_id = N_("column '{column}' must hold text or integers"), "not_an_id"
 
     def refused(name: str, must: tuple[str, str]) -> InputError:
         reason = Message(must[0], code=must[1], column=show(name))
-        return InputError(refusal(source, reason, str(schema.field(name).type)))
+        return InputError(refusal(source, reason, str(type_of(name))))
 
-    if not is_text(schema.field(columns.text).type):
-        raise refused(columns.text, must_be_text)
+    for part in [columns.text] if columns.text in schema.names else parts_of(columns.text):
+        if not holds_text(type_of(part)):
+            raise refused(part, must_be_text)
     title, key = columns.title, columns.id
-    if title is not None and not is_text(schema.field(title).type):
+    if title is not None and not is_text(type_of(title)):
         if fields.title is not None:
             raise refused(title, must_be_text)
         title = None
     if key is not None:
-        kind = schema.field(key).type
+        kind = type_of(key)
         if not is_text(kind) and not pa.types.is_integer(kind):
             if fields.id is not None:
                 raise refused(key, must_be_id)
             key = None
-    return Columns(columns.text, title, key, columns.extra)
+    return replace(columns, title=title, id=key)
 
 
 def row_ranges(columns: Iterable[Any], rows: int) -> Iterator[tuple[int, int]]:
@@ -111,6 +131,8 @@ def text_column(
         return _checked_texts(column)
     import pyarrow.compute as pc
 
+    if is_list(column.type):
+        return _checked_texts(list(map(as_text, _objects(column))))
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     texts: Any = pc.cast(column, pa.large_string())
@@ -176,18 +198,29 @@ def batch_of_columns(
 
     `unnamed` returns the id of a record without one, by its number from 1.
     """
-    texts, wrong = text_column(column(columns.text))
+
+    def named(
+        name: str, at: Callable[[dict[str, Any], str], Any] = value_at
+    ) -> pa.Array[Any] | list[Any]:
+        roots = columns.roots.get(name)
+        if roots is None:
+            return column(name)
+        rows = zip(*(_objects(column(root)) for root in roots), strict=True)
+        found = (at(dict(zip(roots, row, strict=True)), name) for row in rows)
+        return [None if value is MISSING else value for value in found]
+
+    texts, wrong = text_column(named(columns.text, text_at))
     problems = [
         (i, Problem(source, done + i + 1, columns.text, reason, content))
         for i, reason, content in wrong
     ]
     title = None
     if titles and columns.title is not None:
-        title, _ = text_column(column(columns.title))
+        title, _ = text_column(named(columns.title))
     ids: list[str | None] = []
     reported = {index for index, _, _ in wrong}
     no_id = Message("must be text or an integer", code="not_an_id")
-    values = [None] * len(texts) if columns.id is None else _values(column(columns.id), True)
+    values = [None] * len(texts) if columns.id is None else _values(named(columns.id), True)
     for index, value in enumerate(values):
         key = as_id(value)
         if key is None:
@@ -197,8 +230,23 @@ def batch_of_columns(
                 problems.append((index, Problem(source, number, fields.id, no_id, show(value))))
         ids.append(key)
     problems.sort(key=lambda item: item[0])
-    extra = {name: _values(column(name), False) for name in columns.extra}
+    extra = {name: _values(named(name), False) for name in columns.extra}
     return Batch(texts, texts_array(ids), title, extra, problems, size, [(0, source, done + 1)])
+
+
+def _objects(column: pa.Array[Any] | list[Any]) -> list[Any]:
+    """Return the values of a column, None for one with text that is not valid UTF-8."""
+    if isinstance(column, list):
+        return column
+    values: list[Any] = []
+    try:
+        values = column.to_pylist()
+    except UnicodeDecodeError:
+        for value in column:
+            values.append(None)
+            with suppress(UnicodeDecodeError):
+                values[-1] = value.as_py()
+    return values
 
 
 def _values(column: pa.Array[Any] | list[Any], valid: bool) -> list[Any]:

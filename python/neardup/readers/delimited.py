@@ -18,6 +18,7 @@ from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import CONVERT, Batch, Problem, Problems, refusal, show
 from neardup.readers.fields import Columns, Fields
+from neardup.readers.paths import text_at
 from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import (
     ReopenableFile,
@@ -307,6 +308,12 @@ class Delimited(Source):
         def column(name: str | None) -> list[Any]:
             if name is None:
                 return [None] * len(rows)
+            if name in columns.roots:
+                records = [dict(zip(self.header, row.values, strict=False)) for row in rows]
+                return [
+                    text_at(record, name) if row.fault is None else None
+                    for row, record in zip(rows, records, strict=True)
+                ]
             position = self.header.index(name)
             return [row.values[position] if row.fault is None else None for row in rows]
 

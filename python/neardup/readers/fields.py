@@ -1,8 +1,8 @@
 """The fields of a record: which one is its text, its title, its id."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
+from neardup.readers.paths import MISSING, parts_of, paths_in, roots_of, text_at, value_at
 
 #: At least one of this many first records must have the text field.
 SAMPLED_RECORDS = 1000
@@ -38,18 +39,23 @@ class Fields:
     #: Bytes of the longest record.
     max_text: int = MAX_TEXT
 
-    def text_of(self, names: Collection[str]) -> str | None:
-        """Return the first text field that a record or table has, also if its value is no text."""
-        candidates = TEXT_FIELDS if self.text is None else (self.text,)
-        return next((name for name in candidates if name in names), None)
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The names of the text field, of which a record has the first that it can."""
+        return TEXT_FIELDS if self.text is None else (self.text,)
+
+    def text_in(self, record: Mapping[str, Any]) -> tuple[str | None, Any]:
+        """Return the name of the text field that a record has, and its text, or what is there."""
+        found = ((name, text_at(record, name)) for name in self.texts)
+        return next(((name, text) for name, text in found if text is not MISSING), (None, None))
 
     def no_text(self, record: Mapping[str, Any], source: str, number: int) -> Problem:
         """Return the problem of a record without text."""
-        name = self.text_of(record)
+        name, value = self.text_in(record)
         if name is not None:
             reason = Message("must be text", code="not_a_text")
-            return Problem(source, number, name, reason, show(record[name]))
-        has = Message("a record with {names}", names=listing(record))
+            return Problem(source, number, name, reason, show(value))
+        has = Message("a record with {names}", names=listing(paths_in(record)))
         if self.text is not None:
             return Problem(
                 source, number, self.text, Message("must be present", code="no_such_field"), has
@@ -104,16 +110,16 @@ class Fields:
         count = Message.counted("1 record without it", "{count} records without it", count=records)
         return Problem(source, None, self.title, reason, count)
 
-    def wanting(self) -> Message:
-        """Return the names of the expected text fields, for a message."""
+    def wanting(self, missing: str | None = None) -> Message:
+        """Return the names of the expected text fields, or the missing one, for a message."""
         if self.text is not None:
-            return Message("'{name}'", name=show(self.text))
+            return Message("'{name}'", name=show(missing or self.text))
         *names, last = TEXT_FIELDS
         return Message("{names} or '{last}'", names=", ".join(map(repr, names)), last=last)
 
-    def name_text(self, names: Collection[str]) -> Message:
+    def name_text(self, names: Collection[str], missing: str | None = None) -> Message:
         """Return the advice to name the text field, with the name most similar to it."""
-        hint = nearest(TEXT_FIELDS if self.text is None else (self.text,), names)
+        hint = nearest(self.texts if missing is None else (missing,), names)
         return Message(
             "Name the field with {parameter:given}.{hint}", parameter=self.text_parameter, hint=hint
         )
@@ -127,18 +133,31 @@ class Columns:
     title: str | None
     id: str | None
     extra: tuple[str, ...]
+    #: The columns in which the values of a name are that is not the name of a column.
+    roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def choose(cls, names: Iterable[str], fields: Fields, source: str) -> "Columns":
-        """Choose among column names; refuse a table without a text column or a named column."""
-        names = list(names)
-        text = fields.text_of(names)
+    def choose(
+        cls, names: Iterable[str], fields: Fields, source: str, inside: Iterable[str] = ()
+    ) -> "Columns":
+        """Choose among column names; refuse a table without a text column or a named column.
+
+        `inside` are the paths of the fields inside columns.
+        """
+        columns = list(names)
+        names = [*columns, *(path for path in inside if path not in columns)]
+        text = next((name for name in fields.texts if name in names), None)
         listed = listing(names)
+        missing = None
+        if text is None and fields.text is not None:
+            missing = next((part for part in parts_of(fields.text) if part not in names), None)
+            text = fields.text if missing is None else None
         if text is None:
+            wanting = fields.wanting(missing)
             reason = Message(
-                "must have a text column {wanting}", code="no_text_field", wanting=fields.wanting()
+                "must have a text column {wanting}", code="no_text_field", wanting=wanting
             )
-            remedy = fields.name_text(names)
+            remedy = fields.name_text(names, missing)
             raise InputError(refusal(source, reason, listed, remedy))
         for kind, name in (("id", fields.id), ("title", fields.title)):
             if name is not None and name not in names:
@@ -167,26 +186,39 @@ class Columns:
                 raise InputError(refusal(source, reason, listed))
         title = fields.title or (DEFAULT_TITLE if DEFAULT_TITLE in names else None)
         key = fields.id or (DEFAULT_ID if DEFAULT_ID in names else None)
-        return cls(text, title, key, extra)
+        paths = [name for name in (text, title, key, *extra) if name and name not in columns]
+        return cls(text, title, key, extra, {path: roots_of(path, columns) for path in paths})
+
+    def needed(self, titles: bool) -> list[str]:
+        """Return the names of the columns that are read."""
+        names = [self.text, *self.extra, self.id, self.title if titles else None]
+        read = (self.roots.get(name, (name,)) for name in names if name is not None)
+        return list(dict.fromkeys(chain.from_iterable(read)))
 
 
 def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> None:
     """Raise InputError if there are records, and none of the first has the text field.
 
-    Values that are not mappings are skipped; no more are taken than needed.
+    Of a field with several paths, each must be in one of them. Values that are not mappings are
+    skipped; no more are taken than needed.
     """
     names: dict[str, None] = {}
     count = 0
+    missing = [] if fields.text is None else parts_of(fields.text)
     for record in islice(records, SAMPLED_RECORDS):
         if isinstance(record, Mapping):
-            if fields.text_of(record) is not None:
+            missing = [part for part in missing if value_at(record, part) is MISSING]
+            if not missing and fields.text_in(record)[0] is not None:
+                return
+            if fields.text in record:
                 return
             count += 1
-            names.update(dict.fromkeys(map(str, record)))
+            names.update(dict.fromkeys(paths_in(record)))
     if not count:
         return
+    part = missing[0] if missing else None
     reason = Message(
-        "must have a text field {wanting}", code="no_text_field", wanting=fields.wanting()
+        "must have a text field {wanting}", code="no_text_field", wanting=fields.wanting(part)
     )
     if count < SAMPLED_RECORDS:
         content = Message.counted(
@@ -199,7 +231,7 @@ def check_text_field(records: Iterable[Any], fields: Fields, source: str) -> Non
         content = Message(
             "{count:,} records at the beginning with {names}", count=count, names=listing(names)
         )
-    remedy = fields.name_text(names)
+    remedy = fields.name_text(names, part)
     raise InputError(refusal(source, reason, content, remedy))
 
 

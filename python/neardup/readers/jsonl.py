@@ -34,13 +34,13 @@ from neardup.readers.batch import (
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
-    TEXT_FIELDS,
     Fields,
     as_id,
     check_text_field,
     listing,
 )
 from neardup.readers.formats import extension_of
+from neardup.readers.paths import MISSING, paths_in, value_at
 from neardup.readers.source import Keep, Row, Source
 from neardup.readers.streams import (
     ReopenableFile,
@@ -221,7 +221,7 @@ class LineReading:
         self._title_seen = False
         self._problems = Problems()
         self._columns = _core.JsonFields(
-            list(TEXT_FIELDS) if fields.text is None else [fields.text],
+            list(fields.texts),
             self.id,
             requires_id=fields.id is not None,
             title=self.title,
@@ -314,13 +314,12 @@ class LineReading:
         """Set the place of a record in all columns; `rows` are texts, ids and titles."""
         texts, ids, titles = rows
         self.objects += 1
-        name = self.fields.text_of(record)
-        text = None if name is None else record[name]
-        key = as_id(record.get(self.id))
-        rounded = {name for name in (self.id, *values) if _may_be_rounded(record.get(name))}
+        name, text = self.fields.text_in(record)
+        key = as_id(value_at(record, self.id))
+        rounded = {name for name in (self.id, *values) if _may_be_rounded(value_at(record, name))}
         if rounded:
             exact, _ = _without_numbers_beyond(line)
-            rounded = {name for name in rounded if exact[name] is None}
+            rounded = {name for name in rounded if value_at(exact, name) is None}
         number = self.done + row + 1
         if isinstance(text, str):
             texts[row] = text
@@ -331,8 +330,9 @@ class LineReading:
             ids[row] = key
         elif isinstance(text, str) and (self.fields.id is not None or self.id in rounded):
             # A record that was reported already is not reported twice.
-            no_id = partial(self._no_id, record, number)
-            self._problems.add(row, ("id", self.id in record), no_id)
+            value = value_at(record, self.id)
+            no_id = partial(self._no_id, record, value, number)
+            self._problems.add(row, ("id", value is not MISSING), no_id)
         if self.title is not None:
             title = record.get(self.title)
             self._title_seen |= self.title in record
@@ -342,11 +342,11 @@ class LineReading:
             if name in rounded and name != self.id:
                 self._problems.add(row, ("number", name), partial(self._beyond, name, number))
 
-    def _no_id(self, record: dict[str, Any], number: int) -> Problem:
-        if self.id in record:
+    def _no_id(self, record: dict[str, Any], value: Any, number: int) -> Problem:
+        if value is not MISSING:
             reason = Message("must be text or an integer of at most 64 bits", code="not_an_id")
-            return Problem(self.source, number, self.id, reason, show(record[self.id]))
-        content = Message("a record with {names}", names=listing(record))
+            return Problem(self.source, number, self.id, reason, show(value))
+        content = Message("a record with {names}", names=listing(paths_in(record)))
         return Problem(
             self.source, number, self.id, Message("must be present", code="no_such_field"), content
         )

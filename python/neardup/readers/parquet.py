@@ -11,8 +11,14 @@ import pyarrow as pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, refusal, show
-from neardup.readers.columns import PART_BYTES, PART_ROWS, batch_of_columns, check_types, row_ranges
-from neardup.readers.fields import Columns, Fields
+from neardup.readers.columns import (
+    PART_BYTES,
+    PART_ROWS,
+    batch_of_columns,
+    choose_columns,
+    row_ranges,
+)
+from neardup.readers.fields import Fields
 from neardup.readers.source import Row, Source
 from neardup.readers.streams import ReopenableFile
 
@@ -57,23 +63,14 @@ class Parquet(Source):
         return names
 
     def check_fields(self, fields: Fields) -> None:
-        self._columns(fields)
-
-    def _columns(self, fields: Fields) -> Columns:
-        columns = Columns.choose(self.schema.names, fields, self.name)
-        return check_types(self.schema, columns, fields, self.name)
+        choose_columns(self.schema, fields, self.name)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
         # A fixed number of rows at a time, so that damage does not depend on the size.
         del size
-        columns = self._columns(fields)
-        wanted = dict.fromkeys([columns.text, *columns.extra])
-        if columns.id is not None:
-            wanted[columns.id] = None
-        if titles and columns.title is not None:
-            wanted[columns.title] = None
+        columns = choose_columns(self.schema, fields, self.name)
         done = 0
-        for batch in self.batches(list(wanted)):
+        for batch in self.batches(columns.needed(titles)):
             if isinstance(batch, Problem):
                 yield self.unreadable_rest(done, batch.reason, fields)
                 return

@@ -25,15 +25,17 @@ from neardup.readers.batch import (
     show,
     without_records,
 )
-from neardup.readers.columns import PART_ROWS, batch_of_columns, check_types, is_text, row_ranges
+from neardup.readers.columns import PART_ROWS, batch_of_columns, choose_columns, is_text, row_ranges
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
     MAX_TEXT,
+    SAMPLED_RECORDS,
     Columns,
     Fields,
     check_text_field,
 )
+from neardup.readers.paths import MISSING, paths_in, roots_of, value_at
 
 _NAME = "input"
 _TEXT = Columns("text", None, None, ())
@@ -221,19 +223,25 @@ def _chunks_of(data: Any, fields: Fields) -> Callable[[bool], Iterator[Batch]]:
     if isinstance(data, (pa.Array, pa.ChunkedArray)) or type(data).__name__ == "Series":
         columns, fields = {"text": _loaded(data)}, Fields()
         names = ["text"]
-        chosen = _TEXT
     else:
         names = _names(data)
-        chosen = Columns.choose(names, fields, _NAME)
-        wanted = {chosen.text, chosen.title, chosen.id, *chosen.extra} - {None}
-        columns = {name: _loaded(_pick(data, names, name)) for name in names if name in wanted}
+        named = {*fields.texts, fields.id or DEFAULT_ID, fields.title or DEFAULT_TITLE}
+        named.update(fields.extra)
+        named.update(*(roots_of(name, names) for name in list(named)))
+        # What is there twice is refused if it is chosen.
+        once = [name for name in names if name in named and names.count(name) == 1]
+        columns = {name: _loaded(_pick(data, names, name)) for name in once}
     if not _length(data):
         # Without values, pandas guesses a type; every type is acceptable.
         columns = {name: pa.chunked_array([], pa.string()) for name in columns}
-    schema = pa.schema(
-        [(n, pa.string() if isinstance(c, list) else c.type) for n, c in columns.items()]
-    )
-    chosen = check_types(schema, chosen, fields, _NAME)
+    types = {name: pa.string() if isinstance(c, list) else c.type for name, c in columns.items()}
+    schema = pa.schema([(name, types.get(name, pa.null())) for name in names])
+    if isinstance(data, (pa.Table, pa.RecordBatch)) and _length(data):
+        schema = data.schema
+    lists = [(name, column) for name, column in columns.items() if isinstance(column, list)]
+    mixed = [p for n, column in lists for v in column[:SAMPLED_RECORDS] for p in paths_in({n: v})]
+    chosen = choose_columns(schema, fields, _NAME, mixed)
+    columns = {name: columns[name] for name in chosen.needed(titles=True)}
     return lambda titles: _column_chunks(columns, chosen, fields, titles)
 
 
@@ -267,6 +275,7 @@ def _loaded(column: Any) -> pa.ChunkedArray[Any] | list[Any]:
             column.dtype == object
             and not is_text(arrow.type)
             and not pa.types.is_integer(arrow.type)
+            and not pa.types.is_nested(arrow.type)
         ):
             return list(column.tolist())
         column = arrow
@@ -315,14 +324,17 @@ def _dict_chunks(data: Sequence[Any], fields: Fields, titles: bool) -> Iterator[
         fields.id or DEFAULT_ID,
         fields.extra,
     )
-    all_texts = [row.get(fields.text_of(row)) if isinstance(row, dict) else None for row in data]
+    all_texts = [fields.text_in(row)[1] if isinstance(row, dict) else None for row in data]
     for begin, end in _ranges([all_texts]):
         rows = data[begin:end]
         records = [row if isinstance(row, dict) else {} for row in rows]
         texts = all_texts[begin:end]
 
-        def column(name: str, texts: Any = texts, records: list[Any] = records) -> list[Any]:
-            return texts if name == chosen.text else [record.get(name) for record in records]
+        def column(name: str, texts: list[Any] = texts, records: list[Any] = records) -> list[Any]:
+            if name == chosen.text:
+                return texts
+            values = (value_at(record, name) for record in records)
+            return [None if value is MISSING else value for value in values]
 
         chunk = batch_of_columns(column, chosen, fields, titles, _NAME, begin, _position, 0)
         chunk.bytes_read = chunk.texts.nbytes
@@ -346,8 +358,8 @@ def _of_row(problem: Problem, row: Any, number: int, column: str, fields: Fields
         )
     if problem.field != column:
         return problem
-    name = fields.text_of(row)
-    if name is None or not isinstance(row[name], str):
+    name, text = fields.text_in(row)
+    if name is None or not isinstance(text, str):
         return fields.no_text(row, _NAME, number)
     return replace(problem, field=name)
 

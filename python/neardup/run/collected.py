@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from neardup import _core
 
@@ -65,8 +67,10 @@ class Collected:
     #: Documents of another collection, which come first and are kept in any case.
     against: int = 0
     ids: Ids = field(default_factory=Ids)
-    #: Readable documents, in priority order.
+    #: Readable documents that are compared, in priority order.
     order: Any = None
+    #: Of the documents read so far, by batches, which are too short to be compared.
+    is_short: list[NDArray[np.bool_]] = field(default_factory=list)
     #: The counts of all shingles, if they are kept.
     counted: bytes | None = None
     #: A digest of the frequencies that the corpus gave, if the recipe weighs by them.

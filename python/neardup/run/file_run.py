@@ -208,6 +208,7 @@ class FileRun:
             "work": None if self._work is None else str(self._work.folder),
             "priority": options.priority,
             "against_only": options.against_only,
+            "min_length": options.min_length,
             "on_error": options.on_error,
             "exhaustive": options.rule is not None and options.rule.exhaustive,
             "workers": options.workers,

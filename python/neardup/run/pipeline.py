@@ -27,6 +27,7 @@ from neardup.run.summary import Summary, template_notes
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup import _core
@@ -113,6 +114,8 @@ class Pipeline(Run):
 
     def _collect(self, source: Any, against: Any, *, looks_up: bool, saves: bool) -> Collected:
         """Read and sketch all documents, those of another collection first."""
+        import numpy as np
+
         options, work, rule = self.options, self.work, self.options.rule
         keeps_texts = saves or work is not None or (rule is not None and rule.keeps_texts)
         corpus = self.corpus(options.recipe, keeps_texts=keeps_texts, looks_up=looks_up)
@@ -121,6 +124,9 @@ class Pipeline(Run):
         if isinstance(against, SketchFiles):
             for documents in against.put_into(collected):
                 self.progress.advance(len(documents))
+                if options.min_length is not None:
+                    # Sketched documents are compared whatever their length.
+                    collected.is_short.append(np.zeros(len(documents), np.bool_))
         elif against is not None:
             for _ in self.push(against.batches(titles=options.reads_titles), collected):
                 pass
@@ -140,7 +146,10 @@ class Pipeline(Run):
             collected.counted = corpus.counted_shingles()
         corpus.finish()
         collected.frequencies = corpus.frequencies_digest()
-        collected.order = _order(options.priority, collected, lengths, values)
+        order = _order(options.priority, collected, lengths, values)
+        if options.min_length is not None:
+            order = order[~np.concatenate([np.zeros(0, np.bool_), *collected.is_short])[order]]
+        collected.order = order
         return collected
 
     def _ids(self) -> Ids:
@@ -158,6 +167,8 @@ class Pipeline(Run):
             titles = batch.titles if options.reads_titles else None
             if options.reads_titles and options.title_from_first_line:
                 titles = with_first_lines(titles, texts)
+            if options.min_length is not None:
+                collected.is_short.append(_are_shorter(texts, options.min_length))
             collected.corpus.push(texts, titles=titles, units=units)
             collected.ids.append(batch.ids)
             self.bytes_read += batch.bytes_read
@@ -252,6 +263,7 @@ class Pipeline(Run):
 
         order, corpus = collected.order, collected.corpus
         count = len(corpus)
+        self._note_short(int((corpus.features() >= 0).sum()) - len(order))
         decided = Decided(
             kept_for=np.full(count, -1, np.int64),
             similarity=np.zeros(count),
@@ -277,6 +289,18 @@ class Pipeline(Run):
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
         return decided
+
+    def _note_short(self, count: int) -> None:
+        """Report how many texts are too short to be compared."""
+        if count:
+            self.progress.note(
+                Message.counted(
+                    "{count:,} text of fewer than {least:,} letters and digits is left alone.",
+                    "{count:,} texts of fewer than {least:,} letters and digits are left alone.",
+                    count=count,
+                    least=self.options.min_length,
+                )
+            )
 
     def _clusterer(self, corpus: _core.Corpus, order: NDArray[np.uint32]) -> _core.Clusterer:
         from neardup import _core
@@ -344,6 +368,16 @@ class Pipeline(Run):
         for note in template_notes(summary):
             self.progress.note(note)
         return summary
+
+
+def _are_shorter(texts: pa.LargeStringArray, least: int) -> NDArray[np.bool_]:
+    """Return which texts have fewer letters and digits."""
+    import pyarrow.compute as pc
+
+    letters: Any = pc.replace_substring_regex(texts, r"[^\pL\pN]+", "")
+    lengths: Any = pc.fill_null(pc.utf8_length(letters), 0)
+    shorter: NDArray[np.bool_] = lengths.to_numpy(zero_copy_only=False) < least
+    return shorter
 
 
 def _order(

@@ -26,6 +26,8 @@ class RunOptions:
     on_error: str = "keep"
     priority: str = "first"
     against_only: bool = False
+    #: In letters and digits; None if texts of all lengths are compared.
+    min_length: int | None = None
     workers: int = 0
     #: In bytes; None if what is collected stays in memory.
     memory: int | None = None
@@ -70,6 +72,7 @@ class RunOptions:
             "rule": rule,
             "priority": self.priority,
             "against_only": self.against_only,
+            "min_length": self.min_length,
             **{name: getattr(self, name) for name in names},
         }
 

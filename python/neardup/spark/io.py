@@ -16,6 +16,7 @@ import pyarrow as pa
 from neardup.base.messages import Message
 from neardup.exceptions import InputError, ParameterError
 from neardup.readers.batch import Problem
+from neardup.readers.columns import choose_columns
 from neardup.readers.fields import SAMPLED_RECORDS, Fields, check_text_field
 from neardup.readers.formats import by_name
 from neardup.readers.jsonl import parse
@@ -187,7 +188,7 @@ def _check_columns(frame: DataFrame, fields: Fields) -> None:
                     field=name,
                 )
             )
-    sketching.choose_columns(schema, fields)
+    choose_columns(schema, fields, "input")
 
 
 def sketched(source: Source, others: Source | None, settings: Settings, most: int) -> DataFrame:

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.readers.batch import Batch, Problem
-from neardup.readers.columns import batch_of_columns, check_types
-from neardup.readers.fields import Columns, Fields
+from neardup.readers.columns import batch_of_columns, choose_columns
+from neardup.readers.fields import Fields
 from neardup.readers.jsonl import LineReading
 from neardup.recipe import Recipe
 from neardup.recipe.rule import Rule
@@ -126,11 +126,6 @@ def core_recipe(settings: Settings) -> _core.Recipe:
     return compiled(settings.recipe)
 
 
-def choose_columns(schema: pa.Schema, fields: Fields) -> Columns:
-    """Return the columns of text and id."""
-    return check_types(schema, Columns.choose(schema.names, fields, "input"), fields, "input")
-
-
 def _records(rows: pa.RecordBatch, settings: Settings, *, at_beginning: bool) -> pa.RecordBatch:
     """Return the rows that are records: not blank lines, and without a file's byte order mark."""
     from neardup import _core
@@ -163,7 +158,7 @@ def _read(records: pa.RecordBatch, settings: Settings) -> Batch:
     if settings.lines:
         reading = LineReading("", settings.fields, False)
         return reading.read(_block(records.column(0)))
-    columns = choose_columns(records.schema, settings.fields)
+    columns = choose_columns(records.schema, settings.fields, "input")
     return batch_of_columns(
         *(records.column, columns, settings.fields, False, "", 0),
         lambda _: None,

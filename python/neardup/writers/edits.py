@@ -22,6 +22,7 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Problem, refusal
 from neardup.readers.fields import SAMPLED_RECORDS, TEXT_FIELDS, Fields
 from neardup.readers.jsonl import JsonLines
+from neardup.readers.paths import roots_of, with_texts
 from neardup.readers.source import Row, Source
 
 if TYPE_CHECKING:
@@ -175,7 +176,6 @@ class Cuts(Edits):
     def __init__(self, spans: Iterator[Sequence[Span]], text_field: str | None) -> None:
         self._spans = spans
         self._fields = Fields(text_field)
-        self._names = list(TEXT_FIELDS) if text_field is None else [text_field]
 
     def _take(self, count: int) -> list[Sequence[Span]]:
         return list(islice(self._spans, count))
@@ -183,31 +183,45 @@ class Cuts(Edits):
     def _line(self, line: bytes, change: Sequence[Span]) -> bytes:
         if not change:
             return line
-        made = _core.cut_text(line, self._names, change)
-        assert made is not None, "the core has read this text"
-        return made
+        made = _core.cut_text(line, list(self._fields.texts), change)
+        if made is not None:
+            return made
+        record = self._row(json.loads(line), change)
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
 
-    def _row(self, row: dict[str, Any], change: Sequence[Span]) -> Row:
+    def _row(self, row: dict[str, Any], change: Sequence[Span]) -> dict[str, Any]:
         if not change:
             return row
         # A text file has its text in the first of the fields, whatever the user named.
-        name = self._fields.text_of(row) or TEXT_FIELDS[0]
-        return row | {name: self._cut(str(row[name]), change)}
+        name = self._fields.text_in(row)[0] or TEXT_FIELDS[0]
+        done = 0
+
+        def cut(text: str) -> str:
+            nonlocal done
+            begin, done = done, done + len(text) + bool(text)
+            inside = [(max(b - begin, 0), min(e - begin, len(text))) for b, e in change]
+            ends = [0, *(e for b, e in inside if b < e)]
+            begins = [*(b for b, e in inside if b < e), len(text)]
+            return "".join(text[e:b] for e, b in zip(ends, begins, strict=True))
+
+        return with_texts(row, name, cut)
 
     def columns(self, batch: pa.RecordBatch) -> list[pa.Array[Any]]:
         columns = list(batch.columns)
         all_spans = self._take(batch.num_rows)
-        name = self._fields.text_of(batch.schema.names)
+        names = batch.schema.names
+        name = next((name for name in self._fields.texts if name in names), self._fields.text)
         if name is not None and any(all_spans):
-            position = batch.schema.get_field_index(name)
-            values: list[Any] = columns[position].to_pylist()
-            for row, spans in enumerate(all_spans):
-                if spans:
-                    values[row] = self._cut(values[row], spans)
-            columns[position] = pa.array(values, pa.large_string()).cast(columns[position].type)
+            roots = [name] if name in names else roots_of(name, names)
+            values = batch.select(list(roots)).to_pylist()
+            rows = [self._row(row, spans) for row, spans in zip(values, all_spans, strict=True)]
+            for root in roots:
+                position = batch.schema.get_field_index(root)
+                made: Any = pa.array([row[root] for row in rows], _plain(columns[position].type))
+                columns[position] = made.cast(columns[position].type)
         return columns
 
-    def _cut(self, text: str, spans: Sequence[Span]) -> str:
-        ends = [0, *(end for _, end in spans)]
-        begins = [*(begin for begin, _ in spans), len(text)]
-        return "".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return a type in which Python's values can be stored, for texts with room for all."""
+    return kind if pa.types.is_nested(kind) else pa.large_string()

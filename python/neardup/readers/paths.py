@@ -1,0 +1,151 @@
+"""Names of fields as paths: ``doc.text``, ``messages[*].content``, ``instruction,output``.
+
+A field whose own name is the whole path comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+#: What a record has where a path leads nowhere; None is a value.
+MISSING: Any = object()
+
+_EACH = "[*]"
+#: Levels of lists that texts may be in, and of fields that messages name.
+_LEVELS = 8
+
+
+def value_at(record: Any, path: str) -> Any:
+    """Return the value at a path, MISSING if there is none; behind ``[*]`` a list of values."""
+    for name, is_each, rest in _ways(record, path):
+        value = record[name]
+        if is_each and rest:
+            each = [value_at(item, rest) for item in value]
+            value = [found for found in each if found is not MISSING] or MISSING
+        elif rest:
+            value = value_at(value, rest)
+        if value is not MISSING:
+            return value
+    return MISSING
+
+
+def _ways(record: Any, path: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield the fields in which a path may go on, whether in each of their items, and its rest."""
+    if not isinstance(record, Mapping):
+        return
+    if path in record:
+        yield path, False, ""
+    ends = [at for at, letter in enumerate(path) if letter == "." and path[at + 1 :]]
+    for end in [len(path), *ends]:
+        head, rest = path[:end], path[end + 1 :]
+        if rest and head in record:
+            yield head, False, rest
+        elif head.endswith(_EACH) and isinstance(record.get(head[:-3]), list):
+            yield head[:-3], True, rest
+
+
+def text_at(record: Mapping[str, Any], name: str) -> Any:
+    """Return the text of a field, a path, or several with commas between them.
+
+    Several texts, and those of a list, are joined by line breaks; missing and empty ones are left
+    out. A value that is no text is returned as it is, and MISSING where there is none.
+    """
+    values = [value_at(record, part) for part in ([name] if name in record else parts_of(name))]
+    if len(values) == 1:
+        return as_text(values[0])
+    texts = [as_text(value) for value in values if value is not MISSING and value is not None]
+    wrong = [text for text in texts if not isinstance(text, str)]
+    if wrong:
+        return wrong[0]
+    return "\n".join(filter(None, texts)) if texts else MISSING
+
+
+def with_texts(
+    record: Mapping[str, Any], name: str, change: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a record with its text changed: each of the texts that `text_at` joins, in order."""
+    changed = dict(record)
+    for part in [name] if name in record else parts_of(name):
+        changed = _with_value(changed, part, change)
+    return changed
+
+
+def _with_value(record: Any, path: str, change: Callable[[str], str]) -> Any:
+    for name, is_each, rest in _ways(record, path):
+        value = record[name]
+        items = value if is_each else [value]
+        if not rest:
+            return {**record, name: _changed(value, change)}
+        if any(value_at(item, rest) is not MISSING for item in items):
+            made = [_with_value(item, rest, change) for item in items]
+            return {**record, name: made if is_each else made[0]}
+    return record
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    return [_changed(item, change) for item in value] if isinstance(value, list) else value
+
+
+def as_text(value: Any, levels: int = _LEVELS) -> Any:
+    """Return a list of texts as their lines, and any other value as it is."""
+    if not isinstance(value, (list, tuple)) or not levels:
+        return value
+    lines = [as_text(item, levels - 1) for item in value if item is not None]
+    return "\n".join(filter(None, lines)) if all(isinstance(line, str) for line in lines) else value
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the paths of the name of a text field."""
+    return list(dict.fromkeys(part.strip() for part in name.split(",")))
+
+
+def roots_of(name: str, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that the paths of a name may lead into."""
+    parts = parts_of(name)
+
+    def is_root(column: str) -> bool:
+        begins = (f"{column}.", column + _EACH)
+        return any(part == column or part.startswith(begins) for part in parts)
+
+    return tuple(filter(is_root, dict.fromkeys(columns)))
+
+
+def types_at(schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Return the types of the fields inside columns, by their paths."""
+    return dict(_types(schema))
+
+
+def _types(fields: Iterable[pa.Field[Any]], before: str = "") -> Iterator[tuple[str, pa.DataType]]:
+    for field in fields:
+        path, kind = before + field.name, field.type
+        if before:
+            yield path, kind
+        while is_list(kind):
+            path, kind = path + _EACH, kind.value_type
+            if not pa.types.is_struct(kind):
+                yield path, kind
+        if pa.types.is_struct(kind):
+            yield from _types((kind.field(i) for i in range(kind.num_fields)), f"{path}.")
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return whether the values of a column are lists."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def paths_in(record: Mapping[Any, Any], levels: int = _LEVELS) -> Iterator[str]:
+    """Yield the names of a record's fields, and the paths of those inside them."""
+    yield from map(str, record)
+    for name, value in record.items() if levels else ():
+        is_each = isinstance(value, list) and bool(value)
+        inner = value[0] if is_each else value
+        if isinstance(inner, Mapping):
+            before = f"{name}{_EACH}" if is_each else str(name)
+            yield from (f"{before}.{path}" for path in paths_in(inner, levels - 1))

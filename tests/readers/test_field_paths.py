@@ -1,0 +1,189 @@
+"""Fields as data has them: paths, several fields, lists; the same in every container."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.exceptions import InputError
+from neardup.readers import open_sources, open_table
+from neardup.readers.paths import MISSING, text_at, value_at, with_texts
+
+ROWS = [
+    {
+        "meta": {"id": f"n{number}"},
+        "instruction": f"问题 {number}",
+        "input": "" if number else "背景",
+        "output": f"答案 {number}",
+        "doc": {"text": f"正文 {number}", "words": 7},
+        "messages": [{"role": "user", "content": "你好"}, {"content": f"回答 {number}"}],
+        "lines": ["一", f"二 {number}"],
+    }
+    for number in range(3)
+]
+TABLE = pa.Table.from_pylist(ROWS)
+WANTED = {
+    "instruction,input,output": ["问题 0\n背景\n答案 0", "问题 1\n答案 1", "问题 2\n答案 2"],
+    "instruction, doc.text": [f"问题 {n}\n正文 {n}" for n in range(3)],
+    "doc.text": [f"正文 {n}" for n in range(3)],
+    "messages[*].content": [f"你好\n回答 {n}" for n in range(3)],
+    "lines": [f"一\n二 {n}" for n in range(3)],
+    "lines[*]": [f"一\n二 {n}" for n in range(3)],
+}
+KINDS = ["jsonl", "parquet", "dicts", "table", "pandas", "polars"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def opened(kind, rows=ROWS, **fields):
+    if kind == "jsonl":
+        Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return open_sources(["a.jsonl"], **fields)
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), "a.parquet")
+        return open_sources(["a.parquet"], **fields)
+    containers = {
+        "dicts": list,
+        "table": pa.Table.from_pylist,
+        "pandas": pd.DataFrame,
+        "polars": pl.DataFrame,
+    }
+    return open_table(containers[kind](rows), **fields)
+
+
+def read(source):
+    batches = list(source.batches())
+    return (
+        [text for batch in batches for text in batch.texts.to_pylist()],
+        [id for batch in batches for id in batch.ids.to_pylist()],
+        [problem.reason.code for batch in batches for problem in batch.problems],
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", WANTED)
+def test_every_container_has_the_same_texts_and_ids(kind, name):
+    source = opened(kind, text_field=name, id_field="meta.id")
+    assert read(source) == (WANTED[name], ["n0", "n1", "n2"], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_of_the_data_comes_before_a_path(kind):
+    rows = [{"a.b": "name", "a": {"b": "path"}, "a,c": "comma", "c": "c", "id.x": "7"}]
+    for name, text in {"a.b": "name", "a,c": "comma", "a.b,c": "name\nc"}.items():
+        assert read(opened(kind, rows, text_field=name, id_field="id.x")) == ([text], ["7"], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_field_names_those_there_are(kind):
+    for name, missing in {
+        "instruction,ouput": "'ouput'.*Did you mean 'output'",
+        "doc.txt": "'doc.txt'.*'doc.text'.*Did you mean 'doc.text'",
+        "messages.content": r"Did you mean 'messages\[\*\].content'",
+    }.items():
+        with pytest.raises(InputError, match=missing):
+            opened(kind, text_field=name)
+    if kind not in ("jsonl", "dicts"):
+        with pytest.raises(InputError, match=r"'meta.idd'.*Did you mean 'meta.id'"):
+            opened(kind, text_field="output", id_field="meta.idd")
+        with pytest.raises(InputError, match=r"'doc.words' must hold text"):
+            opened(kind, text_field="output,doc.words")
+
+
+def test_records_without_a_part_and_values_that_are_no_texts():
+    rows = [{"a": "x", "b": {"c": "y"}}, {"a": "x"}, {"a": 1, "b": {"c": "y"}}, {}, {"a": None}]
+    texts = ["x\ny", "x", None, None, None]
+    codes = ["not_a_text", "no_such_field", "no_such_field"]
+    for kind in ("jsonl", "dicts"):
+        got = read(opened(kind, rows, text_field="a,b.c"))
+        assert (got[0], got[2]) == (texts, codes)
+
+
+def test_csv_columns_are_joined():
+    Path("a.csv").write_text("q,a.b,n\nx,y,1\nx,y\n")
+    assert read(open_sources(["a.csv"], text_field="q,a.b"))[0] == ["x\ny", None]
+
+
+def test_columns_of_mixed_objects_are_read():
+    frame = pd.DataFrame({"doc": [{"text": "x", "n": 1}, {"text": "y", "n": "one"}]})
+    assert read(open_table(frame, text_field="doc.text"))[0] == ["x", "y"]
+
+
+def test_invalid_utf8_inside_a_column_is_a_problem():
+    bad = pa.StructArray.from_arrays([pa.array([b"ok", b"\xff"]).view(pa.string())], ["text"])
+    for table in (pa.table({"doc": bad}), pa.table({"text": pa.array([["ok"], [None]])})):
+        name = "doc.text" if "doc" in table.column_names else "text"
+        assert read(open_table(table, text_field=name))[0][0] == "ok"
+    assert read(open_table(pa.table({"doc": bad}), text_field="doc.text"))[2] == ["not_a_text"]
+
+
+@pytest.mark.parametrize("name", ["doc.text,lines", "messages[*].content"])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_records_are_written_as_they_are(kind, name):
+    opened(kind, [*ROWS, {**ROWS[1], "meta": {"id": "again"}}], text_field=name)
+    source, output = f"a.{kind}", f"out.{kind}"
+    options = {"text_field": name, "id_field": "meta.id"}
+    options["removed"] = "no.jsonl"
+    assert neardup.dedup_files(source, output, recipe="strict", **options).summary.kept < 4
+    assert json.loads(Path("no.jsonl").read_text().splitlines()[-1])["id"] == "again"
+    if kind == "jsonl":
+        lines = Path(source).read_bytes().splitlines()
+        assert set(Path(output).read_bytes().splitlines()) < set(lines)
+    else:
+        assert pq.read_table(output).schema == pq.read_table(source).schema
+
+
+NAMES = st.sampled_from(["a", "b", "a.b", "a,b", "a[*]", "b[*].a"])
+VALUES = st.recursive(
+    st.none() | st.text("xyz", max_size=3) | st.integers(0, 9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES), st.sampled_from(["a", "a,b", "a.b", "b[*].a", "a[*],b.a"]))
+def test_a_text_is_changed_where_it_was_read(record, name):
+    text = text_at(record, name)
+    if isinstance(text, str):
+        seen = []
+        same = with_texts(record, name, lambda part: seen.append(part) or part)
+        assert same == record
+        assert "\n".join(filter(None, seen)) == text
+        changed = with_texts(record, name, str.upper)
+        assert text_at(changed, name) == text.upper()
+
+
+def test_a_path_of_nothing_is_missing():
+    assert value_at({"a": {"b": 1}}, "a.c") is MISSING
+    assert value_at({"a": [1]}, "a.b") is MISSING
+    assert value_at("a", "a") is MISSING
+    assert value_at({"a": [{"b": [{"c": 1}, {}]}, 2]}, "a[*].b[*].c") == [[1]]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
+    notice = "本站所有内容均由网友自行上传，版权归原作者所有。"
+    rows = [
+        {
+            "id": n,
+            "q": f"第{n}个问题的内容是什么，请详细说明。",
+            "doc": {"a": [f"{notice}答{n}", "好"]},
+        }
+        for n in range(4)
+    ]
+    opened(kind, rows, text_field="q,doc.a")
+    out = f"out.{kind}"
+    neardup.repeats_files([f"a.{kind}"], remove=out, text_field="q,doc.a", keep="none", documents=3)
+    written = next(iter(open_sources([out], text_field="q").sources[0].rows()))
+    wanted = [{**row, "doc": {"a": [f"答{row['id']}", "好"]}} for row in rows]
+    assert written == wanted
