@@ -242,7 +242,7 @@ def measure_posted(name, options):
 
 
 HEADING = ["documents", "seconds", "growth", "processor s", "peak MB", "kept", "expected to stay"]
-HEADING += ["copies found", "own content lost", "candidates", "visited"]
+HEADING += ["copies found", "own content lost"]
 
 
 def lines_of(result):
@@ -268,7 +268,6 @@ def cells(*rows):
         of(lambda row: f"{row['peak_mb']:.0f}"),
         *(of(quality(key, "{:,}")) for key in ("kept", "families")),
         *(of(quality(key, "{:.3f}")) for key in ("copies_found", "lost")),
-        *(of(quality(key, "{:,}")) for key in ("candidates", "visited")),
     ]
 
 
@@ -318,7 +317,6 @@ cell are the figures of both sizes; *growth* is the seconds of the larger one ov
 smaller one.
 *Expected to stay* is one document of each family of copies, *copies found* the share of the other
 ones that are removed, and *own content lost* the share of families of which nothing stays.
-*Candidates* are pairs whose similarity is computed, *visited* the entries of posting lists read.
 
 - `reposts`: half are texts of eight sentences, half copies with 2 % of the letters replaced of a
 tenth as many texts. `english`: the same of Reuters sentences, with 2 % of the words replaced.
