@@ -305,8 +305,8 @@ def show_shape(result):
 
 def show_posted(result):
     """Return the table of one form of posts."""
-    heading = ["form", "times", "engine", HEADING[1], *HEADING[3:]]
-    lines = [[*line[:3], line[4], *line[6:]] for line in posted_lines(result)]
+    heading = ["form", "times", "engine", HEADING[1], *HEADING[4:]]
+    lines = [[*line[:3], line[4], *line[7:]] for line in posted_lines(result)]
     return table(heading, lines, text=3)
 
 
