@@ -22,7 +22,7 @@ import corpora
 import neardup
 import shapes
 from harness import PRODUCT, Engine, Measurement, environment
-from tables import digits, provenance, table, wrapped
+from tables import provenance, table, wrapped
 
 WORKERS = 2
 #: The sizes, and that of a trial. Articles come again from number 28,474 on.
@@ -189,9 +189,7 @@ COLUMNS = {
     "together: documents/s": lambda row: (
         f"{row['many']['documents'] / row['many']['seconds']:,.0f}"
     ),
-    "MB/s": lambda row: digits(row["many"]["megabytes"] / row["many"]["seconds"]),
     "one `add`, ms: median": lambda row: f"{row['single']['all']['p50']:.2f}",
-    "90 %": lambda row: f"{row['single']['all']['p90']:.2f}",
     "99 %": lambda row: f"{row['single']['all']['p99']:.2f}",
     "longest": lambda row: f"{row['single']['all']['max']:.2f}",
     "a query, ms: median": lambda row: f"{row['query']['all']['p50']:.2f}",
