@@ -198,10 +198,7 @@ def defaults(measured):
     return f"""\
 ## 1. The defaults compared
 
-Each recipe with its own decision. The default is `general`: content of shingles of 5
-characters, or of 8 in texts with spaces between words, at least .45. `shingle`, `minhash` and
-`characters` verify resemblance, at least .55; `shingle-sample` estimates it, at least .5; the
-others decide by the distance of fingerprints, at most 3 bits.
+Each recipe with its own [decision](guide/recipes.md#built-in-recipes).
 
 {table(heading, lines)}
 
