@@ -9,6 +9,7 @@ a process of its own; a database server has more processes.
 import contextlib
 import itertools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -207,6 +208,7 @@ def show_growth(result):
         [index["title"], *(read(row) for read in COLUMNS.values())]
         for index in result["indexes"]
         for row in index["rows"]
+        if math.log10(row["size"]).is_integer()
     ]
     servers = [
         ", ".join(f"{name} {value}" for name, value in index["server"].items())

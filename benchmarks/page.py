@@ -101,14 +101,13 @@ HOW = """## How it is measured
 - **Recall** of removals: the share of similar pairs of which not both were kept. **Precision**: the
   share of removed documents that resemble a kept one.
 - Inputs are made with fixed seeds, of corpora that are no part of the repository.
-- Each table has its date, processor and commit. *Load* is the average of the minute in which a
-  measurement ended, its own two threads included: above two, other work ran on the machine.
+- *Load* is the average of the minute in which a measurement ended, its own two threads included.
 - All was run on {0}.
 - **Limits**: 300 s and 8 GB a run.
 - *Copies found* of fingerprints: every tenth text is followed by a copy with 2-10 % of its
   characters edited. The cut is the largest distance within which at most one in 10^4 pairs of
   unrelated texts lies; the figure is the share of copies within the cut.
-- **Peers** do what their users would write, at their own default number of permutations: datasketch
-  and rensa keep what no kept one resembles by signature; gaoya takes what its index gives;
-  text-dedup runs its own program, with characters for words. simhash-pybind searches 64-bit
-  fingerprints within 8 bits, the distance with the best F1."""
+- **Peers** run at their own default number of permutations: datasketch and rensa keep what no kept
+  one resembles by signature; gaoya takes what its index gives; text-dedup runs its own program,
+  with characters for words; simhash-pybind searches 64-bit fingerprints within 8 bits, the distance
+  with the best F1."""
