@@ -89,27 +89,25 @@ benchmarks/run.py --list` names the benchmarks, `python benchmarks/run.py NAME .
 
 HOW = """## How it is measured
 
-- Each engine runs in a process of its own, on one machine, in turn with the others; no second run
-  if the first one takes more than ten seconds. The tables have the median and the range. Importing
-  a library, loading a dictionary and reading the input are not timed, except where a title says
-  *file to file*. neardup then runs as a command, so starting Python is in its time. *Processor s*
-  is the time of all threads and processes. *Before the work* is the memory at that point.
-- *One core* pins the process to one. Otherwise all may use two threads. Peak memory is that of
-  the process, or of all processes of an engine that works in several, what they share counted once.
+- Each engine runs in a process of its own, in turn with the others; no second run if the first one
+  takes more than ten seconds. The tables have the median and the range. Importing a library,
+  loading a dictionary and reading the input are not timed, except where a title says *file to
+  file*: neardup then runs as a command, so starting Python is in its time. *Processor s* is the
+  time of all threads and processes, *before the work* the memory at that point.
+- *One core* pins the process to one; else all may use two threads. Peak memory is that of all
+  processes of an engine, what they share counted once.
 - A wrong answer has no time: an engine of neardup, or one that claims to be exact, must give the
-  answer of an exact method. The recall of the others is in their row.
+  answer of an exact method.
 - **Recall** of removals: the share of similar pairs of which not both were kept. **Precision**: the
   share of removed documents that resemble a kept one.
 - Inputs are made with fixed seeds, of corpora that are no part of the repository.
-- Each table has its date, processor and commit. What has an older date was not measured again; the
-  oldest results lack processor times. *Load* is the average of the minute in which a measurement
-  ended, its own two threads included: above two, other work ran on the machine.
+- *Load* is the average of the minute in which a measurement ended, its own two threads included.
 - All was run on {0}.
 - **Limits**: 300 s and 8 GB a run.
-- *Copies found* of fingerprints compares those of any width: every tenth text is followed by a copy
-  with 2-10 % of its characters edited. The cut is the largest distance within which at most one in
-  10^4 pairs of unrelated texts lies; the figure is the share of copies within the cut.
-- **Peers** do what their users would write, at their own default number of permutations: datasketch
-  and rensa keep what no kept one resembles by signature; gaoya takes what its index gives;
-  text-dedup runs its own program, with characters for words, since words of Chinese are clauses to
-  it. simhash-pybind searches 64-bit fingerprints within 8 bits, the distance with the best F1."""
+- *Copies found* of fingerprints: every tenth text is followed by a copy with 2-10 % of its
+  characters edited. The cut is the largest distance within which at most one in 10^4 pairs of
+  unrelated texts lies; the figure is the share of copies within the cut.
+- **Peers** run at their own default number of permutations: datasketch and rensa keep what no kept
+  one resembles by signature; gaoya takes what its index gives; text-dedup runs its own program,
+  with characters for words; simhash-pybind searches 64-bit fingerprints within 8 bits, the distance
+  with the best F1."""

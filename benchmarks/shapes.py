@@ -27,9 +27,10 @@ LETTERS = "的一是在不了有和人这中大为上个国我以要他时来用
 DIGIT = re.compile(r"\d")
 CREDITS = ("来源：{}", "编辑 {}", "责任编辑：{}", "（{} 供稿）", "转自{}")
 
+LIMITED = "neardup, --memory 1GB"
 ENGINES = (
     Engine("neardup", PRODUCT, "dedup_file"),
-    Engine("neardup, --memory 1GB", PRODUCT, "dedup_file", {"memory": "1GB"}),
+    Engine(LIMITED, PRODUCT, "dedup_file", {"memory": "1GB"}),
     Engine("gaoya, at .8", "gaoya", "dedup_file", {"threshold": 0.8}),
 )
 
@@ -242,14 +243,26 @@ def measure_posted(name, options):
 
 
 HEADING = ["documents", "seconds", "growth", "processor s", "peak MB", "kept", "expected to stay"]
-HEADING += ["copies found", "own content lost", "candidates", "visited"]
+HEADING += ["copies found", "own content lost"]
 
 
 def lines_of(result):
     """Yield a line for each engine on a shape, its cells for the small and the large size."""
     small, large = result["results"].values()
-    for one, other in zip(small, large, strict=True):
-        yield [result["name"], one["engine"], *cells(one, other)]
+    pairs = {one["engine"]: (one, other) for one, other in zip(small, large, strict=True)}
+    limited = pairs.pop(LIMITED, None)
+    for name, rows in pairs.items():
+        is_limited = limited and name == ENGINES[0].label
+        costs = costs_of(*limited) if is_limited else ["–", "–"]
+        yield [result["name"], name, *cells(*rows), *costs]
+
+
+def costs_of(*rows):
+    """Return the seconds and the memory of the rows of one engine, by ascending size."""
+    return [
+        " / ".join(digits(row["seconds"]) if "seconds" in row else reason_of(row) for row in rows),
+        " / ".join(f"{row['peak_mb']:.0f}" if "seconds" in row else "–" for row in rows),
+    ]
 
 
 def cells(*rows):
@@ -268,7 +281,6 @@ def cells(*rows):
         of(lambda row: f"{row['peak_mb']:.0f}"),
         *(of(quality(key, "{:,}")) for key in ("kept", "families")),
         *(of(quality(key, "{:.3f}")) for key in ("copies_found", "lost")),
-        *(of(quality(key, "{:,}")) for key in ("candidates", "visited")),
     ]
 
 
@@ -287,13 +299,14 @@ def posted_lines(result):
 
 def show_shape(result):
     """Return the table of one shape."""
-    return table(["shape", "engine", *HEADING], list(lines_of(result)), text=2)
+    heading = ["shape", "engine", *HEADING, "seconds with 1 GB", "peak MB with 1 GB"]
+    return table(heading, list(lines_of(result)), text=2)
 
 
 def show_posted(result):
     """Return the table of one form of posts."""
-    heading = ["form", "times", "engine", HEADING[1], *HEADING[3:]]
-    lines = [[*line[:3], line[4], *line[6:]] for line in posted_lines(result)]
+    heading = ["form", "times", "engine", HEADING[1], *HEADING[4:]]
+    lines = [[*line[:3], line[4], *line[7:]] for line in posted_lines(result)]
     return table(heading, lines, text=3)
 
 
@@ -317,8 +330,8 @@ of Chinese and English news, with the default recipe, file to file: `neardup ded
 cell are the figures of both sizes; *growth* is the seconds of the larger one over those of the
 smaller one.
 *Expected to stay* is one document of each family of copies, *copies found* the share of the other
-ones that are removed, and *own content lost* the share of families of which nothing stays.
-*Candidates* are pairs whose similarity is computed, *visited* the entries of posting lists read.
+ones that are removed, *own content lost* the share of families of which nothing stays, and
+*with 1 GB* is `--memory 1GB`.
 
 - `reposts`: half are texts of eight sentences, half copies with 2 % of the letters replaced of a
 tenth as many texts. `english`: the same of Reuters sentences, with 2 % of the words replaced.

@@ -89,8 +89,6 @@ COLUMNS = (
     ("copies found", quality("copies_found", "{:.4f}")),
     ("own content lost", quality("lost", "{:.4f}")),
     ("at distance", quality("cut", "{}")),
-    ("candidates", quality("candidates", "{:,}")),
-    ("visited", quality("visited", "{:,}")),
     ("peak MB", megabytes("peak_mb")),
     ("before the work", megabytes("base_mb")),
 )

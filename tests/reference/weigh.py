@@ -8,7 +8,6 @@ out: that is how shares become counts.
 
 import math
 from collections import Counter
-from fractions import Fraction
 
 # The fixed point of logarithms and of the length factor.
 ONE = 1 << 16
@@ -30,15 +29,6 @@ def share(units):
     The share is tf / n and it is added tf times; n is the same for all.
     """
     return {unit: count * count for unit, count in Counter(units).items()}
-
-
-def exact_share(units):
-    """Return what `share` stands for, as fractions."""
-    n = len(units)
-    weights = {}
-    for unit, count in Counter(units).items():
-        weights[unit] = sum((Fraction(count, n) for _ in range(count)), Fraction())
-    return weights
 
 
 def idf(documents, df):

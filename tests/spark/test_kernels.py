@@ -387,7 +387,6 @@ def test_documents_in_a_closed_list(recipe, longest):
     assert set(np.frombuffer(entries, entry)["number"].tolist()) == set(range(longest))
 
 
-BYTES = pa.large_binary()
 PASSED_ON = ("closed", "full_key", "left_out")
 
 
