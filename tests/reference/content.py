@@ -28,7 +28,8 @@ RARE = 4
 SAMPLE = 128
 KNOWN = 24
 SHORT = 40
-# Beyond rare ones, shingles of so many texts more are of many; an edit explains twice what it replaces.
+# Shingles of so many texts more than rare ones are of many; an edit explains twice what it
+# replaces.
 MANY = 16
 EDITS = 2
 # The longest line, in characters and in words, and the least of a sentence that one text has alone.
@@ -204,7 +205,7 @@ def word_unit(word):
     return named(word)
 
 
-NEGATIONS = {named(word) for word in "不 未 没 无 非 勿 not no never without".split()}
+NEGATIONS = {*map(named, ("不", "未", "没", "无", "非", "勿", "not", "no", "never", "without"))}
 
 
 @lru_cache(maxsize=1000)

@@ -56,7 +56,11 @@ def average(items):
         return 0
     return total(items) / len(items)
 """
-COMMENTS = ("# 从零开始累加每件商品的价格再返回总和", "# 没有价格的商品直接跳过", "# 空列表的平均值规定为零")
+COMMENTS = (
+    "# 从零开始累加每件商品的价格再返回总和",
+    "# 没有价格的商品直接跳过",
+    "# 空列表的平均值规定为零",
+)
 
 
 @pytest.mark.parametrize(
