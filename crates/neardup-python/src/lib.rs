@@ -3,7 +3,7 @@
 Names, defaults, validation and documentation are in the Python package; the stages are in
 `neardup-core`, the search for fingerprints in `neardup-hamming`, alignment in `neardup-align`. This
 module has logic of its own only where it reads and copies JSON lines, whose columns it hands to
-Python ([`json_lines`], [`records`], [`cuts`]). Every call that can take long releases the interpreter
+Python (`json_lines`, `records`, `cuts`). Every call that can take long releases the interpreter
 lock and runs on a pool with the requested number of threads.
 */
 

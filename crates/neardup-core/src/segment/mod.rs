@@ -242,7 +242,7 @@ pub fn is_spaced(text: &str) -> bool {
 #[inline]
 fn is_narrow(first: u8, second: u8) -> bool {
     first.is_ascii_alphabetic()
-        | ((first >= 0xc3) & (first <= 0xdf))
+        | (0xc3..=0xdf).contains(&first)
         | ((first == 0xe0) & (second < 0xb8))
         | ((first == 0xe1) & (second >= 0xb8))
 }

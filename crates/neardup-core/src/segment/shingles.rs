@@ -180,6 +180,7 @@ fn after(bytes: &[u8], at: usize) -> usize {
 /// on. Punctuation, rules, symbols and emoji are not.
 ///
 /// Scripts with spaces in these blocks, such as Ethiopic, mostly have a letter for a syllable.
+#[expect(clippy::manual_range_contains, reason = "that has branches")]
 #[inline]
 pub(super) fn is_wide(first: u8, second: u8) -> bool {
     // No branches, and single bytes, so that a vector looks at many.

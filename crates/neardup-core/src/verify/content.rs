@@ -318,7 +318,7 @@ fn as_share(millionths: u64) -> f64 {
 
 impl Evidence {
     /// Compares two texts in full, by their profiles and their units, and by how many texts carry each
-    /// shingle, as [`Profile::most_from`] takes it.
+    /// shingle, counted with the same length of shingles.
     pub fn of(
         a: (&Profile, &Units),
         b: (&Profile, &Units),
