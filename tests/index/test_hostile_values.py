@@ -81,7 +81,7 @@ def test_whole_numbers_are_ids(index):
 
 
 class TestTexts:
-    @pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800", ["x"]])
+    @pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800", [1], {"x": "y"}])
     def test_what_is_no_text(self, index, text):
         added = index.add_many([{"id": "b", "text": text}, {"id": "c", "text": "x"}])
         assert added.keep.tolist() == [False, True]

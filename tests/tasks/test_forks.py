@@ -80,9 +80,16 @@ with neardup.Index(INDEX, must_exist=False) as index:
     pid = os.fork()
     if pid == 0:
         signal.alarm(100)
-        # What the parent had open, and what is opened here.
-        assert index.recount() > 0
-        assert index.add("of the child", TEXTS[7]) is not None
+        # What the parent had open is an error; what is opened here is not.
+        try:
+            index.recount()
+        except neardup.exceptions.IndexUnavailableError as error:
+            assert "forked" in str(error)
+        else:
+            os._exit(9)
+        with neardup.Index(INDEX) as own:
+            assert own.recount() > 0
+            assert own.add("of the child", TEXTS[7]) is not None
         assert tasks() == expected
         if os.fork() == 0:
             assert tasks() == expected

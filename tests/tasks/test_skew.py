@@ -65,7 +65,10 @@ def test_empty_texts_cost_nothing(tmp_path):
 
 def test_copies_of_one_text_cost_one_candidate_each(tmp_path):
     result, told = run(copies(12_000), tmp_path / "memory")
-    assert result["kept"] == 1
-    assert result["candidates"] <= 12_000
-    assert result["largest_cluster"] == 12_000
-    assert "11,999 records were dropped for one kept record" in told
+    # Some have 未 inserted, which turns the meaning.
+    kept = result["kept"]
+    assert 1 <= kept <= 6
+    assert result["candidates"] <= kept * 12_000
+    largest = result["largest_cluster"]
+    assert 11_900 < largest <= 12_001 - kept
+    assert f"{largest - 1:,} records were dropped for one kept record" in told

@@ -1,8 +1,9 @@
 """The fields of a record: which one is its text, its title, its id."""
 
+from bisect import bisect
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -247,13 +248,18 @@ def nearest(wanted: Iterable[str], names: Collection[str]) -> str:
     return ""
 
 
+#: Characters of a list of names in a message.
+_LISTED = 160
+
+
 def listing(names: Iterable[str]) -> str:
     """Return field names for a message; long lists are cut."""
-    names = list(names)
-    shown = ", ".join(f"'{show(n)}'" for n in names[:12])
-    if not shown:
+    names = [f"'{show(name)}'" for name in names]
+    if not names:
         return Message("no field")
-    more = len(names) - 12
+    ends = list(accumulate(len(name) + 2 for name in names[:12]))
+    count = max(1, bisect(ends, _LISTED))
+    shown, more = ", ".join(names[:count]), len(names) - count
     return Message("{names} and {more} more", names=shown, more=more) if more > 0 else shown
 
 
