@@ -47,7 +47,7 @@ There the letters and digits of one text must be those of the other, or a piece 
 least 3/4 as long; that share is the similarity, and it is 0 if any number differs. A text without
 letters and digits equals only itself.
 
-A pair costs a merge of two samples of about 200 hashes each, and an alignment unless that rules the
+A pair costs the look-up of a sample of about 200 hashes, and an alignment unless that rules the
 pair out: numbers only lower the similarity. The samples are those by which the collection was
 counted ([`samples`](super::samples)), so most pairs are decided without their texts.
 */

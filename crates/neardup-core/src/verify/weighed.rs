@@ -27,7 +27,7 @@ are weighed. If these are fewer than [`KNOWN`], or no shared one is common, noth
 all shingles of both texts count, each alike.
 
 Weights are integers, in thousandths; the quotient is the only floating-point operation. A pair
-costs one merge of two samples of about 200 hashes each.
+costs a look-up of each hash of a sample of about 200 in a table of the other one's.
 */
 
 use super::shingle_frequencies::ShingleFrequencies;
