@@ -186,6 +186,14 @@ def test_a_damaged_file_is_made_again(place, in_memory, name):
     assert file_of(place).read_bytes() == before
 
 
+@pytest.mark.parametrize("content", [b"mine", b"my own notes, longer than a head"])
+def test_a_file_of_the_user_with_its_name_is_left_alone(place, in_memory, content):
+    file_of(place).write_bytes(content)
+    for _ in range(2):
+        assert candidates(place) == in_memory(place)
+    assert file_of(place).read_bytes() == content
+
+
 def test_a_missing_file_is_made_again(place, in_memory):
     expected = candidates(place)
     before = file_of(place).read_bytes()

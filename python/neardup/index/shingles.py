@@ -58,6 +58,8 @@ _MERGED = 1 << 22
 
 #: Begins the file; also tells a machine with the other order of bytes. Changes with the format.
 _MAGIC = int.from_bytes(b"NDshing2", "little")
+#: With which files of any version begin.
+_MADE = b"NDshing"
 
 _HEAD = 3
 
@@ -246,7 +248,12 @@ class ShingleFile:
         times: NDArray[np.int64],
         parts: Iterable[NDArray[np.uint64]],
     ) -> Sorted | None:
-        """Replace it by documents and their shingles, and read it; None if that fails."""
+        """Replace it by documents and their shingles, and read it; None if that fails.
+
+        A file that neardup did not make is left alone.
+        """
+        if not self._is_own():
+            return None
         try:
             sink = FileSink(str(self._path), force=True, mode=self._mode)
             try:
@@ -264,6 +271,20 @@ class ShingleFile:
         except (OutputError, OSError):
             return None
         return self.read()
+
+    def _is_own(self) -> bool:
+        """Return whether there is no file, an empty one, or one that this class wrote.
+
+        One word of the head is enough: the other may be damaged.
+        """
+        try:
+            with self._path.open("rb") as file:
+                head = file.read(16)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return not head or head.startswith(_MADE) or head[8:] == self._key.to_bytes(8, "little")
 
     def _words(
         self,
