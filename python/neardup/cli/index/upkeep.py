@@ -70,7 +70,7 @@ def check(
     """Look for damage; print the first that is found, and exit with 2.
 
     Compares the counters, and sketches a sample of texts again; in SQLite it also checks all pages.
-    A damaged index is made anew from its sources, or from its last backup or export.
+    If an index is damaged, make a new one from its sources, or from its last backup or export.
 
     Examples:
         neardup index check news.db
