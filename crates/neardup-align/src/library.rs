@@ -126,7 +126,7 @@ impl<'a> Library<'a> {
     }
 
     /// The shingles of a paper that the library has: where each begins first in the original, in
-    /// code points, and in how many documents it is, with those that are no longer in the library.
+    /// code points, and the number of documents that have it. Documents that have left the library count too.
     pub fn counts(&self, paper: &Paper) -> Vec<(u32, u32)> {
         let spans = paper.letters().spans();
         let mut counts: Vec<(u32, u32)> = paper

@@ -66,7 +66,7 @@ fn is_heavy(bytes: &[u8]) -> bool {
     // last one.
     let (mut at, mut most) = (0, REACH);
     while at < bytes.len() {
-        // So many bytes are at most so many characters.
+        // The next `most` bytes hold no more than `most` characters.
         let last = (at + most).min(bytes.len() - 1);
         match (at..=last).rev().find(|&at| is_wide_at(at)) {
             Some(wide) => at = after(bytes, wide),
@@ -205,7 +205,7 @@ mod tests {
         found
     }
 
-    /// Runs of so many characters.
+    /// All runs of `k` characters.
     fn runs(text: &str, k: usize) -> Vec<&str> {
         let mut found = Vec::new();
         for_each_shingle(text, ShingleLen::Chars(k), |place| found.push(&text[place]));

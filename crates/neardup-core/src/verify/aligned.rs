@@ -45,7 +45,8 @@ const SHORTEST: usize = 3;
 /// in which a number is [replaced](Aligned::replaced).
 const SHORT_GAP: usize = 12;
 
-/// A source or a date has at most so many characters; in scripts with spaces, words.
+/// The most units of a line of credit, a source or a date: characters, or words where words have spaces
+/// between them.
 const LINE: [usize; 2] = [12, 4];
 
 /// The least number of units, of each text, that a name or a value has.
@@ -88,8 +89,8 @@ pub struct Aligned {
     pub recurring: usize,
     /// Words that turn the meaning, where they are all that one text has besides the other.
     pub negated: usize,
-    /// Whether each text has a passage that the other has not: more units of a gap than a line has, but for
-    /// those that both sides have, or most of a sentence.
+    /// Whether each text has a passage of its own: a gap with more units than a line has, not counting those
+    /// that the other side has too, or most of a sentence.
     pub passage: [bool; 2],
     /// Those of `replacements` in which both texts have at least two units: on a form, names and values.
     pub slots: usize,
@@ -195,14 +196,6 @@ impl Aligned {
         }
     }
 
-    /// The share of units in short gaps, of those in stretches or in short gaps, in \[0, 1\].
-    pub fn edited_share(self) -> f64 {
-        match self.equal + self.edited {
-            0 => 0.0,
-            all => self.edited as f64 / all as f64,
-        }
-    }
-
     /// Units of the longer text.
     pub fn longer(self) -> usize {
         self.a.max(self.b)
@@ -233,8 +226,8 @@ impl Aligned {
         self.distance += longer;
         self.edited += if is_short { longer } else { 0 };
         if a.is_empty() || b.is_empty() {
-            let words = [a, b].concat();
-            self.negated += words.iter().filter(|&&unit| is_negation(unit)).count();
+            let only = a.iter().chain(b);
+            self.negated += only.filter(|&&unit| is_negation(unit)).count();
             return;
         }
         let numbers = |gap: &[u64]| -> Vec<u64> {
@@ -488,9 +481,8 @@ mod tests {
             let b = format!("{begin}{}{end}", characters(300, shorter as u32));
             let found = of(&a, &b);
             assert_eq!((found.equal, found.edited), (40, edited));
-            assert_eq!(found.edited_share(), edited as f64 / (40 + edited) as f64);
+            assert_eq!(found.edited, edited);
         }
-        assert_eq!(of("", "").edited_share(), 0.0);
     }
 
     #[test]

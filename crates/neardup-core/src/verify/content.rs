@@ -23,7 +23,7 @@ N = min(200 · min(r, 3) / n, 6 max(0, r / (r + s) − e))
 - E is the share of the longer text that is aligned. In scripts with spaces between words it is 1 less
   the edits over the longer text's length, and the formula has 116 instead of 110.
 - Of the numbers in the core, r are replaced by another number and s agree.
-- e is the [edited share](Aligned::edited_share), and n the letters and digits of the shorter text.
+- e is the share of [edited](Aligned::edited) units among these and the equal ones, and n the letters and digits of the shorter text.
 
 So two texts reach the default threshold of .45 if R ≥ .45 and R + E − N ≥ 1.10 (1.16).
 

@@ -132,6 +132,11 @@ impl Units {
         self.row.len()
     }
 
+    /// The memory that they take.
+    pub(super) fn heap_bytes(&self) -> usize {
+        8 * (self.row.len() + self.sentences.len())
+    }
+
     /// True if the text has no letters and digits.
     pub fn is_empty(&self) -> bool {
         self.row.is_empty()

@@ -365,7 +365,7 @@ impl Make for UnitsOf<'_> {
     }
 
     fn bytes(made: &Units) -> usize {
-        8 * made.len()
+        made.heap_bytes()
     }
 }
 

@@ -35,11 +35,13 @@ use super::shingle_frequencies::ShingleFrequencies;
 /// What a rare shingle weighs.
 const RARE_WEIGHT: u16 = 1000;
 
-/// A shingle that more texts carry than so many more than a rare one is one of *many*, else of *few*.
+/// A shingle is of *many* if it is in more than R + `MANY` texts, where R is the limit of a rare one; else
+/// it is of *few*.
 const MANY: u32 = 16;
 
-/// A text may say something of its own if it has alone more than so many times the shingles of few that
-/// the other has of the majority form: an edit takes as many away as it brings.
+/// An edit replaces shingles of the majority form by about as many of few. So a text may say something of
+/// its own only if its unshared shingles of few are more than this many times the other text's
+/// unshared shingles of the majority form.
 const EDITS: usize = 2;
 
 /// The least number of sampled shingles, of both texts together, that say
@@ -71,7 +73,7 @@ pub struct Weighed {
 pub struct Own {
     /// Weight of the shingles of few that both have.
     pub shared: u64,
-    /// Weight of those that one text alone has, but for the majority form.
+    /// Weight of the unshared shingles of few of each text, without those of the majority form.
     pub alone: [u64; 2],
     /// Whether each text has more of them alone than edits explain.
     pub says: [bool; 2],
@@ -87,7 +89,7 @@ pub struct Scratch {
     places: Vec<(u32, u32)>,
     /// How many texts carry each of its shingles.
     counts: Vec<u32>,
-    /// What so many of its first shingles weigh.
+    /// At n, the weight of its first n shingles.
     up_to: Vec<u64>,
     /// The largest count of a rare shingle.
     rare: u32,
@@ -250,8 +252,8 @@ impl Scratch {
         })
     }
 
-    /// The most that so many shared shingles can weigh beside the least that the others can: of the first
-    /// text each by its own count, of the second all as the most frequent ones.
+    /// Bounds of the weights: each shared shingle weighs at most 1; what the first text has alone weighs at
+    /// least the rest of it, and each unshared shingle of the second at least what the most frequent one does.
     pub(super) fn lightest(&self, (a, b): (&[u32], &[u32]), level: u32) -> Weighed {
         let shared = self.met.shared as u64 * u64::from(RARE_WEIGHT);
         let alone_b = (b.len() - self.met.shared) as u64;
@@ -479,7 +481,7 @@ mod tests {
                 assert_eq!(own.resemblance(), 6000.0 / (6000 + 9999 + 8000) as f64);
             }
         }
-        // Where as many stand in the place of the majority form, all are edits.
+        // The first text has nine of few where the second has five of the majority form: edits.
         let edited = weigh(&[(40, 100)], &[(9, 1)], &[(5, 100), (3, 1)]).unwrap();
         assert_eq!(edited.own.unwrap().says, [false, true]);
     }
