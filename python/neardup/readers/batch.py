@@ -11,14 +11,11 @@ from typing import Any, Self
 import orjson
 import pyarrow as pa
 
-from neardup.base.messages import N_, Message, from_plain, to_plain
+from neardup.base.messages import Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
-
-CONVERT = N_("Convert it first, for example: iconv -f gb18030 -t utf-8.")
-"""The remedy for text files in another encoding."""
 
 _SHOWN = 60
 #: Problems of one kind that a reader reports one by one for each source.

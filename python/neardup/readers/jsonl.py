@@ -23,7 +23,6 @@ from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
 from neardup.readers.batch import (
-    CONVERT,
     Batch,
     Problem,
     Problems,
@@ -31,6 +30,7 @@ from neardup.readers.batch import (
     show,
     without_records,
 )
+from neardup.readers.encodings import Encodings, invalid, name_encoding
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -41,14 +41,8 @@ from neardup.readers.fields import (
 )
 from neardup.readers.formats import extension_of
 from neardup.readers.paths import MISSING, paths_in, value_at
-from neardup.readers.source import Keep, Row, Source
-from neardup.readers.streams import (
-    ReopenableFile,
-    StreamDamaged,
-    first_invalid,
-    short_blocks,
-    whole_lines,
-)
+from neardup.readers.source import Keep, LineSource, Row
+from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
 _BLOCK = 4 << 20
 _SAMPLE = 1 << 16
@@ -71,20 +65,23 @@ _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _NESTING = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
-class JsonLines(Source):
-    """A source of JSON lines."""
+class JsonLines(LineSource):
+    """A source of JSON lines, which are UTF-8 when they are written."""
 
     format = "jsonl"
+    only_utf8 = True
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
-        super().__init__(file, compression, max_text)
+    def __init__(
+        self, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
+    ) -> None:
+        super().__init__(file, compression, max_text, encodings)
         if extension_of(file.name) == ".json":
             self._check_lines()
 
     def _check_lines(self) -> None:
         """Refuse JSON that is not one object per line."""
         try:
-            head = next(self._file.chunks(self._compression, _HEAD), b"").lstrip()
+            head = next(self._content(_HEAD), b"").lstrip()
         except StreamDamaged:
             return
         if head.startswith(b"["):
@@ -126,7 +123,7 @@ class JsonLines(Source):
 
     def _blocks(self, size: int) -> Iterator[bytes | Iterator[bytes]]:
         """Yield blocks of lines, and each line that is too long as an iterator of its parts."""
-        chunks = self._file.chunks(self._compression, size)
+        chunks = self._content(size)
         if self._compression is None:
             yield from whole_lines(chunks, self._max_text)
             return
@@ -135,7 +132,7 @@ class JsonLines(Source):
             yield from whole_lines(unpacked, self._max_text)
 
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
-        reading = LineReading(self.name, fields, titles)
+        reading = LineReading(self.name, fields, titles, self._recoded or "utf-8")
         try:
             for block in short_blocks(self._blocks(size)):
                 yield reading.read(block) if isinstance(block, bytes) else reading.too_long()
@@ -208,10 +205,14 @@ def _records(block: bytes) -> list[bytes]:
 
 
 class LineReading:
-    """The state of one pass over the lines; without `source`, a record may have no id."""
+    """The state of one pass over the lines; without `source`, a record may have no id.
 
-    def __init__(self, source: str, fields: Fields, titles: bool) -> None:
+    `encoding` is that of the file, for problems.
+    """
+
+    def __init__(self, source: str, fields: Fields, titles: bool, encoding: str = "utf-8") -> None:
         self.source = source
+        self._encoding = encoding
         self.fields = fields
         #: Also a named title that is not read must exist.
         self.title = fields.title or (DEFAULT_TITLE if titles else None)
@@ -294,7 +295,10 @@ class LineReading:
     def _no_object(self, row: int, line: bytes) -> Problem:
         reason = parse(line)
         assert isinstance(reason, Message)
-        remedy = Message(CONVERT) if reason.code == _NOT_UTF8 else ""
+        remedy = ""
+        if reason.code == _NOT_UTF8:
+            reason = reason if self._encoding == "utf-8" else invalid(self._encoding)
+            remedy = name_encoding(line)
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
 
     def _too_deep(self, row: int, line: bytes) -> Problem:
@@ -418,8 +422,7 @@ def _reason(line: bytes, error: orjson.JSONDecodeError | None) -> Message:
     if error is None or code == _NO_OBJECT:
         return Message("must be a JSON object", code=_NO_OBJECT)
     if code == _NOT_UTF8:
-        where = Message(" (byte {byte} of the record is not)", byte=first_invalid(line))
-        return Message("must be valid UTF-8{where}", code=code, where=where)
+        return invalid("utf-8", line)
     if code == _NOT_JSON:
         where = Message(" ({said} at character {at})", said=error.msg, at=error.colno)
         return Message("must be valid JSON{where}", code=code, where=where)

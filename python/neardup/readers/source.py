@@ -12,8 +12,11 @@ the same records in the same order. A bad record is not an error but a null text
 `Problem`; where the rest cannot be read, the last batch is that of `unreadable_rest`.
 """
 
+import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,8 +24,9 @@ import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Batch, Problem, without_records
+from neardup.readers.encodings import SAMPLE, Encodings, extends_ascii
 from neardup.readers.fields import Fields
-from neardup.readers.streams import ChangedError, ReopenableFile
+from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
 # A record to convert: its fields, or a Problem with the reason why no other format
 # can store it.
@@ -37,6 +41,9 @@ class Source(ABC):
     """
 
     format: str
+    #: The mark and the encoding of the records that `kept_bytes` yields.
+    mark, encoding = b"", "utf-8"
+    notes_on_encoding: tuple[Message, ...] = ()
 
     def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
         self.name = file.name
@@ -86,6 +93,37 @@ class Source(ABC):
             "1 record and then damaged data", "{count} records and then damaged data", count=done
         )
         return without_records([Problem(self.name, done + 1, None, reason, content)], fields.extra)
+
+
+class LineSource(Source):
+    """A source of lines, in an encoding that is named or detected.
+
+    What does not extend ASCII is recoded in UTF-8, as is all of a format that is `only_utf8`.
+    """
+
+    only_utf8 = False
+
+    def __init__(
+        self, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
+    ) -> None:
+        super().__init__(file, compression, max_text)
+        self._recoded: str | None = None
+        with suppress(StreamDamaged):
+            pieces = file.chunks(compression, SAMPLE)
+            first = next(pieces, b"")
+            found = encodings.of_table(chain([first], pieces))
+            self.notes_on_encoding = encodings.notes_on(found)
+            if found.encoding == "utf-8":
+                self.mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
+            elif self.only_utf8 or not extends_ascii(found.encoding):
+                self._recoded = found.encoding
+            else:
+                self.encoding = found.encoding
+
+    def _content(self, size: int) -> Iterator[bytes]:
+        """Yield the unpacked content, in UTF-8 if it is recoded."""
+        chunks = self._file.chunks(self._compression, size)
+        return chunks if self._recoded is None else recoded(chunks, self._recoded)
 
 
 class Keep:

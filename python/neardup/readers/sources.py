@@ -24,6 +24,7 @@ from neardup.readers.batch import (
     without_records,
 )
 from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
 from neardup.readers.grouped import Grouped
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 #: The reader of each format.
-_READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
+_READERS: dict[str, Callable[[ReopenableFile, str | None, int, Encodings], Source]] = {
     "jsonl": JsonLines,
-    "parquet": Parquet,
+    "parquet": lambda file, compression, max_text, _: Parquet(file, compression, max_text),
     "csv": Delimited,
     "tsv": TabDelimited,
     "text": TextFiles.single,
@@ -168,6 +169,8 @@ class Sources:
             source.check_unchanged()
             if isinstance(source, TextFiles):
                 source.notes = notes
+            for note in source.notes_on_encoding:
+                notes.add_note(source.name, note)
             count = 0
             problems = False
             for batch in source.chunks(self.fields, titles, size):
@@ -189,6 +192,7 @@ def open_sources(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     title_field: str | None = None,
     id_field: str | None = None,
@@ -208,6 +212,8 @@ def open_sources(
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files; by default by extension, for standard input by its first bytes,
         else JSON Lines. Compression is always detected from the content.
+    encoding : str, optional
+        Encoding of all text, tables and JSON lines, such as gb18030. By default detected.
     text_field, title_field, id_field : str, optional
         By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
         ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
@@ -256,20 +262,27 @@ def open_sources(
         text_parameter=text_parameter,
         max_text=most,
     )
+    selected = [
+        select_files(name, format, only_text=only_text_in_folders) if names_several(name) else None
+        for name in names
+    ]
+    selections = [selection for selection in selected if selection is not None]
+    inside = (file.path for selection in selections for file in selection.files)
+    encodings = Encodings(encoding, [*names, *inside])
     sources: list[Source] = []
-    selections = []
-    for name in names:
-        if names_several(name):
-            selection = select_files(name, format, only_text=only_text_in_folders)
+    for name, selection in zip(names, selected, strict=True):
+        if selection is not None:
             # Ids of text files are paths, which two folders may have in common.
-            sources += _open_selection(selection, fields, short_ids=len(names) == 1)
-            selections.append(selection)
+            short = len(names) == 1
+            sources += _open_selection(selection, fields, encodings, short_ids=short)
         else:
-            sources.append(_open_named(name, format, fields))
+            sources.append(_open_named(name, format, fields, encodings))
     return Sources(sources, fields, selections)
 
 
-def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
+def _open_selection(
+    selection: Selection, fields: Fields, encodings: Encodings, *, short_ids: bool
+) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
     texts: list[tuple[str, str]] = []
@@ -281,17 +294,17 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             texts.append((file.path, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source = _open(ReopenableFile(file.path), file.format, fields)
+            source = _open(ReopenableFile(file.path), file.format, fields, encodings)
         except InputError as error:
             refused.append((file, error))
             continue
         if texts:
-            sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+            sources.append(TextFiles.several(selection.name, texts, fields.max_text, encodings))
             texts = []
         sources.append(source)
         read += 1
     if texts:
-        sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+        sources.append(TextFiles.several(selection.name, texts, fields.max_text, encodings))
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
@@ -315,16 +328,21 @@ def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("no records", code="no_records"), None)
 
 
-def _open_named(path: str, format: str | None, fields: Fields) -> Source:
+def _open_named(path: str, format: str | None, fields: Fields, encodings: Encodings) -> Source:
     if path == _STDIN:
         named = Format(format, None)
-        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
-    named = by_name(path)
-    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
+        file = ReopenableFile(_STDIN, sys.stdin.buffer)
+        return _open(file, named, fields, encodings, otherwise="jsonl")
+    named = by_name(path)._replace(format=format or by_name(path).format)
+    return _open(ReopenableFile(path), named, fields, encodings)
 
 
 def _open(
-    file: ReopenableFile, named: Format, fields: Fields, otherwise: str | None = None
+    file: ReopenableFile,
+    named: Format,
+    fields: Fields,
+    encodings: Encodings,
+    otherwise: str | None = None,
 ) -> Source:
     """Return a source; raise InputError if it lacks a required field."""
     detected = file.format(named)
@@ -340,7 +358,7 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    source = _READERS[format](file, detected.compression, fields.max_text)
+    source = _READERS[format](file, detected.compression, fields.max_text, encodings)
     source.check_fields(fields)
     return source
 

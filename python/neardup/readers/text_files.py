@@ -11,6 +11,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
+from neardup.readers.encodings import Encodings
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
@@ -30,7 +31,7 @@ class TextFile:
     file: ReopenableFile | Problem
     compression: str | None = None
 
-    def read(self, max_text: int) -> _Content:
+    def read(self, max_text: int, encodings: Encodings) -> _Content:
         """Return the text or the problem."""
         if isinstance(self.file, Problem):
             return _Content(self.id, self.id, self.file)
@@ -38,7 +39,7 @@ class TextFile:
         raw = b""
         try:
             raw = contents(self.file, self.compression, Limits(), max_text)
-            content = read_record(raw, name)
+            content = read_record(raw, name, encodings=encodings)
         except UnreadableFileError as error:
             return _Content(self.id, name, replace(error.problem, record=1), len(raw))
         except ChangedError:
@@ -63,20 +64,27 @@ class TextFiles(Source):
 
     format = "text"
 
-    def __init__(self, name: str, texts: list[TextFile], max_text: int) -> None:
+    def __init__(
+        self, name: str, texts: list[TextFile], max_text: int, encodings: Encodings
+    ) -> None:
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
         self.notes = Grouped()
         self._max_text = max_text
+        self._encodings = encodings
 
     @classmethod
-    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> TextFiles:
+    def single(
+        cls, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
+    ) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
-        return cls(file.name, [TextFile(file.name, file, compression)], max_text)
+        return cls(file.name, [TextFile(file.name, file, compression)], max_text, encodings)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> TextFiles:
+    def several(
+        cls, name: str, paths: Iterable[tuple[str, str]], max_text: int, encodings: Encodings
+    ) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
         for path, key in paths:
@@ -86,7 +94,7 @@ class TextFiles(Source):
             except InputError as error:
                 text = TextFile(key, _unreadable(printable(path), error))
             texts.append(text)
-        return cls(name, texts, max_text)
+        return cls(name, texts, max_text, encodings)
 
     def done(self, records: int) -> float:
         return records / max(1, len(self.texts))
@@ -125,7 +133,7 @@ class TextFiles(Source):
         files: list[_Content] = []
         held = 0
         for file in self.texts:
-            files.append(file.read(self._max_text))
+            files.append(file.read(self._max_text, self._encodings))
             held += files[-1].size
             if held >= size or len(files) >= _FILES:
                 yield files

@@ -100,7 +100,8 @@ class FileRun:
             self.outputs[name] = opened(path, force=may_replace(path))
         if self._work is not None:
             self._work.start(output_set.parts())
-        self.sources = open_sources(self._inputs, format=options.format, **options.fields)
+        read: Any = {"format": options.format, "encoding": options.encoding}
+        self.sources = open_sources(self._inputs, **read, **options.fields)
         self.against = None if self._against is None else self._opened(self._against)
         self.pipeline = Pipeline(options, self._work)
         if isinstance(self.against, Sources):
@@ -165,7 +166,8 @@ class FileRun:
                 )
             )
         fields = self._options.fields | {"extra_fields": ()}
-        return open_sources(others, format=self._options.format, **fields)
+        read: Any = {"format": self._options.format, "encoding": self._options.encoding}
+        return open_sources(others, **read, **fields)
 
     def report_sources(self) -> None:
         """Count and report problems and notes of both collections that are not of records."""
@@ -181,6 +183,7 @@ class FileRun:
             "inputs": states_of(self._inputs, format),
             "against": None if self._against is None else _states(self._against, format),
             "format": format,
+            "encoding": self._options.encoding,
         }
 
     def __exit__(

@@ -34,6 +34,7 @@ class RunOptions:
     progress: Progress | None = None
     #: Of a run over files.
     format: str | None = None
+    encoding: str | None = None
     force: bool = False
     work: str | Path | None = None
     report: str | Path | None = None
