@@ -154,7 +154,7 @@ REFUSED = {
         "text --at 2025-03-09": "sets the end of the period",
         "text --within 3d --at spring": "--at must be a time such as",
         "--file nosuch.txt": "nosuch.txt: cannot be read",
-        "--file gbk.txt --encoding utf-8": "If the file is in ",
+        "--file gbk.txt --encoding utf-8": "name it with --encoding.",
     },
     "index": {
         "add n.db in.jsonl --removed in.jsonl -f": "must not be both input and output",

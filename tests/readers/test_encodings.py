@@ -151,18 +151,21 @@ def test_what_a_file_declares_is_a_hint():
 
 
 #: Words of comments and names.
-WORDS = (
-    "程序 里 的 注释 计数 你好 世界 测试 数据 文件 函数 变量 返回 结果 错误 用户 密码 登录 设置 配置 主页 循环 数组 对象 "
-    "类型 接口 网络 请求 中文 编码 说明 方法 参数 默认 名称 标题 内容 作者 日期 时间 年 男 否 有 不 人 上海 北京 公司 姓名 电话 "
-    "阈值 栅格 迭代 渲染 缓存 线程 队列 图像 颜色 宽度 初始化 数据库 服务器 第一 修改 医院 同时 营业"
-).split()
+LINES = (
+    "程序 里 的 注释 计数 你好 世界 测试 数据 文件 函数 变量 返回 结果 错误 用户 密码 登录",
+    "设置 配置 主页 循环 数组 对象 类型 接口 网络 请求 中文 编码 说明 方法 参数 默认 名称",
+    "标题 内容 作者 日期 时间 年 男 否 有 不 人 上海 北京 公司 姓名 电话 阈值 栅格 迭代",
+    "渲染 缓存 线程 队列 图像 颜色 宽度 初始化 数据库 服务器 第一 修改 医院 同时 营业",
+)
+WORDS = [word for line in LINES for word in line.split()]
 
 
 @pytest.mark.parametrize("form", ["{}", "# {}\nx = 1\n", "x = 1  # {}", "a: {} b"])
 def test_a_few_chinese_characters_in_gbk(form):
-    phrases = [*WORDS, *map("".join, zip(WORDS, WORDS[7:])), *map(" ".join, zip(WORDS, WORDS[9:]))]
-    wrong = [phrase for phrase in phrases if decode(form.format(phrase).encode("gbk")).text != form.format(phrase)]
-    assert wrong == []
+    pairs = [(word, WORDS[i - step]) for i, word in enumerate(WORDS) for step in (3, 7, 19)]
+    phrases = [*WORDS, *map("".join, pairs), *map(" ".join, pairs)]
+    texts = [form.format(phrase) for phrase in phrases]
+    assert [text for text in texts if decode(text.encode("gbk")).text != text] == []
 
 
 @pytest.mark.parametrize(
@@ -204,7 +207,9 @@ def test_a_named_encoding(make):
     name = make("a.txt", text.encode("gbk", "ignore"))
     assert read_file(name, encoding="GBK").text == text
     assert read_file(name, encoding="GBK").notes == ()
-    with pytest.raises(UnreadableFileError, match=r"valid utf-16 .* name it with encoding=") as caught:
+    with pytest.raises(
+        UnreadableFileError, match=r"valid utf-16 .*name it with encoding="
+    ) as caught:
         read_file(make("b.txt", b"abc"), encoding="utf-16")
     assert caught.value.code == "invalid_encoding"
     for wrong in ("klingon", "base64", "", 7):

@@ -57,26 +57,12 @@ def test_single_lines_in_another_encoding_are_problems(read, make, wrong):
     assert got["texts"] == [None, "湖面", "野鸭", "书"]
 
 
-def test_hints_name_an_encoding_only_if_it_is_likely(read, make):
-    ascii = b'{"text": "ok"}\n'
-    for text, encoding, name in [
-        ("湖面上有许多野鸭，我们一边走一边谈论书。", "gb18030", "gb18030"),
-        ("지난 주말에 친구 두 명과 함께 호숫가를 산책했습니다.", "cp949", "cp949"),
-        ("湖面上有许多野鸭，我们一边走一边谈论书。", "utf-16", "another encoding"),
-        ("中文", "gb18030", "another encoding"),
-        ("é", "latin-1", "another encoding"),
-    ]:
-        line = b'{"text": "' + text.encode(encoding) + b'"}\n'
-        # Beyond the beginning by which the encoding of the file is detected.
-        got = read(make("a.jsonl", ascii * 400_000 + line))
-        (problem,) = got["problems"]
-        assert problem.remedy.startswith(f"If the file is in {name}, name ")
-
-
 def test_invalid_in_the_named_encoding(read, make):
     for name, content in (("a.jsonl", as_json_lines), ("a.csv", as_csv)):
         lines = content("gbk").split(b"\r\n")
-        lines[1] = lines[1].replace(b'"', b"\xff", 3) if name == "a.csv" else lines[1][:-3] + b'\xff"}'
+        lines[1] = (
+            lines[1].replace(b'"', b"\xff", 3) if name == "a.csv" else lines[1][:-3] + b'\xff"}'
+        )
         got = read(make(name, b"\n".join(lines)), encoding="gbk")
         (problem,) = got["problems"]
         assert problem.reason.code == "invalid_encoding"

@@ -122,7 +122,10 @@ def test_csv_keeps_its_encoding_and_delimiter(make):
     assert unpack("out.csv") == data[: data.index(b"2;")]
     # With other columns, and with other dialects.
     keep(["a.csv", make("b.csv", "名;text\n好;这里".encode("gb18030"))], "out.csv")
-    assert unpack("out.csv").decode("gb18030") == "编号;text;名\n1;一只狐狸，跳过;\n2;中文;\n;这里;好\n"
+    assert (
+        unpack("out.csv").decode("gb18030")
+        == "编号;text;名\n1;一只狐狸，跳过;\n2;中文;\n;这里;好\n"
+    )
     keep(["a.csv", make("c.csv", "编号,text\n3,ü\n")], "out.csv")
     assert unpack("out.csv").decode() == "编号,text\n1,一只狐狸，跳过\n2,中文\n3,ü\n"
     keep("a.csv", "out.tsv")

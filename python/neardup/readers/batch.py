@@ -11,11 +11,14 @@ from typing import Any, Self
 import orjson
 import pyarrow as pa
 
-from neardup.base.messages import Message, from_plain, to_plain
+from neardup.base.messages import N_, Message, from_plain, to_plain
 from neardup.exceptions import InputError
 
 BATCH_BYTES = 4 << 20
 BATCH_RECORDS = 8192
+
+NAME_ENCODING = N_("If the file is in another encoding, name it with {given[encoding]}.")
+"""The remedy for what is not valid in the encoding of a file."""
 
 _SHOWN = 60
 #: Problems of one kind that a reader reports one by one for each source.

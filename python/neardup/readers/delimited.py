@@ -17,8 +17,8 @@ from neardup.base.arrays import texts_array
 from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
-from neardup.readers.batch import Batch, Problem, Problems, refusal, show
-from neardup.readers.encodings import Encodings, invalid, name_encoding
+from neardup.readers.batch import NAME_ENCODING, Batch, Problem, Problems, refusal, show
+from neardup.readers.encodings import invalid
 from neardup.readers.fields import Columns, Fields
 from neardup.readers.paths import text_at
 from neardup.readers.source import Keep, LineSource, Row
@@ -167,10 +167,8 @@ class Delimited(LineSource):
     format = "csv"
     dialect = Dialect(",")
 
-    def __init__(
-        self, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
-    ) -> None:
-        super().__init__(file, compression, max_text, encodings)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         # The module's limit of 128 KiB catches unclosed quotes, but articles can be
         # longer. The limit can only be set for the whole process.
         csv.field_size_limit(max(csv.field_size_limit(), 1 << 30))
@@ -192,7 +190,7 @@ class Delimited(LineSource):
             else:
                 wrong = first.reason(0, self.format, self.encoding)
             reason = Message("the header row {reason}", reason=wrong)
-            raise InputError(refusal(self.name, reason, content, _way_out(first)))
+            raise InputError(refusal(self.name, reason, content, _way_out(first.fault)))
         return [name.removeprefix("\ufeff").strip() for name in first.values], first.raw
 
     def _found_dialect(self) -> Dialect:
@@ -364,7 +362,7 @@ class Delimited(LineSource):
         reason = row.reason(len(self.header), self.format, self.encoding)
         content = f"{len(row.values)}: " if row.values and row.fault == _OTHER_WIDTH else ""
         content = show(content + self._shown(row.raw))
-        return Problem(self.name, number, None, reason, content, _way_out(row))
+        return Problem(self.name, number, None, reason, content, _way_out(row.fault))
 
     def _shown(self, raw: bytes) -> str:
         return raw[:400].decode(self.encoding, "backslashreplace").rstrip("\r\n")
@@ -420,5 +418,5 @@ class TabDelimited(Delimited):
     dialect = Dialect("\t")
 
 
-def _way_out(row: _Row) -> str:
-    return name_encoding(row.raw) if row.fault == _NO_TEXT else ""
+def _way_out(fault: str | None) -> str:
+    return Message(NAME_ENCODING) if fault == _NO_TEXT else ""

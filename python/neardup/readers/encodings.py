@@ -16,6 +16,7 @@ import codecs
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -28,6 +29,7 @@ from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
 
 Certainty = Literal["certain", "likely", "guessed"]
+_Usual = Callable[[], str | None]
 
 _CERTAINTIES = {"certain": N_("certain"), "likely": N_("likely"), "guessed": N_("guessed")}
 _LOST = "\ufffd"
@@ -133,16 +135,10 @@ class Decoded:
     notes: tuple[Message, ...] = ()
 
 
-def decode(
-    data: bytes,
-    *,
-    declared: str | None = None,
-    usual: Callable[[], str | None] = lambda: None,
-) -> Decoded:
+def decode(data: bytes, *, declared: str | None = None, usual: _Usual = lambda: None) -> Decoded:
     """Decode a text file in any encoding.
 
-    Hints for a few characters: `declared`, as in ``<meta charset>``, and what `usual` returns,
-    the encoding of other files.
+    Hints for a few characters are `declared`, as in ``<meta charset>``, and what `usual` returns.
 
     Examples
     --------
@@ -163,15 +159,7 @@ def decode(
 
 
 class Encodings:
-    """The encodings of the files of a run: one that is named, or what is detected.
-
-    `paths` are those of its files; what is no file is passed over.
-
-    Examples
-    --------
-    >>> Encodings("gbk").decode("书".encode("gbk")).text
-    '书'
-    """
+    """The encodings of the files of a run: one that is named, or what is detected."""
 
     def __init__(self, named: str | None = None, paths: Iterable[str] = ()) -> None:
         self.named = None if named is None else check_encoding(named, "encoding")
@@ -181,8 +169,7 @@ class Encodings:
         """Decode a text file; UnicodeDecodeError if it is not in the named encoding."""
         if self.named is None:
             return decode(data, declared=declared, usual=lambda: self._usual)
-        text = data.decode(self.named).removeprefix("\ufeff")
-        return Decoded(text, self.named, "certain")
+        return Decoded(data.decode(self.named).removeprefix("\ufeff"), self.named, "certain")
 
     def notes_on(self, decoded: Decoded) -> tuple[Message, ...]:
         """Return the notes on a text: how it was decoded, and its losses."""
@@ -205,7 +192,9 @@ class Encodings:
         plain = Decoded("", "utf-8", "certain")
         held, read = b"", 0
         for chunk in chunks:
-            if not read and (decoded := self.decode(chunk)).encoding.startswith(("utf-16", "utf-32")):
+            if not read and (decoded := self.decode(chunk)).encoding.startswith(
+                ("utf-16", "utf-32")
+            ):
                 return decoded if decoded.certainty != "guessed" else plain
             read += len(chunk)
             held += chunk
@@ -223,30 +212,21 @@ class Encodings:
 
     @cached_property
     def _usual(self) -> str | None:
-        """The encoding of most text of the files that is not in UTF-8, None if there is none."""
+        """The encoding of the text in the files that is not UTF-8, None if there is none."""
         sample = b""
         for path in self._paths[:_HEADS]:
-            head = _head(path)
-            if not head.isascii() and b"\0" not in head and not head.startswith(_NO_TEXT):
-                try:
-                    head.decode()
-                except UnicodeDecodeError as error:
-                    sample += b"" if error.reason == "unexpected end of data" else head + b"\n"
+            head = b""
+            with suppress(OSError):
+                if os.path.isfile(path):
+                    with open(path, "rb") as file:
+                        head = file.read(_HEAD)
+            # Half a character at the end would count against the right encoding.
+            head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
+            if not head.startswith(_NO_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
+                sample += head + b"\n"
             if len(sample) >= SAMPLE:
                 break
         return decode(sample).encoding if sample else None
-
-
-def _head(path: str) -> bytes:
-    try:
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
-                head = file.read(_HEAD)
-                # Half a character at its end would count against the right encoding.
-                return head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
-    except OSError:
-        pass
-    return b""
 
 
 def check_encoding(value: object, name: str) -> str:
@@ -278,21 +258,6 @@ def invalid(encoding: str, raw: bytes = b"") -> Message:
     return Message(
         "must be valid {encoding}{where}", code="invalid_encoding", encoding=encoding, where=where
     )
-
-
-def name_encoding(raw: bytes) -> Message:
-    """Return the remedy for a record that is not in the expected encoding."""
-    decoded = decode(raw)
-    if (
-        decoded.certainty == "likely"
-        and not decoded.notes
-        and not decoded.encoding.startswith("utf")
-    ):
-        return Message(
-            "If the file is in {encoding}, name that with {given[encoding]}.",
-            encoding=decoded.encoding,
-        )
-    return Message("If the file is in another encoding, name it with {given[encoding]}.")
 
 
 def _whole(data: bytes, encoding: str) -> tuple[str, tuple[Message, ...]] | None:
@@ -336,7 +301,7 @@ def _lost(count: int) -> tuple[Message, ...]:
     )
 
 
-def _utf8(data: bytes, usual: Callable[[], str | None]) -> Decoded | None:
+def _utf8(data: bytes, usual: _Usual) -> Decoded | None:
     if data.isascii():
         return None if b"\0" in data else _ascii(data)
     whole = _whole(data, "utf-8")
@@ -376,7 +341,7 @@ def _wide_units(data: bytes) -> Decoded | None:
     return Decoded(whole[0], encoding, certainty, whole[1])
 
 
-def _eight_bits(data: bytes, declared: str | None, usual: Callable[[], str | None]) -> Decoded:
+def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
     """Decode non-ASCII bytes that are not valid UTF-8."""
     beyond = data.translate(None, _ASCII)
     readable = data.decode("utf-8", "ignore").encode().translate(None, _ASCII)
@@ -443,7 +408,10 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
     if not all(map(_GB2312.fullmatch, runs)) or not leads or 2 * common < len(leads):
         return False
     # One frequent syllable may be chance.
-    return guess != "cp949" or _frequent(data, guess) < _frequent(data, "gb18030") + 2
+    korean, chinese = (
+        _COMMON[_codes(data.decode(name, "replace"))].sum() for name in ("cp949", "gb18030")
+    )
+    return guess != "cp949" or korean < chinese + 2
 
 
 def codec_of(name: str) -> str | None:
@@ -465,7 +433,7 @@ def codec_of(name: str) -> str | None:
 
 def _as_declared(data: bytes, declared: str | None) -> str | None:
     """Return the codec of a declared encoding of one or two bytes, if the data are valid in it."""
-    name = None if declared is None else codec_of(declared)
+    name = codec_of(declared or "")
     if name is None or name.startswith(("utf", "iso2022", "punycode", "idna")):
         return None
     try:
@@ -473,11 +441,6 @@ def _as_declared(data: bytes, declared: str | None) -> str | None:
     except ValueError:
         return None
     return name
-
-
-def _frequent(data: bytes, encoding: str) -> int:
-    codes = _codes(data.decode(encoding, "replace"))
-    return int(np.count_nonzero(_COMMON[codes]))
 
 
 def _common_share(text: str) -> float:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from neardup.base.messages import N_, Message
-from neardup.readers.batch import show
-from neardup.readers.encodings import Encodings, invalid, name_encoding
+from neardup.readers.batch import NAME_ENCODING, show
+from neardup.readers.encodings import Encodings, invalid
 from neardup.readers.extracted import (
     FileText,
     Heading,
@@ -357,7 +357,7 @@ def _text(data: bytes, name: str, encodings: Encodings) -> FileText:
     try:
         decoded = encodings.decode(data, declared=declared)
     except UnicodeDecodeError:
-        refuse(name, invalid(encodings.named or "", data), None, name_encoding(data))
+        refuse(name, invalid(encodings.named or "", data), None, Message(NAME_ENCODING))
     if _is_named_word(name) and not decoded.text:
         _refuse_damaged_word(name, Message("an empty file"))
     if _is_named_word(name) and any(begin.startswith(data) for begin in _ZIP):

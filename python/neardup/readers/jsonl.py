@@ -23,6 +23,7 @@ from neardup.base.messages import Message
 from neardup.base.prefetch import prefetch
 from neardup.exceptions import InputError
 from neardup.readers.batch import (
+    NAME_ENCODING,
     Batch,
     Problem,
     Problems,
@@ -30,7 +31,7 @@ from neardup.readers.batch import (
     show,
     without_records,
 )
-from neardup.readers.encodings import Encodings, invalid, name_encoding
+from neardup.readers.encodings import invalid
 from neardup.readers.fields import (
     DEFAULT_ID,
     DEFAULT_TITLE,
@@ -71,10 +72,8 @@ class JsonLines(LineSource):
     format = "jsonl"
     only_utf8 = True
 
-    def __init__(
-        self, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
-    ) -> None:
-        super().__init__(file, compression, max_text, encodings)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         if extension_of(file.name) == ".json":
             self._check_lines()
 
@@ -298,7 +297,7 @@ class LineReading:
         remedy = ""
         if reason.code == _NOT_UTF8:
             reason = reason if self._encoding == "utf-8" else invalid(self._encoding)
-            remedy = name_encoding(line)
+            remedy = Message(NAME_ENCODING)
         return Problem(self.source, self.done + row + 1, None, reason, show(line), remedy)
 
     def _too_deep(self, row: int, line: bytes) -> Problem:

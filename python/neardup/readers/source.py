@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Batch, Problem, without_records
-from neardup.readers.encodings import SAMPLE, Encodings, extends_ascii
+from neardup.readers.encodings import SAMPLE, extends_ascii
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
@@ -36,7 +36,7 @@ Row = dict[str, Any] | Problem
 class Source(ABC):
     """A file, or several text files, that can be read several times.
 
-    `name` is that of its problems and of ids. A record longer than `max_text` bytes is a
+    `name` is that of its problems and of ids. A record longer than `fields.max_text` bytes is a
     problem.
     """
 
@@ -45,12 +45,12 @@ class Source(ABC):
     mark, encoding = b"", "utf-8"
     notes_on_encoding: tuple[Message, ...] = ()
 
-    def __init__(self, file: ReopenableFile, compression: str | None, max_text: int) -> None:
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         self.name = file.name
         self.files = [file]
         self._file = file
         self._compression = compression
-        self._max_text = max_text
+        self._max_text = fields.max_text
 
     @abstractmethod
     def chunks(self, fields: Fields, titles: bool, size: int) -> Iterator[Batch]:
@@ -103,16 +103,14 @@ class LineSource(Source):
 
     only_utf8 = False
 
-    def __init__(
-        self, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
-    ) -> None:
-        super().__init__(file, compression, max_text)
+    def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
+        super().__init__(file, compression, fields)
         self._recoded: str | None = None
         with suppress(StreamDamaged):
             pieces = file.chunks(compression, SAMPLE)
             first = next(pieces, b"")
-            found = encodings.of_table(chain([first], pieces))
-            self.notes_on_encoding = encodings.notes_on(found)
+            found = fields.encodings.of_table(chain([first], pieces))
+            self.notes_on_encoding = fields.encodings.notes_on(found)
             if found.encoding == "utf-8":
                 self.mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
             elif self.only_utf8 or not extends_ascii(found.encoding):

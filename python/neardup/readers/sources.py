@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 #: The reader of each format.
-_READERS: dict[str, Callable[[ReopenableFile, str | None, int, Encodings], Source]] = {
+_READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
     "jsonl": JsonLines,
-    "parquet": lambda file, compression, max_text, _: Parquet(file, compression, max_text),
+    "parquet": Parquet,
     "csv": Delimited,
     "tsv": TabDelimited,
     "text": TextFiles.single,
@@ -253,36 +253,32 @@ def open_sources(
                 times=times,
             )
         )
-    most = check_max_text(max_text)
+    selected = [
+        select_files(name, format, only_text=only_text_in_folders) if names_several(name) else None
+        for name in names
+    ]
+    selections = [selection for selection in selected if selection is not None]
+    inside = [file.path for selection in selections for file in selection.files]
     fields = Fields(
         text_field,
         title_field,
         id_field,
         tuple(extra_fields),
         text_parameter=text_parameter,
-        max_text=most,
+        max_text=check_max_text(max_text),
+        encodings=Encodings(encoding, [*names, *inside]),
     )
-    selected = [
-        select_files(name, format, only_text=only_text_in_folders) if names_several(name) else None
-        for name in names
-    ]
-    selections = [selection for selection in selected if selection is not None]
-    inside = (file.path for selection in selections for file in selection.files)
-    encodings = Encodings(encoding, [*names, *inside])
     sources: list[Source] = []
     for name, selection in zip(names, selected, strict=True):
         if selection is not None:
             # Ids of text files are paths, which two folders may have in common.
-            short = len(names) == 1
-            sources += _open_selection(selection, fields, encodings, short_ids=short)
+            sources += _open_selection(selection, fields, short_ids=len(names) == 1)
         else:
-            sources.append(_open_named(name, format, fields, encodings))
+            sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
 
 
-def _open_selection(
-    selection: Selection, fields: Fields, encodings: Encodings, *, short_ids: bool
-) -> list[Source]:
+def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
     texts: list[tuple[str, str]] = []
@@ -294,17 +290,17 @@ def _open_selection(
             texts.append((file.path, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source = _open(ReopenableFile(file.path), file.format, fields, encodings)
+            source = _open(ReopenableFile(file.path), file.format, fields)
         except InputError as error:
             refused.append((file, error))
             continue
         if texts:
-            sources.append(TextFiles.several(selection.name, texts, fields.max_text, encodings))
+            sources.append(TextFiles.several(selection.name, texts, fields))
             texts = []
         sources.append(source)
         read += 1
     if texts:
-        sources.append(TextFiles.several(selection.name, texts, fields.max_text, encodings))
+        sources.append(TextFiles.several(selection.name, texts, fields))
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
@@ -328,21 +324,16 @@ def _no_records(name: str) -> Problem:
     return Problem(name, None, None, Message("no records", code="no_records"), None)
 
 
-def _open_named(path: str, format: str | None, fields: Fields, encodings: Encodings) -> Source:
+def _open_named(path: str, format: str | None, fields: Fields) -> Source:
     if path == _STDIN:
         named = Format(format, None)
-        file = ReopenableFile(_STDIN, sys.stdin.buffer)
-        return _open(file, named, fields, encodings, otherwise="jsonl")
-    named = by_name(path)._replace(format=format or by_name(path).format)
-    return _open(ReopenableFile(path), named, fields, encodings)
+        return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
+    named = by_name(path)
+    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
 
 
 def _open(
-    file: ReopenableFile,
-    named: Format,
-    fields: Fields,
-    encodings: Encodings,
-    otherwise: str | None = None,
+    file: ReopenableFile, named: Format, fields: Fields, otherwise: str | None = None
 ) -> Source:
     """Return a source; raise InputError if it lacks a required field."""
     detected = file.format(named)
@@ -358,7 +349,7 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    source = _READERS[format](file, detected.compression, fields.max_text, encodings)
+    source = _READERS[format](file, detected.compression, fields)
     source.check_fields(fields)
     return source
 

@@ -11,7 +11,6 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
-from neardup.readers.encodings import Encodings
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
 from neardup.readers.formats import by_name
@@ -31,15 +30,15 @@ class TextFile:
     file: ReopenableFile | Problem
     compression: str | None = None
 
-    def read(self, max_text: int, encodings: Encodings) -> _Content:
+    def read(self, fields: Fields) -> _Content:
         """Return the text or the problem."""
         if isinstance(self.file, Problem):
             return _Content(self.id, self.id, self.file)
         name = self.file.name
         raw = b""
         try:
-            raw = contents(self.file, self.compression, Limits(), max_text)
-            content = read_record(raw, name, encodings=encodings)
+            raw = contents(self.file, self.compression, Limits(), fields.max_text)
+            content = read_record(raw, name, encodings=fields.encodings)
         except UnreadableFileError as error:
             return _Content(self.id, name, replace(error.problem, record=1), len(raw))
         except ChangedError:
@@ -64,27 +63,20 @@ class TextFiles(Source):
 
     format = "text"
 
-    def __init__(
-        self, name: str, texts: list[TextFile], max_text: int, encodings: Encodings
-    ) -> None:
+    def __init__(self, name: str, texts: list[TextFile], fields: Fields) -> None:
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
         self.notes = Grouped()
-        self._max_text = max_text
-        self._encodings = encodings
+        self._fields = fields
 
     @classmethod
-    def single(
-        cls, file: ReopenableFile, compression: str | None, max_text: int, encodings: Encodings
-    ) -> TextFiles:
+    def single(cls, file: ReopenableFile, compression: str | None, fields: Fields) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
-        return cls(file.name, [TextFile(file.name, file, compression)], max_text, encodings)
+        return cls(file.name, [TextFile(file.name, file, compression)], fields)
 
     @classmethod
-    def several(
-        cls, name: str, paths: Iterable[tuple[str, str]], max_text: int, encodings: Encodings
-    ) -> TextFiles:
+    def several(cls, name: str, paths: Iterable[tuple[str, str]], fields: Fields) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
         for path, key in paths:
@@ -94,7 +86,7 @@ class TextFiles(Source):
             except InputError as error:
                 text = TextFile(key, _unreadable(printable(path), error))
             texts.append(text)
-        return cls(name, texts, max_text, encodings)
+        return cls(name, texts, fields)
 
     def done(self, records: int) -> float:
         return records / max(1, len(self.texts))
@@ -133,7 +125,7 @@ class TextFiles(Source):
         files: list[_Content] = []
         held = 0
         for file in self.texts:
-            files.append(file.read(self._max_text, self._encodings))
+            files.append(file.read(self._fields))
             held += files[-1].size
             if held >= size or len(files) >= _FILES:
                 yield files
