@@ -165,7 +165,6 @@ class Delimited(LineSource):
     """A source of rows; `header` and `header_bytes` are the first row, empty for an empty file."""
 
     format = "csv"
-    dialect = Dialect(",")
 
     def __init__(self, file: ReopenableFile, compression: str | None, fields: Fields) -> None:
         super().__init__(file, compression, fields)
@@ -195,11 +194,12 @@ class Delimited(LineSource):
 
     def _found_dialect(self) -> Dialect:
         """Return the dialect by the first line: commas, or else what is there more often."""
-        lines = (line for line in self._lines(1 << 16) if isinstance(line, bytes) and line.strip())
-        names = _QUOTED_NAME.sub("", next(lines, b"").decode(self.encoding, "replace"))
-        delimiter = self.dialect.delimiter
-        if self.format == "csv" and delimiter not in names:
-            delimiter = max(",;\t", key=names.count)
+        if self.format == "tsv":
+            return Dialect("\t", self.encoding)
+        first = next(self._lines(1 << 16), b"")
+        line = first if isinstance(first, bytes) else b""
+        names = _QUOTED_NAME.sub("", line.decode(self.encoding, "replace"))
+        delimiter = "," if "," in names else max(",;\t", key=names.count)
         later = names.split(delimiter)[1:]
         has_blanks = bool(later) and all(name.startswith(" ") for name in later)
         return Dialect(delimiter, self.encoding, has_blanks)
@@ -415,7 +415,6 @@ class TabDelimited(Delimited):
     """A source of rows with tabs."""
 
     format = "tsv"
-    dialect = Dialect("\t")
 
 
 def _way_out(fault: str | None) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,8 +53,8 @@ _SUPERSETS = {
 }
 _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 
-#: Bytes of a text from which its encoding is detected.
-SAMPLE = 1 << 16
+#: Bytes of a text, and of a file of lines, from which the encoding is detected.
+_SAMPLE, BEGINNING = 1 << 16, 1 << 20
 #: With this many non-ASCII characters, a choice is more than a guess.
 _ENOUGH = 16
 #: Three consecutive characters of three or four bytes are almost certainly UTF-8.
@@ -74,8 +74,6 @@ _TWO_BYTES = re.compile(rb"(?:[\xc2-\xc5\xce-\xd1\xd7-\xdb][\x80-\xbf])+")
 _HEAD, _HEADS = 1 << 12, 10_000
 #: PDF, zip, gzip and zstd.
 _NO_TEXT = (b"%PDF", b"PK", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-#: Bytes of a table in which the first character that is not ASCII is searched.
-_SEARCHED = 1 << 22
 
 # Frequent characters: in Chinese text three characters in ten, in a wrong decoding about one
 # in fifty; and the first 65,536 characters that texts have at all.
@@ -182,33 +180,19 @@ class Encodings:
         )
         return (note, *decoded.notes)
 
-    def of_table(self, chunks: Iterator[bytes]) -> Decoded:
-        """Return the beginning of a file of lines, which comes in chunks of `SAMPLE` bytes.
+    def of_table(self, head: bytes) -> Decoded:
+        """Return the beginning of a file of lines, of at most `BEGINNING` bytes.
 
         Without a name it is UTF-8 unless all lines are in another one: single lines are problems.
         """
         if self.named is not None:
             return Decoded("", self.named, "certain")
-        plain = Decoded("", "utf-8", "certain")
-        held, read = b"", 0
-        for chunk in chunks:
-            if not read and (decoded := self.decode(chunk)).encoding.startswith(
-                ("utf-16", "utf-32")
-            ):
-                return decoded if decoded.certainty != "guessed" else plain
-            read += len(chunk)
-            held += chunk
-            is_last = len(chunk) < SAMPLE or read >= _SEARCHED
-            end = len(held) if is_last else held.rfind(b"\n") + 1
-            if not held[:end].isascii():
-                decoded = self.decode(held[:end])
-                sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
-                is_right = sure and decoded.encoding in _EAST_ASIAN and not decoded.notes
-                return decoded if is_right else plain
-            if read >= _SEARCHED:
-                break
-            held = held[end:]
-        return plain
+        whole_lines = head[: head.rfind(b"\n") + 1] or head
+        decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
+        is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
+        is_whole = decoded.encoding in _EAST_ASIAN and not decoded.notes
+        is_other = is_whole or decoded.encoding.startswith(("utf-16", "utf-32"))
+        return decoded if is_sure and is_other else Decoded("", "utf-8", "certain")
 
     @cached_property
     def _usual(self) -> str | None:
@@ -224,7 +208,7 @@ class Encodings:
             head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head
             if not head.startswith(_NO_TEXT) and b"\0" not in head and not _whole(head, "utf-8"):
                 sample += head + b"\n"
-            if len(sample) >= SAMPLE:
+            if len(sample) >= _SAMPLE:
                 break
         return decode(sample).encoding if sample else None
 
@@ -330,7 +314,7 @@ def _ascii(data: bytes) -> Decoded:
 
 def _wide_units(data: bytes) -> Decoded | None:
     """Read UTF-16 or UTF-32 without a mark."""
-    encoding = _looks_like(data[:SAMPLE])
+    encoding = _looks_like(data[:_SAMPLE])
     if encoding is None:
         # ASCII with NULs that no encoding explains stays ASCII.
         return _ascii(data) if data.isascii() else None
@@ -360,7 +344,7 @@ def _eight_bits(data: bytes, declared: str | None, usual: _Usual) -> Decoded:
     if whole is None:
         return _replaced(data, encoding, "guessed")
     text, notes = whole
-    if encoding in _EAST_ASIAN and _common_share(text[:SAMPLE]) < 0.1:
+    if encoding in _EAST_ASIAN and _common_share(text[:_SAMPLE]) < 0.1:
         certainty = "guessed"
     return Decoded(text, encoding, certainty, notes)
 
@@ -372,10 +356,10 @@ def _legacy(data: bytes) -> str:
         return "cp1252"
     # A sample that begins after a line end begins with a whole character.
     begin = data.rfind(b"\n", 0, beyond.start()) + 1
-    sample = data[max(begin, beyond.start() - 1024) :][:SAMPLE].replace(b"\0", b"")
+    sample = data[max(begin, beyond.start() - 1024) :][:_SAMPLE].replace(b"\0", b"")
     # Half a character at the end would count against the right encoding.
-    cut = sample.rfind(b"\n") + 1 if len(sample) == SAMPLE else 0
-    sample = sample[:cut] if cut > SAMPLE // 2 else sample
+    cut = sample.rfind(b"\n") + 1 if len(sample) == _SAMPLE else 0
+    sample = sample[:cut] if cut > _SAMPLE // 2 else sample
     guess = codec_of(_core.guess_encoding(sample)) or "cp1252"
     if guess not in _EAST_ASIAN:
         shorter = codec_of(_core.guess_encoding(sample[:-1]))

@@ -41,7 +41,7 @@ class Fields:
     #: Bytes of the longest record.
     max_text: int = MAX_TEXT
     #: Those of the files that the records are in.
-    encodings: Encodings = field(default_factory=Encodings)
+    encodings: Encodings = field(default_factory=Encodings, compare=False)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ import codecs
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ import numpy.typing as npt
 
 from neardup.base.messages import Message
 from neardup.readers.batch import Batch, Problem, without_records
-from neardup.readers.encodings import SAMPLE, extends_ascii
+from neardup.readers.encodings import BEGINNING, extends_ascii
 from neardup.readers.fields import Fields
 from neardup.readers.streams import ChangedError, ReopenableFile, StreamDamaged, recoded
 
@@ -107,12 +106,11 @@ class LineSource(Source):
         super().__init__(file, compression, fields)
         self._recoded: str | None = None
         with suppress(StreamDamaged):
-            pieces = file.chunks(compression, SAMPLE)
-            first = next(pieces, b"")
-            found = fields.encodings.of_table(chain([first], pieces))
+            head = next(file.chunks(compression, BEGINNING), b"")
+            found = fields.encodings.of_table(head[:BEGINNING])
             self.notes_on_encoding = fields.encodings.notes_on(found)
             if found.encoding == "utf-8":
-                self.mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
+                self.mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
             elif self.only_utf8 or not extends_ascii(found.encoding):
                 self._recoded = found.encoding
             else:
