@@ -185,7 +185,6 @@ class Job:
 
     def ruled_out(self, candidates):
         """What samples say of the pairs."""
-        level = kernels.level_of(self.background)
         samples = {}
         for row in rows_of(self.batches):
             batches, blobs = row["sampled"].as_py() or [], row["samples"].as_py() or []
@@ -194,7 +193,7 @@ class Job:
         for batch, unit, places in self.requested(candidates):
             needed = pa.array([[{"unit": unit, "places": places}]], NEEDED)
             row = {"batch": pa.scalar(batch), "samples": pa.scalar(samples[batch])}
-            selected.append(kernels.select(row | {"needed": needed[0]}, level))
+            selected.append(kernels.select(row | {"needed": needed[0]}))
         got = union(selected, kernels.SAMPLES)
         return self.for_each_unit(candidates, got, kernels.rule_out, kernels.RULED)
 

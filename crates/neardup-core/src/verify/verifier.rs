@@ -483,7 +483,7 @@ mod tests {
                         samples.push(hashes, *shingles, text.chars().count() < 50);
                     }
                     table.add(&samples.uncounted().unwrap());
-                    samples.counted(table.level()).unwrap();
+                    samples.counted().unwrap();
                     assert!(samples.uncounted().is_none());
                 }
                 samples
