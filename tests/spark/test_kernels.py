@@ -207,8 +207,9 @@ class Job:
             known.append(requests)
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
-        columns = ["texts"] if settings.rule.keeps_texts else []
-        columns += ["features", "sketches"] if settings.compares_sketches else []
+        columns = ["features"]
+        columns += ["texts"] if settings.rule.keeps_texts else []
+        columns += ["sketches"] if settings.compares_sketches else []
         batches = {row["batch"].as_py(): row for row in rows_of(self.batches)}
         got = [
             {"unit": unit, "number": batch << PLACE_BITS | place}

@@ -129,7 +129,7 @@ class _Batch:
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
         skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
         self.skipped = np.isin(self.numbers, skipped)
-        has_sketch = features >= max(settings.rule.min_features, 1)
+        has_sketch = features >= settings.rule.least_features
         candidates = has_sketch & ~self.skipped
         # The documents of another collection are filed without a comparison.
         is_own, none = self.number >= settings.first, np.zeros_like(candidates)
@@ -368,10 +368,9 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     if settings.rule.keeps_texts:
         texts = pa.concat_arrays(got.column("texts").chunks).fill_null("")
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
-    features = np.zeros(len(numbers), np.uint32)
+    features = got.column("features").to_numpy().astype(np.uint32)
     if settings.compares_sketches:
         sketches = got.column("sketches").to_pylist()
-        features = got.column("features").to_numpy().astype(np.uint32)
     asked = _read(pairs, "pairs", _PAIR)
     judged = np.empty(len(asked), _JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]

@@ -397,13 +397,14 @@ def texts_of(
 ) -> DataFrame:
     """Return the data that the rule compares of each document, for each unit that requests them.
 
-    The data are texts, sketches or both; columns that are not compared are not read. Texts go
-    from the checkpoint to the units without a Python process between.
+    The data are numbers of features, and texts, sketches or both; columns that are not compared
+    are not read. Texts go from the checkpoint to the units without a Python process between.
     """
     from pyspark.sql import functions as F
 
-    columns = ["texts"] if settings.rule.keeps_texts else []
-    columns += ["features", "sketches"] if settings.compares_sketches else []
+    columns = ["features"]
+    columns += ["texts"] if settings.rule.keeps_texts else []
+    columns += ["sketches"] if settings.compares_sketches else []
 
     def of_document(unit: Column, place: Column) -> Column:
         number = F.shiftleft("batch", PLACE_BITS) + place
