@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+TRADITIONAL = ["湖面上有許多野鴨，我們一邊走一邊談論書。", "他說這本書寫得不錯！"]
 TEXTS = ["一只狐狸跳过篱笆，", "湖面上有许多野鸭。", "他说这本书写得不错！"]
 
 
@@ -21,14 +22,14 @@ def as_csv(encoding, delimiter=",", texts=TEXTS):
 @pytest.mark.parametrize("encoding", ["gb18030", "big5hkscs", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize(("name", "content"), [("a.jsonl", as_json_lines), ("a.csv", as_csv)])
 def test_detected(read, make, name, content, encoding, suffix):
-    texts = ["湖面上有許多野鴨。", "他說這本書寫得不錯！"] if encoding.startswith("big5") else TEXTS
+    texts = TRADITIONAL if encoding.startswith("big5") else TEXTS
     got = read(make(name + suffix, content(encoding, texts=texts)))
     assert (got["texts"], got["problems"]) == (texts, [])
     (note,) = got["notes"]
     assert "read as " in note
 
 
-@pytest.mark.parametrize("batch_bytes", [1, 10, 1 << 20])
+@pytest.mark.parametrize("batch_bytes", [10, 1 << 20])
 @pytest.mark.parametrize(("name", "content"), [("a.jsonl", as_json_lines), ("a.csv", as_csv)])
 def test_named(read, make, name, content, batch_bytes):
     for encoding in ("gbk", "utf-16-le", "iso2022_jp", "utf-8-sig"):

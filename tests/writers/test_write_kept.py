@@ -121,7 +121,7 @@ def test_csv_keeps_its_encoding_and_delimiter(make):
     keep(make("a.csv", data), "out.csv", [True, False])
     assert unpack("out.csv") == data[: data.index(b"2;")]
     # With other columns, and with other dialects.
-    keep(["a.csv", make("b.csv", "名;text\n好;这里".encode("gb18030"))], "out.csv")
+    keep(["a.csv", make("b.csv", "名; text\n好; 这里".encode("gb18030"))], "out.csv")
     assert (
         unpack("out.csv").decode("gb18030")
         == "编号;text;名\n1;一只狐狸，跳过;\n2;中文;\n;这里;好\n"

@@ -319,6 +319,8 @@ def _wide_units(data: bytes) -> Decoded | None:
         # ASCII with NULs that no encoding explains stays ASCII.
         return _ascii(data) if data.isascii() else None
     certainty: Certainty = "likely" if len(data) >= 4 * _ENOUGH else "guessed"
+    if certainty == "guessed" and _is_common_chinese(data, encoding):
+        return None
     whole = _whole(data, encoding)
     if whole is None:
         return _replaced(data, encoding, certainty)
