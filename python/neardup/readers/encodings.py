@@ -401,13 +401,7 @@ def _is_common_chinese(data: bytes, guess: str) -> bool:
 
 
 def codec_of(name: str) -> str | None:
-    """Return Python's name of an encoding of text, that of the larger set if it is part of one.
-
-    Examples
-    --------
-    >>> codec_of("GB2312"), codec_of("base64")
-    ('gb18030', None)
-    """
+    """Return Python's name of an encoding of text, that of the larger set if it is part of one."""
     try:
         name = codecs.lookup(name).name
         # Names such as `base64` are codecs, but not for text.
