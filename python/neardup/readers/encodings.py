@@ -54,7 +54,7 @@ _SUPERSETS = {
 _EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949")
 
 #: Bytes of a text, and of a file of lines, from which the encoding is detected.
-_SAMPLE, BEGINNING = 1 << 16, 1 << 20
+_SAMPLE, BEGINNING = 1 << 16, 1 << 18
 #: With this many non-ASCII characters, a choice is more than a guess.
 _ENOUGH = 16
 #: Three consecutive characters of three or four bytes are almost certainly UTF-8.
