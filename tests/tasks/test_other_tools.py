@@ -97,8 +97,7 @@ BULLETIN = (
 )
 INVOICE = "Invoice 10023: the customer pays 450 euros within 30 days after delivery of the goods."
 WORKS = (
-    NEWS
-    + "本次改造工程于3月5日完工，共投入资金120万元。改造后的大楼采用了新的隔音材料，"
+    NEWS + "本次改造工程于3月5日完工，共投入资金120万元。改造后的大楼采用了新的隔音材料，"
     "照明也换成了护眼灯，走廊里增设了饮水机和充电插座，残疾人可以从北门的坡道进入。"
 )
 PRINTER = "这台打印机的默认程序需要更新软件，请在网络设置里打开鼠标和打印的选项。"
@@ -143,6 +142,7 @@ STRICT = {"recipe": "strict"}
         (FORMS, {}, 1),
         (FORMS, STRICT, 24),
         (CHATS, {}, 24),
+        (CHATS[:5], {}, 5),
         (CHATS[:2], {}, 1),
         (CHATS[:2], STRICT, 2),
         (ASKED, {}, 17),
