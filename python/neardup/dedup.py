@@ -326,7 +326,7 @@ def _reviewer(
     from neardup.run.sketch_file import SketchFiles
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
-    columns = {
+    columns: dict[str, NDArray[Any]] = {
         "number": dropped,
         "kept": decided.kept_for[dropped],
         "similarity": decided.similarity[dropped],
