@@ -164,7 +164,7 @@ class FileRun:
                     times=2,
                 )
             )
-        fields = self._options.fields | {"extra_fields": ()}
+        fields = self._options.fields_of_others
         return open_sources(others, format=self._options.format, **fields)
 
     def report_sources(self) -> None:
@@ -209,6 +209,7 @@ class FileRun:
             "priority": options.priority,
             "against_only": options.against_only,
             "min_length": options.min_length,
+            **({} if options.group_field is None else {"group_field": options.group_field}),
             "on_error": options.on_error,
             "exhaustive": options.rule is not None and options.rule.exhaustive,
             "workers": options.workers,
