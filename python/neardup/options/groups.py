@@ -84,6 +84,7 @@ class ReportParameters(FileParameters, total=False):
 class PairsParameters(SearchParameters, TextParameters, RunParameters, total=False):
     """Options of `pairs`."""
 
+    group_field: o.GroupField
     on_error: o.PairsOnError
 
 
@@ -98,6 +99,7 @@ class DedupParameters(SearchParameters, TextParameters, RunParameters, total=Fal
     priority: o.Priority
     against_only: o.AgainstOnly
     min_length: o.MinLength
+    group_field: o.GroupField
 
 
 class DedupFilesParameters(DedupParameters, ReportParameters, total=False):

@@ -291,6 +291,16 @@ MinLength = Annotated[
         check=_or_none(_whole(1, 1_000_000)),
     ),
 ]
+GroupField = Annotated[
+    str | None,
+    Option(
+        "Compare only documents with the same value of this field, text or an integer: one "
+        "conversation, one feed, one language. Also a path such as meta.feed. Documents without a "
+        "value are compared with one another.",
+        MATCHING,
+        check=check_field,
+    ),
+]
 DryRun = Annotated[
     bool,
     Option(

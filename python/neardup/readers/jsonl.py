@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import orjson
@@ -41,7 +41,7 @@ from neardup.readers.fields import (
     listing,
 )
 from neardup.readers.formats import extension_of
-from neardup.readers.paths import MISSING, paths_in, value_at
+from neardup.readers.paths import MISSING, heads_of, paths_in, value_at
 from neardup.readers.source import Keep, LineSource, Row
 from neardup.readers.streams import ReopenableFile, StreamDamaged, short_blocks, whole_lines
 
@@ -220,12 +220,14 @@ class LineReading:
         self.done = self.objects = 0
         self._title_seen = False
         self._problems = Problems()
+        self._heads = {name: heads_of(name) for name in fields.extra}
+        self._extra = list(dict.fromkeys(chain.from_iterable(self._heads.values())))
         self._columns = _core.JsonFields(
             list(fields.texts),
             self.id,
             requires_id=fields.id is not None,
             title=self.title,
-            extra=list(fields.extra),
+            extra=self._extra,
         ).columns
 
     @property
@@ -240,7 +242,8 @@ class LineReading:
         )
         texts, ids = pa.array(texts), pa.array(ids)
         titles = None if titles is None else pa.array(titles)
-        values = dict(zip(self.fields.extra, map(orjson.loads, extra), strict=True))
+        columns = dict(zip(self._extra, map(orjson.loads, extra), strict=True))
+        values = {name: _at_path(name, heads, columns) for name, heads in self._heads.items()}
         self._title_seen |= has_title
         count = len(ids)
         self.objects += count - len(unclear)
@@ -341,7 +344,8 @@ class LineReading:
             self._title_seen |= self.title in record
             titles[row] = title if isinstance(title, str) else None
         for name in values:
-            values[name][row] = None if name in rounded else record.get(name)
+            value = value_at(record, name)
+            values[name][row] = None if name in rounded or value is MISSING else value
             if name in rounded and name != self.id:
                 self._problems.add(row, ("number", name), partial(self._beyond, name, number))
 
@@ -357,6 +361,16 @@ class LineReading:
     def _beyond(self, name: str, number: int) -> Problem:
         reason = Message("must have at most 64 bits if it is an integer")
         return Problem(self.source, number, name, reason, None)
+
+
+def _at_path(path: str, heads: list[str], columns: dict[str, list[Any]]) -> list[Any]:
+    """Return the values at a path, None where there is none, from the columns it may begin with."""
+    if heads == [path]:
+        return columns[path]
+    rows = zip(*(columns[head] for head in heads), strict=True)
+    records = ({h: v for h, v in zip(heads, row, strict=True) if v is not None} for row in rows)
+    found = (value_at(record, path) for record in records)
+    return [None if value is MISSING else value for value in found]
 
 
 def parse(line: bytes) -> dict[str, Any] | Message:

@@ -165,7 +165,7 @@ class FileRun:
                     times=2,
                 )
             )
-        fields = self._options.fields | {"extra_fields": ()}
+        fields = self._options.fields_of_others
         read: Any = {"format": self._options.format, "encoding": self._options.encoding}
         return open_sources(others, **read, **fields)
 
@@ -212,6 +212,7 @@ class FileRun:
             "priority": options.priority,
             "against_only": options.against_only,
             "min_length": options.min_length,
+            **({} if options.group_field is None else {"group_field": options.group_field}),
             "on_error": options.on_error,
             "exhaustive": options.rule is not None and options.rule.exhaustive,
             "workers": options.workers,

@@ -88,6 +88,7 @@ impl Clusterer {
         let index = CandidateIndex::new(
             corpus.sketches(),
             corpus.identities(),
+            corpus.groups(),
             rule.search,
             expected,
         )?;
@@ -120,7 +121,7 @@ impl Clusterer {
         let has_sketch = |&document: &u32| rule.bounds.has_sketch(corpus, document);
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
-        ExternalJoin::new(
+        let join = ExternalJoin::new(
             rule.search,
             stored_sketches(corpus)?,
             order,
@@ -128,7 +129,8 @@ impl Clusterer {
             order.iter().map(has_sketch).collect(),
             memory.keys,
             folder,
-        )
+        )?;
+        Ok(join.among(corpus.groups().clone()))
     }
 
     /// A clusterer with nothing kept yet that uses keys shuffled for this order.
