@@ -178,7 +178,9 @@ class Sources:
             source.check_unchanged()
             before += source.size
             counts.append(count)
-            if not count and not problems:
+            if isinstance(source, TextFiles):
+                empty += map(_no_records, source.empty)
+            elif not count and not problems:
                 empty.append(_no_records(source.name))
         self.counts = counts
         self.problems = empty
