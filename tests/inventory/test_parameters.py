@@ -90,7 +90,7 @@ BY_NAME = {
     "blocks": (-1, 128, 1.5, "3", True),
     "common": _COUNT,
     "data": _TABLE,
-    "documents": (1, -1, 2**32, 1.5, "7", True),
+    "documents": (0, -1, 2**32, 1.5, "7", True),
     "fingerprints": _ROWS,
     "form": ("octal", 7, None),
     "format": ("xml", 7),
