@@ -283,7 +283,7 @@ def review_of(
         for group in groups
         if group["kept"] in documents
     )
-    own = tuple(
+    kept_for_own = tuple(
         {
             "document": documents[row["number"]],
             "other": documents[row["kept"]],
@@ -293,7 +293,7 @@ def review_of(
         for row in for_own
         if row["number"] in documents and row["kept"] in documents
     )
-    return Review(tuple(removals), tuple(shown), own, _classes(counts), summary, *rule)
+    return Review(tuple(removals), tuple(shown), kept_for_own, _classes(counts), summary, *rule)
 
 
 def _classes(counts: NDArray[np.int64]) -> tuple[tuple[float, float, int], ...]:

@@ -93,7 +93,8 @@ class TestOtherSettings:
         Index(location).close()
         other = load_recipe("general").replace(decide={"common": "none"})
         assert other.id == load_recipe("general").id
-        refused(location, IndexMismatchError, "recipe", recipe=other)
+        told = "decide.common 'corpus' ('none' requested)"
+        refused(location, IndexMismatchError, told, recipe=other)
 
     def test_a_corpus_is_the_bundled_table(self, location):
         with Index(location, recipe="improved") as index:

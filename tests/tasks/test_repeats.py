@@ -141,14 +141,9 @@ def posts(count, rng, least=20):
     return [f"{letters(rng, rng.randrange(least, 60))}\n{NOTICE}" for _ in range(count)]
 
 
-def wrapped(count, rng, lines):
-    """Texts that a program broke after 24 characters, with one sentence in common."""
-    made = []
-    for _ in range(count):
-        text = letters(rng, 24 * lines - 18) + "。"
-        text = f"{text[:9]}{CHINESE[1][:-1]}，{text[9:]}"
-        made.append("\n".join(text[at : at + 24] for at in range(0, len(text), 24)))
-    return made
+def wrapped(count, rng):
+    """Texts that a program broke after 24 characters, with two whole lines."""
+    return ["\n".join(letters(rng, width) for width in (24, 24, 9)) + "。" for _ in range(count)]
 
 
 def found_in(documents, **options):
@@ -171,7 +166,7 @@ def test_lines_of_a_wrapped_collection_go_on():
     rng = random.Random(5)
     (begin, rest) = letters(rng, 24), letters(rng, 9)
     short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(5)]
-    (row,) = found_in([*wrapped(6, rng, 2), *short], least=20)
+    (row,) = found_in([*wrapped(6, rng), *short], least=20)
     assert (row["text"], row["count"]) == (f"{begin}\n{rest}。", 5)
     assert [row["text"] for row in found_in(short, least=20)] == [begin]
     long = [f"{letters(rng, 24)}\n{letters(rng, 24)}\n{begin}\n{rest}。" for _ in range(4)]
@@ -184,8 +179,8 @@ def test_the_first_thousand_documents_tell_whether_lines_are_wrapped():
     rng = random.Random(8)
     begin, rest = letters(rng, 24), letters(rng, 9)
     short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(2)]
-    for first in (posts(1, rng), wrapped(1, rng, 2)):
-        documents = [*["一行字。"] * 999, *first, *wrapped(3, rng, 2), *posts(3, rng), *short]
+    for first in (posts(1, rng), wrapped(1, rng)):
+        documents = [*["一行字。"] * 999, *first, *wrapped(3, rng), *posts(3, rng), *short]
         result = repeats(documents)
         expected = NOTICE if first[0].endswith(NOTICE) else f"{begin}\n{rest}。"
         assert expected in result.table["text"].to_pylist()

@@ -153,7 +153,7 @@ class Sources:
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
-        empty = []
+        empty: list[Problem] = []
         notes = Grouped()
         passed_over = []
         for selection in self._selections:
