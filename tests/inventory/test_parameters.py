@@ -92,7 +92,7 @@ BY_NAME = {
     "common": _COUNT,
     "data": _TABLE,
     "encoding": ("klingon", "base64", "", 7),
-    "documents": (1, -1, 2**32, 1.5, "7", True),
+    "documents": (0, -1, 2**32, 1.5, "7", True),
     "fingerprints": _ROWS,
     "form": ("octal", 7, None),
     "format": ("xml", 7),

@@ -18,7 +18,8 @@ use crate::candidates::Search;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::verify::{
-    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units, Verifier,
+    Containment, Direction, Evidence, Measure, Overlap, Profile, Samples, Shingles, Units,
+    Verifier, WithoutOwn,
 };
 
 /// The bounds that duplicates must meet. Without a threshold and without a distance, only texts
@@ -272,9 +273,8 @@ impl Judge {
     }
 
     /// See [`Verifier::take_own`].
-    pub fn take_own(&mut self, document: u32) -> bool {
-        let verifier = self.verifier.as_mut();
-        verifier.is_some_and(|verifier| verifier.take_own(document))
+    pub fn take_own(&mut self, document: u32) -> Option<WithoutOwn> {
+        self.verifier.as_mut()?.take_own(document)
     }
 
     /// Whether two documents that share keys are candidates by their sketches.

@@ -429,10 +429,11 @@ LeastUnit = Annotated[
 LeastDocuments = Annotated[
     int,
     Option(
-        "Number of different documents that must have a repeat, at least 2.",
+        "Number of different documents that must have a repeat, at least 1: then also what one "
+        "document repeats is found.",
         MATCHING,
         default=2,
-        check=_whole(2, 2**32 - 1),
+        check=_whole(1, 2**32 - 1),
     ),
 ]
 

@@ -154,7 +154,7 @@ class Sources:
 
     def _read(self, titles: bool, size: int) -> Iterator[Batch]:
         counts = []
-        empty = []
+        empty: list[Problem] = []
         notes = Grouped()
         passed_over = []
         for selection in self._selections:
@@ -181,7 +181,9 @@ class Sources:
             source.check_unchanged()
             before += source.size
             counts.append(count)
-            if not count and not problems:
+            if isinstance(source, TextFiles):
+                empty += map(_no_records, source.empty)
+            elif not count and not problems:
                 empty.append(_no_records(source.name))
         self.counts = counts
         self.problems = empty

@@ -59,7 +59,10 @@ class _Content(NamedTuple):
 
 
 class TextFiles(Source):
-    """A source whose records are files, each of number 1; notes on them are added to `notes`."""
+    """A source whose records are files, each of number 1; notes on them are added to `notes`.
+
+    A file without text has no record; `empty` names those that the last pass has met.
+    """
 
     format = "text"
 
@@ -68,6 +71,7 @@ class TextFiles(Source):
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
         self.notes = Grouped()
+        self.empty: list[str] = []
         self._fields = fields
 
     @classmethod
@@ -124,9 +128,14 @@ class TextFiles(Source):
         """Yield the contents of files, of about `size` bytes together."""
         files: list[_Content] = []
         held = 0
+        self.empty = []
         for file in self.texts:
-            files.append(file.read(self._fields))
-            held += files[-1].size
+            content = file.read(self._fields)
+            if isinstance(content.text, str) and not content.text.strip():
+                self.empty.append(content.name)
+                continue
+            files.append(content)
+            held += content.size
             if held >= size or len(files) >= _FILES:
                 yield files
                 files, held = [], 0

@@ -328,6 +328,7 @@ class Pipeline(Run):
                 ) = clusterer.decide(corpus, step, files=not self.options.against_only)
                 self.progress.advance(len(step))
         decided.counts = dict(zip(_COUNTS, clusterer.statistics(), strict=True))
+        decided.for_own = clusterer.first_kept_for_own()
         return decided
 
     def _note_short(self, count: int) -> None:
@@ -467,6 +468,9 @@ class Decided:
     distance: NDArray[np.int32]
     identical: NDArray[np.bool_]
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
+    #: The first documents that were kept for what they say of their own, each with the kept one for
+    #: which it would have been dropped, and the similarity that the two would have.
+    for_own: list[tuple[int, int, float]] = dataclasses.field(default_factory=list)
 
     def keep(self, documents: NDArray[np.int64]) -> None:
         """Keep these documents, whatever they repeat. Other decisions stay."""

@@ -331,10 +331,12 @@ def removed_table(
         .join(F.broadcast(names), "batch")
         .select(number_of("batch", "place"), F.coalesce("id", place).alias("id"))
     )
+    # A cluster is a kept document and those that were dropped for it.
+    sizes = decisions.groupBy("kept").agg((F.count("number") + 1).alias("cluster_size"))
     kept_ids = ids.select(F.col("number").alias("kept"), F.col("id").alias("kept_id"))
     return (
         decisions.join(ids, "number")
-        .join(kept_ids, "kept")
+        .join(kept_ids.join(sizes, "kept"), "kept")
         .select(
             "number",
             "kept",
@@ -348,6 +350,7 @@ def removed_table(
             .when(F.col("similarity") >= 1, KINDS[1])
             .otherwise(KINDS[2])
             .alias("kind"),
+            "cluster_size",
             F.when(F.col("kept") < first << PLACE_BITS, "against")
             .otherwise("input")
             .alias("kept_from"),

@@ -144,7 +144,7 @@ def _add_source(
             )
         )
     uncounted = new - (counters["counted_at"] - counters["arrived"])
-    if dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
+    if new and dropped and uncounted >= FIRST and engine.settings.counts and not is_first:
         progress.note(
             Message(
                 "{new:,} documents were decided with statistics of earlier documents: text that "
