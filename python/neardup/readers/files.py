@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from neardup.base.messages import N_, Message
-from neardup.readers.archives import open_file
+from neardup.readers.archives import open_file, zip_members
 from neardup.readers.batch import show
 from neardup.readers.encodings import Decoded, decode
 from neardup.readers.extracted import (
@@ -281,9 +281,8 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        names = {member.filename for member in zip_members(io.BytesIO(data), name)}
+    except zipfile.BadZipFile:
         # The directory is at the end of the archive: a truncated file lacks it.
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a damaged file"))
