@@ -129,7 +129,7 @@ class _Batch:
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
         skipped = _valid(inputs, "skipped").column("skipped").to_numpy()
         self.skipped = np.isin(self.numbers, skipped)
-        has_sketch = features >= max(settings.rule.min_features, 1)
+        has_sketch = features >= settings.rule.least_features
         candidates = has_sketch & ~self.skipped
         # The documents of another collection are filed without a comparison.
         is_own, none = self.number >= settings.first, np.zeros_like(candidates)
@@ -273,9 +273,8 @@ def _widened(schema: pa.Schema, rows: pa.Table) -> pa.Table:
     return _table(schema, **{name: rows.column(name) for name in rows.column_names})
 
 
-def select(row: Mapping[str, Any], level: int) -> pa.Table:
-    """Return the samples of a batch's documents that each unit needs, at the level at which the
-    shingles of the collection are counted."""
+def select(row: Mapping[str, Any]) -> pa.Table:
+    """Return the samples of a batch's documents that each unit needs."""
     from neardup import _core
 
     samples = row["samples"].as_py()
@@ -283,7 +282,7 @@ def select(row: Mapping[str, Any], level: int) -> pa.Table:
     asked = row["needed"].values
     unit, places = asked.field("unit").to_pylist(), asked.field("places")
     numbers = [first + place.values.to_numpy().astype(np.int64) for place in places]
-    selected = [_core.select_samples(samples, np.sort(of_unit), level) for of_unit in numbers]
+    selected = [_core.select_samples(samples, np.sort(of_unit)) for of_unit in numbers]
     return _table(SAMPLES, unit=unit, samples=selected)
 
 
@@ -369,10 +368,9 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     if settings.rule.keeps_texts:
         texts = pa.concat_arrays(got.column("texts").chunks).fill_null("")
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
-    features = np.zeros(len(numbers), np.uint32)
+    features = got.column("features").to_numpy().astype(np.uint32)
     if settings.compares_sketches:
         sketches = got.column("sketches").to_pylist()
-        features = got.column("features").to_numpy().astype(np.uint32)
     asked = _read(pairs, "pairs", _PAIR)
     judged = np.empty(len(asked), _JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
@@ -423,12 +421,6 @@ def _no_sketch(settings: Settings) -> bytes:
     corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
     corpus.push(pa.array([""], TEXT), titles=None, units=None)
     return bytes(corpus.sketches()[0])
-
-
-def level_of(background: Any) -> int:
-    """Return the level at which the shingles of the collection are counted."""
-    known = _background(background.value)
-    return 0 if known is None else known.level()
 
 
 @lru_cache(maxsize=2)
