@@ -102,7 +102,7 @@ class Archive:
                     return False
                 else:
                     self._add(name, member.offset_data, member.size)
-            file.seek(tar.offset)  # type: ignore[attr-defined]
+            file.seek(tar.offset)
             return not file.read(tarfile.BLOCKSIZE).strip(b"\0")
 
     def _add(self, name: str, begin: int, size: int, member: zipfile.ZipInfo | None = None) -> None:

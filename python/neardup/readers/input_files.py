@@ -20,6 +20,7 @@ from neardup.readers.addresses import files_at, has_magic, is_address, names_sev
 from neardup.readers.archives import Archive
 from neardup.readers.batch import Problem, parts_of, show
 from neardup.readers.formats import (
+    TEXT_EXTENSIONS,
     Format,
     by_name,
     check_format,
@@ -362,7 +363,7 @@ def _nothing(selection: Selection, others: list[str], extensions: Sequence[str])
         content = Message("only other files ({kinds})", code="unknown_format", kinds=_kinds(names))
     if extensions:
         wanted = Message(
-            "text files ({names}, also .gz, .zst, .xz or .bz2)", names=", ".join(extensions)
+            "text files ({names}, also .gz, .zst, .xz or .bz2)", names=", ".join(TEXT_EXTENSIONS)
         )
     else:
         wanted = Message("files with a known extension: {known}", known=known())

@@ -464,7 +464,7 @@ def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
                     member = begin()
                 try:
                     out = member.decompress(rest)
-                except (isal_zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
+                except _UNPACK_ERRORS as error:
                     raise StreamDamaged(
                         Message("must be valid {kind} data", code="damaged_file", kind=compression)
                     ) from error
@@ -478,6 +478,7 @@ def _unpacked(chunks: Iterable[bytes], compression: str) -> Iterator[bytes]:
         )
 
 
+_UNPACK_ERRORS: Any = (isal_zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError)
 #: What begins to decompress, and how much it gets at a time: four bytes of zstd may be 128 KiB.
 _UNPACK: dict[str, tuple[Callable[[], Any], int]] = {
     "gzip": (lambda: isal_zlib.decompressobj(wbits=31), _PIECE),
