@@ -326,7 +326,7 @@ def _reviewer(
     from neardup.run.sketch_file import SketchFiles
 
     dropped, first = np.flatnonzero(decided.kept_for >= 0), collected.against
-    columns = {
+    columns: dict[str, NDArray[Any]] = {
         "number": dropped,
         "kept": decided.kept_for[dropped],
         "similarity": decided.similarity[dropped],
@@ -340,13 +340,10 @@ def _reviewer(
 
     # The documents are not held: only the input itself, from which texts are read again.
     def made() -> Review:
-        import pyarrow as pa
-
         from neardup.review import pick, review_of
 
         plan, removed = result.plan, result.removed
-        names = {name: removed.column(name) for name in ("id", "kept_id")}
-        picked = pick(pa.table(columns | names))
+        picked = pick(columns, removed.select(["id", "kept_id"]))
         rule = (plan.measure, plan.threshold, plan.max_distance)
         return review_of(picked, first, partial(described, source), others, result.summary, rule)
 

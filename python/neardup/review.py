@@ -8,13 +8,14 @@ boxes choose ids for `dedup --restore`.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.base.arrays import rows_of
 from neardup.base.messages import language_of_environment
 from neardup.pages.excerpts import beginning
 from neardup.pages.templating import render
@@ -189,17 +190,21 @@ class Review:
         )
 
 
-def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
+def pick(
+    removed: Mapping[str, NDArray[Any]], ids: pa.Table
+) -> tuple[list[dict[str, Any]], list[Group], NDArray[np.int64]]:
     """Return what a review shows: removals, groups, and near-duplicates in each class.
 
-    The table has a row for each removed document, in input order: its `number` and `id`, the
-    `kept` document and its `kept_id`, and `similarity`, `distance` (-1 without fingerprints) and
-    `identical`. The result has rows of the table, and groups with numbers of documents.
+    Both have a row for each removed document, in input order: the columns its `number`, the `kept`
+    document, `similarity`, `distance` (-1 without fingerprints) and `identical`, the table its
+    `id` and `kept_id`. The result has rows of both, and groups with numbers of documents.
     """
-    columns = ("number", "kept", "similarity", "identical")
-    number, kept, similarity, identical = (removed[name].to_numpy() for name in columns)
-    removed = removed.append_column("kind", kinds(identical, similarity))
+    names = ("number", "kept", "similarity", "identical")
+    number, kept, similarity, identical = (removed[name] for name in names)
     order = np.lexsort((number, similarity, identical))[:REMOVALS]
+    shown = {name: values[order].tolist() for name, values in removed.items()}
+    shown |= {name: rows_of(ids[name], order).to_pylist() for name in ids.column_names}
+    shown["kind"] = kinds(identical[order], similarity[order]).to_pylist()
     groups = []
     keepers, counts = np.unique(kept, return_counts=True)
     for largest in np.lexsort((keepers, -counts))[:GROUPS].tolist():
@@ -209,18 +214,19 @@ def pick(removed: pa.Table) -> tuple[list[dict[str, Any]], list[Group], NDArray[
         groups.append(
             {
                 "kept": int(keepers[largest]),
-                "kept_id": removed["kept_id"][rows[0]].as_py(),
+                "kept_id": ids["kept_id"][rows[0]].as_py(),
                 "count": int(counts[largest]),
                 "identical": int(identical[rows].sum()),
                 "least": float(similarity[rows].min()),
-                "ids": tuple(removed["id"].take(rows[:IDS]).to_pylist()),
+                "ids": tuple(rows_of(ids["id"], rows[:IDS]).to_pylist()),
             }
         )
     near = similarity[~identical]
     # A value on a boundary is in the class above it, and 1 in the last one.
     classes = np.minimum(np.floor(near * CLASSES + 1e-9), CLASSES - 1)
     counts = np.bincount(classes.astype(np.int64), minlength=CLASSES)
-    return removed.take(order).to_pylist(), groups, counts
+    rows_shown = [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]
+    return rows_shown, groups, counts
 
 
 def review_of(

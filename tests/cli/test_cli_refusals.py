@@ -28,6 +28,7 @@ REFUSED = {
     "dedup": {
         "--nosuch": "no option --nosuch. See `neardup dedup --help`",
         "--keep x": "Did you mean --priority?",
+        "in.jsonl --num_perm 128": "Did you mean --recipe?",
         "in.jsonl --treshold 0.5": "Did you mean --threshold",
         "in.jsonl -o k.jsonl --forc": "Did you mean --force",
         "in.jsonl": "--output is missing",

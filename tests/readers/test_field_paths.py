@@ -100,6 +100,22 @@ def test_an_unknown_field_names_those_there_are(kind):
             opened(kind, text_field="output,doc.words")
 
 
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_a_text_inside_of_a_field_is_named(kind):
+    chats = [{"messages": row["messages"], "n": 1} for row in ROWS]
+    with pytest.raises(InputError, match=r"Did you mean 'messages\[\*\].content'"):
+        opened(kind, chats)
+    if kind in ("jsonl", "dicts"):
+        (batch,) = opened(kind, chats, text_field="messages").batches()
+        assert all("'messages[*].content'" in problem.remedy for problem in batch.problems)
+
+
+def test_broken_lines_are_not_taken_for_a_missing_field():
+    Path("a.jsonl").write_text('{"messages": []}\n{"text": oops}\n{"text": "a"\n')
+    problems = read(open_sources(["a.jsonl"]))[2]
+    assert problems == ["no_text_field", "invalid_json", "invalid_json"]
+
+
 def test_records_without_a_part_and_values_that_are_no_texts():
     rows = [{"a": "x", "b": {"c": "y"}}, {"a": "x"}, {"a": 1, "b": {"c": "y"}}, {}, {"a": None}]
     texts = ["x\ny", "x", None, None, None]

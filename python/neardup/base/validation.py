@@ -19,6 +19,8 @@ from neardup.exceptions import ParameterError
 
 #: Formats of files; here, since what reads them is loaded only when a run begins.
 FormatName = Literal["jsonl", "parquet", "csv", "tsv", "text"]
+#: What may decide about a pair; the core calls those of texts `Measure`.
+MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 
 _SHOWN = 60
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdw])")

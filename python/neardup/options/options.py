@@ -15,6 +15,7 @@ from neardup.base.priority import criteria_of
 from neardup.base.progress import Progress, check_progress
 from neardup.base.validation import (
     FormatName,
+    MeasureName,
     bad,
     check_field,
     check_fields,
@@ -219,7 +220,6 @@ Threshold = Annotated[
         short="-t",
     ),
 ]
-MeasureName = Literal["content", "resemblance", "containment", "aligned", "sketch"]
 Measure = Annotated[
     MeasureName | None,
     Option(

@@ -1,5 +1,8 @@
 """What a reader of a format must implement: a subclass of `Source`, on this page.
 
+A format whose file is one text, such as Word, is no `Source` of its own but a case of
+`files.read_record`, which `text_files` reads by. For a format of records:
+
 1. Give the extension its format in `formats`.
 2. Write a module with a subclass of `Source` that has `format`, `chunks` and `rows`.
    Optional: `check_fields`, if missing fields can be found before all is read; `names`,
