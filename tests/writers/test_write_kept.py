@@ -26,7 +26,7 @@ RECORDS = [
 ]
 KEEP = [True, False, True, True, True, True]
 KEPT = [r for r, k in zip(RECORDS, KEEP, strict=True) if k]
-SUFFIXES = ["", ".gz", ".zst"]
+SUFFIXES = ["", ".gz", ".zst", ".xz", ".bz2"]
 
 
 def source_bytes(format, records=RECORDS):

@@ -115,8 +115,8 @@ def published(
     data: Annotated[
         Path,
         o.Argument(
-            "Folder of topic files such as finance.jsonl, each also .gz or .zst; the "
-            "documents of distractors.jsonl belong to no topic.",
+            "Folder of topic files such as finance.jsonl, each also .gz, .zst, .xz or "
+            ".bz2; the documents of distractors.jsonl belong to no topic.",
             metavar="DATA",
         ),
     ],

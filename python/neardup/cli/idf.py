@@ -15,7 +15,8 @@ def run(
     *,
     inputs: Inputs,
     output: Annotated[
-        str, file("File for the table; compressed if the name ends in .gz or .zst.", "-o")
+        str,
+        file("File for the table; compressed if the name ends in .gz, .zst, .xz or .bz2.", "-o"),
     ],
     format: o.Format,
     encoding: o.Encoding,

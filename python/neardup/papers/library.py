@@ -212,8 +212,8 @@ class _Texts(Library):
                 for position, file in enumerate(self._files)
                 if file is not None
                 and os.path.basename(file) == name
-                and os.path.exists(file)
-                and os.path.samefile(file, path)
+                # One in an archive has this path only.
+                and (file == path or (os.path.exists(file) and os.path.samefile(file, path)))
             }
         except OSError:
             return set()

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from neardup import _core
 from neardup.base.messages import N_, Message
 from neardup.base.validation import bad
+from neardup.exceptions import InputError
 
 Certainty = Literal["certain", "likely", "guessed"]
 _Usual = Callable[[], str | None]
@@ -197,12 +198,14 @@ class Encodings:
     @cached_property
     def _usual(self) -> str | None:
         """The encoding of the text in the files that is not UTF-8, None if there is none."""
+        from neardup.readers.archives import archive_of, open_file
+
         sample = b""
         for path in self._paths[:_HEADS]:
             head = b""
-            with suppress(OSError):
-                if os.path.isfile(path):
-                    with open(path, "rb") as file:
+            with suppress(OSError, InputError):
+                if os.path.isfile(path) or archive_of(path):
+                    with open_file(path).open() as file:
                         head = file.read(_HEAD)
             # Half a character at the end would count against the right encoding.
             head = head[: head.rfind(b"\n") + 1] or head if len(head) == _HEAD else head

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from neardup.base.messages import N_, Message
+from neardup.readers.archives import open_file, zip_members
 from neardup.readers.batch import NAME_ENCODING, show
 from neardup.readers.encodings import Encodings, invalid
 from neardup.readers.extracted import (
@@ -69,6 +70,8 @@ _OTHERS = (
     (b"MM\0*", _PICTURE, "TIFF", _RECOGNIZE),
     (b"\x1f\x8b", N_("compressed data ({kind})"), "gzip", N_("Unpack it first.")),
     (b"\x28\xb5\x2f\xfd", N_("compressed data ({kind})"), "zstd", N_("Unpack it first.")),
+    (b"\xfd7zXZ", N_("compressed data ({kind})"), "xz", N_("Unpack it first.")),
+    (b"BZh91AY&SY", N_("compressed data ({kind})"), "bzip2", N_("Unpack it first.")),
     (b"Rar!", _ARCHIVE, "RAR", _UNPACK),
     (b"7z\xbc\xaf", _ARCHIVE, "7z", _UNPACK),
 )
@@ -80,13 +83,13 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 def read_file(
     path: str | Path, *, limits: Limits | None = None, encoding: str | None = None
 ) -> FileText:
-    """Read the text of one file.
+    """Read the text of one file, or of one in an archive (``crawl.zip/a/b.txt``).
 
     Parameters
     ----------
     path : str or Path
         A .txt, .md, .html, .docx or .pdf file; each may be compressed (.gz,
-        .zst).
+        .zst, .xz, .bz2).
     limits : Limits, optional
         By default ``Limits()``.
     encoding : str, optional
@@ -116,7 +119,7 @@ def read_file(
     >>> [found.text[h.begin : h.end] for h in found.headings]  # doctest: +SKIP
     ['Introduction', 'Methods', 'Results']
     """
-    source_file = ReopenableFile(os.fspath(path))
+    source_file = open_file(os.fspath(path))
     compression = source_file.format(by_name(source_file.name)).compression
     data = contents(source_file, compression, limits or Limits())
     file = read_record(data, source_file.name, limits=limits, encodings=Encodings(encoding))
@@ -288,9 +291,8 @@ def _extracted(format: str, paragraphs: Paragraphs, notes: tuple[Message, ...]) 
 
 def _archive(data: bytes, name: str, limits: Limits) -> FileText:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError):
+        names = {member.filename for member in zip_members(io.BytesIO(data), name)}
+    except zipfile.BadZipFile:
         # The directory is at the end of the archive: a truncated file lacks it.
         if _is_named_word(name):
             _refuse_damaged_word(name, Message("a damaged file"))

@@ -14,6 +14,7 @@ from neardup.base.memory import check_max_text
 from neardup.base.messages import Message
 from neardup.base.validation import bad
 from neardup.exceptions import InputError, ParameterError
+from neardup.readers.archives import open_file
 from neardup.readers.batch import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -26,7 +27,7 @@ from neardup.readers.batch import (
 from neardup.readers.delimited import Delimited, TabDelimited
 from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
-from neardup.readers.formats import Format, by_name, check_format, known
+from neardup.readers.formats import TEXT_EXTENSIONS, Format, by_name, check_format, known
 from neardup.readers.grouped import Grouped
 from neardup.readers.input_files import (
     InputFile,
@@ -203,13 +204,13 @@ def open_sources(
     text_parameter: str = "text_field",
     only_text_in_folders: bool = False,
 ) -> Sources:
-    """Open files, folders, patterns and ``-`` (standard input), and check them before reading.
+    """Open files, folders, archives, patterns and ``-`` (standard input), and check them.
 
     Parameters
     ----------
     inputs : sequence of str or Path
-        In a folder, all files of known formats are read, in the order of their paths;
-        unreadable ones are problems, and other files are counted in a note. Next to data
+        In a folder or an archive, all files of known formats are read, in the order of their
+        paths; unreadable ones are problems, and other files are counted in a note. Next to data
         files, text files named as documentation (README.md) are skipped, with a note.
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files; by default by extension, for standard input by its first bytes,
@@ -219,7 +220,7 @@ def open_sources(
     text_field, title_field, id_field : str, optional
         By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
         ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
-        the folder is the only input.
+        the folder is the only input; that of a file in an archive begins with the archive's.
     extra_fields : sequence of str
         Further fields to read.
     max_text : int, default=67108864
@@ -227,7 +228,7 @@ def open_sources(
     text_parameter : str, default="text_field"
         The parameter that the caller was given `text_field` by, for errors.
     only_text_in_folders : bool, default=False
-        Whether only the text files of folders are read.
+        Whether only the text files of folders and archives are read.
 
     Raises
     ------
@@ -255,8 +256,9 @@ def open_sources(
                 times=times,
             )
         )
+    extensions = TEXT_EXTENSIONS if only_text_in_folders else ()
     selected = [
-        select_files(name, format, only_text=only_text_in_folders) if names_several(name) else None
+        select_files(name, format, extensions=extensions) if names_several(name) else None
         for name in names
     ]
     selections = [selection for selection in selected if selection is not None]
@@ -283,16 +285,16 @@ def open_sources(
 def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) -> list[Source]:
     """Open files, consecutive text files as one source; a refused file is a problem."""
     sources: list[Source] = []
-    texts: list[tuple[str, str]] = []
+    texts: list[tuple[InputFile, str]] = []
     refused: list[tuple[InputFile, InputError]] = []
     read = 0
     for file in selection.files:
         if file.format.format == "text":
             key = file.inside if short_ids else file.path
-            texts.append((file.path, printable(key.replace(os.sep, "/"))))
+            texts.append((file, printable(key.replace(os.sep, "/"))))
             continue
         try:
-            source = _open(ReopenableFile(file.path), file.format, fields)
+            source = _open(file.open(), file.format, fields)
         except InputError as error:
             refused.append((file, error))
             continue
@@ -331,7 +333,7 @@ def _open_named(path: str, format: str | None, fields: Fields) -> Source:
         named = Format(format, None)
         return _open(ReopenableFile(_STDIN, sys.stdin.buffer), named, fields, otherwise="jsonl")
     named = by_name(path)
-    return _open(ReopenableFile(path), named._replace(format=format or named.format), fields)
+    return _open(open_file(path), named._replace(format=format or named.format), fields)
 
 
 def _open(

@@ -13,8 +13,8 @@ from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, parts_of
 from neardup.readers.fields import Fields
 from neardup.readers.files import Limits, UnreadableFileError, contents, read_record
-from neardup.readers.formats import by_name
 from neardup.readers.grouped import Grouped
+from neardup.readers.input_files import InputFile
 from neardup.readers.source import Row, Source
 from neardup.readers.streams import ChangedError, ReopenableFile
 
@@ -39,12 +39,10 @@ class TextFile:
         try:
             raw = contents(self.file, self.compression, Limits(), fields.max_text)
             content = read_record(raw, name, encodings=fields.encodings)
-        except UnreadableFileError as error:
-            return _Content(self.id, name, replace(error.problem, record=1), len(raw))
         except ChangedError:
             raise
         except InputError as error:
-            return _Content(self.id, name, _unreadable(name, error))
+            return _Content(self.id, name, _unreadable(name, error), len(raw))
         return _Content(self.id, name, content.text, len(raw), content.notes)
 
 
@@ -80,15 +78,17 @@ class TextFiles(Source):
         return cls(file.name, [TextFile(file.name, file, compression)], fields)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], fields: Fields) -> TextFiles:
+    def several(
+        cls, name: str, files: Iterable[tuple[InputFile, str]], fields: Fields
+    ) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
-        for path, key in paths:
+        for named, key in files:
             try:
-                file = ReopenableFile(path)
-                text = TextFile(key, file, file.format(by_name(path)).compression)
+                file = named.open()
+                text = TextFile(key, file, file.format(named.format).compression)
             except InputError as error:
-                text = TextFile(key, _unreadable(printable(path), error))
+                text = TextFile(key, _unreadable(printable(named.path), error))
             texts.append(text)
         return cls(name, texts, fields)
 
@@ -145,6 +145,8 @@ class TextFiles(Source):
 
 def _unreadable(name: str, error: InputError) -> Problem:
     """Return the problem of a file that cannot be opened."""
+    if isinstance(error, UnreadableFileError):
+        return replace(error.problem, record=1)
     reason, _, _ = parts_of(error)
     return Problem(
         name, 1, None, Message("must be readable{where}", code="cannot_be_read", where=""), reason

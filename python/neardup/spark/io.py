@@ -148,8 +148,9 @@ def open_files(
 def _format_of(paths: Sequence[str]) -> str:
     formats = set()
     for path in paths:
-        format = by_name(path.lower().removesuffix(".bz2")).format
-        if format not in FORMATS:
+        format, compression = by_name(path)
+        # Hadoop unpacks the others.
+        if format not in FORMATS or compression == "xz":
             raise ParameterError(
                 Message(
                     "{file}: must end in {choices} or .parquet. Got another name instead. "

@@ -183,7 +183,7 @@ class OutputSet:
         return output
 
     def open_text(self, path: str | Path, *, force: bool = False) -> Output:
-        """Open one of the outputs, of any extension, for bytes; ``.gz`` and ``.zst`` compress."""
+        """Open one of the outputs, of any extension, for bytes, compressed as its name says."""
         return self.open(path, force=force, format="jsonl")
 
     def parts(self) -> list[tuple[str, str]]:
@@ -290,7 +290,7 @@ def open_output(
         raise ParameterError(
             Message(
                 "{file}: must have the extension .jsonl, .csv, .tsv (each also with "
-                ".gz or .zst) or .parquet. Got {found} instead.",
+                ".gz, .zst, .xz or .bz2) or .parquet. Got {found} instead.",
                 code="unknown_format",
                 file=printable(name),
                 found=extension,
@@ -314,6 +314,14 @@ class _Compressed:
         if compression == "gzip":
             # wbits=31 writes a header with mtime 0 and no name.
             self._packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
+        elif compression == "xz":
+            import lzma
+
+            self._packer = lzma.LZMACompressor()
+        elif compression == "bzip2":
+            import bz2
+
+            self._packer = bz2.BZ2Compressor()
         else:
             compressor = zstandard.ZstdCompressor(
                 level=_ZSTD_LEVEL, threads=os.cpu_count() or 1, write_checksum=True

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from neardup.base.messages import Message
 from neardup.base.progress import Progress
 from neardup.exceptions import InputError
+from neardup.readers.formats import COMPRESSED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ Places = npt.NDArray[np.int64]
 DISTRACTORS = "distractors"
 #: Topic in rows over all documents; no topic may have this name.
 OVERALL = "all"
-_EXTENSIONS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_EXTENSIONS = tuple(f".jsonl{extension}" for extension in ("", *COMPRESSED))
 
 
 @dataclass(frozen=True)
