@@ -221,8 +221,7 @@ def dedup(
     source = open_table(data, **chosen.fields)
     others = None
     if against is not None:
-        fields = chosen.fields | {"extra_fields": ()}
-        others = open_others(against, parameter="against", **fields)
+        others = open_others(against, parameter="against", **chosen.fields_of_others)
     elif chosen.against_only:
         raise _without_against()
     result, collected, decided = _decided(

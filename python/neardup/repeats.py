@@ -232,7 +232,8 @@ def repeats_files(
         outputs = {
             name: output_set.open(path, force=given["force"]) for name, path in names.items()
         }
-        sources = open_sources(paths, **_fields(given), format=given["format"])
+        read = {name: given[name] for name in ("format", "encoding")}
+        sources = open_sources(paths, **read, **_fields(given))
         search = _Search(given, given["progress"])
         search.collect(sources)
         tables = [outputs.get("output"), outputs.get("places")]

@@ -203,3 +203,22 @@ def test_repeats_are_cut_out_of_the_field_that_has_them(kind):
     written = next(iter(open_sources([out], text_field="q").sources[0].rows()))
     wanted = [{**row, "doc": {"a": [f"答{row['id']}", "好"]}} for row in rows]
     assert written == wanted
+
+
+def test_an_extra_field_of_json_lines_may_be_at_a_path(tmp_path):
+    records = [
+        {"text": "a", "meta": {"n": 1}},
+        {"text": "b", "meta.n": 2, "meta": {"n": 1}},
+        {"text": "c", "meta": 3, "parts": [{"n": 4}, {}, {"n": 5}]},
+        {"text": "d"},
+        # The core leaves it to the slower reader.
+        {"text": "e", "meta": {"n": 6, "deep": json.loads("[" * 126 + "]" * 126)}},
+    ]
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    names = ("meta.n", "parts[*].n", "meta")
+    (batch,) = open_sources([file], extra_fields=names).batches()
+    assert batch.extra["meta.n"] == [1, 2, None, None, 6]
+    assert batch.extra["parts[*].n"] == [None, None, [4, 5], None, None]
+    assert [bool(value) for value in batch.extra["meta"]] == [True, True, True, False, True]
+    assert batch.problems == []

@@ -281,8 +281,12 @@ impl Judge {
     ///
     /// Pairs that share keys may exceed the limits of the search, and which of them are found
     /// depends on the store. Searches that are exact by the sketches therefore check the sketches
-    /// here, so that the result does not depend on the store.
+    /// here, so that the result does not depend on the store. Groups are compared here too, since the
+    /// salted keys of two of them may collide.
     pub fn is_candidate(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        if !corpus.groups().are_same(a, b) {
+            return false;
+        }
         match self.rule.search {
             Search::Near { .. } => {
                 let distance = corpus.sketches().distance(a, b);

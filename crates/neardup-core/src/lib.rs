@@ -23,6 +23,7 @@ mod bytes;
 pub mod candidates;
 pub mod cluster;
 pub mod corpus;
+pub mod groups;
 pub mod identity;
 pub mod judge;
 pub mod normalize;

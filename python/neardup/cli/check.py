@@ -60,6 +60,7 @@ class CheckFilesParameters(TypedDict, total=False):
             metavar="FILE",
         ),
     ]
+    encoding: o.Encoding
     without_sources: Annotated[
         list[str],
         o.Option(

@@ -27,6 +27,7 @@ class PairsParameters(TypedDict, total=False):
     id_field: o.IdField
     title_field: o.TitleField
     format: o.Format
+    encoding: o.Encoding
     seed: Annotated[int, o.Option("Seed of the resamples of the intervals.", default=0)]
     force: o.Force
     workers: o.Workers

@@ -36,12 +36,6 @@ Bits = Annotated[
         o.TEXT,
     ),
 ]
-Encoding = Annotated[
-    str | None,
-    o.Option(
-        "Encoding of the files, which are then read as plain text. By default detected.", o.INPUT
-    ),
-]
 ReportLanguage = Annotated[
     Language | None,
     o.Option(

@@ -98,6 +98,12 @@ def _check_priority(value: Any, _: str) -> Any:
     return value
 
 
+def _check_encoding(value: Any, name: str) -> str:
+    from neardup.readers.encodings import check_encoding
+
+    return check_encoding(value, name)
+
+
 def _check_true_false_none(value: Any, name: str) -> Any:
     if value is not None and not isinstance(value, bool):
         raise bad(name, "True, False or None", value)
@@ -285,6 +291,16 @@ MinLength = Annotated[
         check=_or_none(_whole(1, 1_000_000)),
     ),
 ]
+GroupField = Annotated[
+    str | None,
+    Option(
+        "Compare only documents with the same value of this field, text or an integer: one "
+        "conversation, one feed, one language. Also a path such as meta.feed. Documents without a "
+        "value are compared with one another.",
+        MATCHING,
+        check=check_field,
+    ),
+]
 DryRun = Annotated[
     bool,
     Option(
@@ -314,6 +330,15 @@ Format = Annotated[
         "Format of the inputs: jsonl, parquet, csv, tsv or text. By default detected from each "
         "file's name and content. In a folder, only files of this format are read.",
         INPUT,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Option(
+        "Encoding of the text files, CSV, TSV and JSON lines that are read, such as gb18030. By "
+        "default detected for each file.",
+        INPUT,
+        check=_or_none(_check_encoding),
     ),
 ]
 Force = Annotated[bool, Option("Replace outputs that exist.", OUTPUT, short="-f")]

@@ -73,6 +73,7 @@ def check_files(
     *,
     among: bool = False,
     exclude: str | Path | Sequence[str | Path] = (),
+    encoding: str | None = None,
     least: int = LEAST,
     without_sources: Sequence[str] = (),
     count_shared: bool = False,
@@ -91,7 +92,7 @@ def check_files(
         See :func:`neardup.papers.open_library`. It is opened once for all papers.
     among : bool, default=False
         Whether each paper is also compared with all others.
-    exclude, least, without_sources, count_shared, limits, workers, progress
+    exclude, encoding, least, without_sources, count_shared, limits, workers, progress
         As for :func:`neardup.check`.
 
     Yields
@@ -130,7 +131,7 @@ def check_files(
         raise bad(
             "library", "given, unless the papers are compared with each other (among)", library
         )
-    excluded = texts_of(exclude)
+    excluded = texts_of(exclude, encoding)
     without = check_without(without_sources)
     for note in passed_over(papers):
         progress.note(note)
@@ -141,8 +142,8 @@ def check_files(
     with ExitStack() as stack:
         libraries = []
         if library is not None:
-            libraries.append(stack.enter_context(opened(library, workers, progress)))
-        readings: Iterable[_Reading] = _read(paths, progress)
+            libraries.append(stack.enter_context(opened(library, workers, progress, encoding)))
+        readings: Iterable[_Reading] = _read(paths, encoding, progress)
         if among:
             progress.stage("library", len(paths))
             readings = list(_advancing(readings, progress))
@@ -168,11 +169,11 @@ def check_files(
 _Reading = tuple[str, "FileText | None", str | None]
 
 
-def _read(paths: Sequence[str], progress: Progress) -> Iterator[_Reading]:
+def _read(paths: Sequence[str], encoding: str | None, progress: Progress) -> Iterator[_Reading]:
     """Yield each path with the text of its file, or with the problem with it."""
     for path in paths:
         try:
-            read, _ = read_paper(path, "papers")
+            read, _ = read_paper(path, "papers", encoding)
         except InputError as error:
             progress.problem(error.message)
             yield path, None, error.message

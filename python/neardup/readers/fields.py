@@ -12,6 +12,7 @@ import pyarrow as pa
 from neardup.base.messages import N_, Message
 from neardup.exceptions import InputError
 from neardup.readers.batch import Batch, Problem, Run, place_of, refusal, show
+from neardup.readers.encodings import Encodings
 from neardup.readers.paths import MISSING, parts_of, paths_in, roots_of, text_at, value_at
 
 #: At least one of this many first records must have the text field.
@@ -39,6 +40,8 @@ class Fields:
     text_parameter: str = "text_field"
     #: Bytes of the longest record.
     max_text: int = MAX_TEXT
+    #: Those of the files that the records are in.
+    encodings: Encodings = field(default_factory=Encodings, compare=False)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from neardup.readers.batch import (
     without_records,
 )
 from neardup.readers.delimited import Delimited, TabDelimited
+from neardup.readers.encodings import Encodings
 from neardup.readers.fields import MAX_TEXT, Fields
 from neardup.readers.formats import Format, by_name, check_format, known
 from neardup.readers.grouped import Grouped
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 #: The reader of each format.
-_READERS: dict[str, Callable[[ReopenableFile, str | None, int], Source]] = {
+_READERS: dict[str, Callable[[ReopenableFile, str | None, Fields], Source]] = {
     "jsonl": JsonLines,
     "parquet": Parquet,
     "csv": Delimited,
@@ -168,6 +169,8 @@ class Sources:
             source.check_unchanged()
             if isinstance(source, TextFiles):
                 source.notes = notes
+            for note in source.notes_on_encoding:
+                notes.add_note(source.name, note)
             count = 0
             problems = False
             for batch in source.chunks(self.fields, titles, size):
@@ -191,6 +194,7 @@ def open_sources(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     title_field: str | None = None,
     id_field: str | None = None,
@@ -210,6 +214,8 @@ def open_sources(
     format : {'jsonl', 'parquet', 'csv', 'tsv', 'text'}, optional
         Format of all files; by default by extension, for standard input by its first bytes,
         else JSON Lines. Compression is always detected from the content.
+    encoding : str, optional
+        Encoding of all text, tables and JSON lines, such as gb18030. By default detected.
     text_field, title_field, id_field : str, optional
         By default ``text``, else ``content``, else ``body``; ``title``; ``id``, else
         ``NAME:RECORD``. The id of a text file is its path, or its path inside a folder if
@@ -249,23 +255,26 @@ def open_sources(
                 times=times,
             )
         )
-    most = check_max_text(max_text)
+    selected = [
+        select_files(name, format, only_text=only_text_in_folders) if names_several(name) else None
+        for name in names
+    ]
+    selections = [selection for selection in selected if selection is not None]
+    inside = [file.path for selection in selections for file in selection.files]
     fields = Fields(
         text_field,
         title_field,
         id_field,
         tuple(extra_fields),
         text_parameter=text_parameter,
-        max_text=most,
+        max_text=check_max_text(max_text),
+        encodings=Encodings(encoding, [*names, *inside]),
     )
     sources: list[Source] = []
-    selections = []
-    for name in names:
-        if names_several(name):
-            selection = select_files(name, format, only_text=only_text_in_folders)
+    for name, selection in zip(names, selected, strict=True):
+        if selection is not None:
             # Ids of text files are paths, which two folders may have in common.
             sources += _open_selection(selection, fields, short_ids=len(names) == 1)
-            selections.append(selection)
         else:
             sources.append(_open_named(name, format, fields))
     return Sources(sources, fields, selections)
@@ -288,12 +297,12 @@ def _open_selection(selection: Selection, fields: Fields, *, short_ids: bool) ->
             refused.append((file, error))
             continue
         if texts:
-            sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+            sources.append(TextFiles.several(selection.name, texts, fields))
             texts = []
         sources.append(source)
         read += 1
     if texts:
-        sources.append(TextFiles.several(selection.name, texts, fields.max_text))
+        sources.append(TextFiles.several(selection.name, texts, fields))
     if refused and not read:
         raise refused[0][1]
     for file, refusal in refused:
@@ -342,7 +351,7 @@ def _open(
             found=got,
         )
         raise ParameterError(message)
-    source = _READERS[format](file, detected.compression, fields.max_text)
+    source = _READERS[format](file, detected.compression, fields)
     source.check_fields(fields)
     return source
 

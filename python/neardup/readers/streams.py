@@ -4,6 +4,7 @@ What can be read only once, such as a pipe, is first copied to an unnamed tempor
 stream raises `StreamDamaged` *after* all bytes before the damage were yielded.
 """
 
+import codecs
 import io
 import os
 import stat
@@ -395,13 +396,22 @@ def line_blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield block.split(b"\n")
 
 
-def first_invalid(raw: bytes) -> int:
-    """Return the number, from 1, of the first byte that is not UTF-8; 0 if all are."""
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start + 1
-    return 0
+def _bytes_as_they_are(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    wrong = error.object[error.start : error.end]
+    # Alone they may be valid UTF-8.
+    return (wrong.decode("ascii", "surrogateescape") + "\udcff", error.end)
+
+
+codecs.register_error("neardup", _bytes_as_they_are)
+
+
+def recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield text in UTF-8; what is invalid in the encoding is invalid UTF-8 then."""
+    decoder = codecs.getincrementaldecoder(encoding)("neardup")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
+    yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
 
 
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:

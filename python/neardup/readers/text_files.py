@@ -30,15 +30,15 @@ class TextFile:
     file: ReopenableFile | Problem
     compression: str | None = None
 
-    def read(self, max_text: int) -> _Content:
+    def read(self, fields: Fields) -> _Content:
         """Return the text or the problem."""
         if isinstance(self.file, Problem):
             return _Content(self.id, self.id, self.file)
         name = self.file.name
         raw = b""
         try:
-            raw = contents(self.file, self.compression, Limits(), max_text)
-            content = read_record(raw, name)
+            raw = contents(self.file, self.compression, Limits(), fields.max_text)
+            content = read_record(raw, name, encodings=fields.encodings)
         except UnreadableFileError as error:
             return _Content(self.id, name, replace(error.problem, record=1), len(raw))
         except ChangedError:
@@ -66,21 +66,21 @@ class TextFiles(Source):
 
     format = "text"
 
-    def __init__(self, name: str, texts: list[TextFile], max_text: int) -> None:
+    def __init__(self, name: str, texts: list[TextFile], fields: Fields) -> None:
         self.name = name
         self.files = [text.file for text in texts if isinstance(text.file, ReopenableFile)]
         self.texts = texts
         self.notes = Grouped()
         self.empty: list[str] = []
-        self._max_text = max_text
+        self._fields = fields
 
     @classmethod
-    def single(cls, file: ReopenableFile, compression: str | None, max_text: int) -> TextFiles:
+    def single(cls, file: ReopenableFile, compression: str | None, fields: Fields) -> TextFiles:
         """Return a source of one file, whose id is its path as given."""
-        return cls(file.name, [TextFile(file.name, file, compression)], max_text)
+        return cls(file.name, [TextFile(file.name, file, compression)], fields)
 
     @classmethod
-    def several(cls, name: str, paths: Iterable[tuple[str, str]], max_text: int) -> TextFiles:
+    def several(cls, name: str, paths: Iterable[tuple[str, str]], fields: Fields) -> TextFiles:
         """Return a source of several files, each with its id, named after their folder."""
         texts = []
         for path, key in paths:
@@ -90,7 +90,7 @@ class TextFiles(Source):
             except InputError as error:
                 text = TextFile(key, _unreadable(printable(path), error))
             texts.append(text)
-        return cls(name, texts, max_text)
+        return cls(name, texts, fields)
 
     def done(self, records: int) -> float:
         return records / max(1, len(self.texts))
@@ -130,7 +130,7 @@ class TextFiles(Source):
         held = 0
         self.empty = []
         for file in self.texts:
-            content = file.read(self._max_text)
+            content = file.read(self._fields)
             if isinstance(content.text, str) and not content.text.strip():
                 self.empty.append(content.name)
                 continue

@@ -18,6 +18,7 @@ from neardup.base.files import printable
 from neardup.base.messages import Message
 from neardup.exceptions import OutputError, ParameterError
 from neardup.readers.addresses import is_address
+from neardup.readers.delimited import Dialect
 from neardup.readers.formats import by_name
 from neardup.writers.cells import csv_bytes, jsonl_bytes
 from neardup.writers.separate import check_separate
@@ -57,6 +58,8 @@ class Output:
         if compression is not None:
             self._bytes = _Compressed(sink, compression)
         self._table: _ParquetTable | None = None
+        #: How rows of CSV and TSV are written.
+        self.dialect = Dialect("\t" if format == "tsv" else ",")
         self._finished = False
 
     def write(self, data: bytes) -> None:
@@ -68,7 +71,7 @@ class Output:
         if self.format == "parquet":
             self._table = _ParquetTable(self._bytes, schema)
         elif self.format != "jsonl":
-            self.write(csv_bytes([schema.names], self.format))
+            self.write(csv_bytes([schema.names], self.dialect))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write rows of an Arrow batch with the schema passed to `begin`."""
@@ -83,7 +86,7 @@ class Output:
         if self.format == "jsonl":
             self.write(jsonl_bytes(dict(zip(names, row, strict=True)) for row in rows))
         else:
-            self.write(csv_bytes(rows, self.format))
+            self.write(csv_bytes(rows, self.dialect))
 
     @contextlib.contextmanager
     def arrow_file(self, schema: pa.Schema) -> Iterator[Any]:

@@ -93,6 +93,7 @@ impl Clusterer {
         let index = CandidateIndex::new(
             corpus.sketches(),
             corpus.identities(),
+            corpus.groups(),
             rule.search,
             expected,
         )?;
@@ -126,7 +127,7 @@ impl Clusterer {
         let has_sketch = |&document: &u32| rule.bounds.has_sketch(corpus, document);
         let memory = corpus.memory();
         let folder = memory.folder.as_deref();
-        ExternalJoin::new(
+        let join = ExternalJoin::new(
             rule.search,
             stored_sketches(corpus)?,
             order,
@@ -134,7 +135,8 @@ impl Clusterer {
             order.iter().map(has_sketch).collect(),
             memory.keys,
             folder,
-        )
+        )?;
+        Ok(join.among(corpus.groups().clone()))
     }
 
     /// A clusterer with nothing kept yet that uses keys shuffled for this order.

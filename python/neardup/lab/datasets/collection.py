@@ -132,6 +132,7 @@ def read_documents(
     inputs: Sequence[str | Path],
     *,
     format: str | None = None,
+    encoding: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
     title_field: str | None = None,
@@ -142,7 +143,12 @@ def read_documents(
     from neardup.readers.batch import strings
 
     sources = open_sources(
-        inputs, format=format, text_field=text_field, id_field=id_field, title_field=title_field
+        inputs,
+        format=format,
+        encoding=encoding,
+        text_field=text_field,
+        id_field=id_field,
+        title_field=title_field,
     )
     rows: list[tuple[str, str | None, str]] = []
     problems = 0
