@@ -146,8 +146,8 @@ def wrapped(count, rng):
     return ["\n".join(letters(rng, width) for width in (24, 24, 9)) + "。" for _ in range(count)]
 
 
-def found_in(documents, **options):
-    return repeats(documents, **options).table.to_pylist()
+def found_in(given, **options):
+    return repeats(given, **options).table.to_pylist()
 
 
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
