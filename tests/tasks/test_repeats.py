@@ -146,8 +146,8 @@ def wrapped(count, rng):
     return ["\n".join(letters(rng, width) for width in (24, 24, 9)) + "。" for _ in range(count)]
 
 
-def found_in(documents, **options):
-    return repeats(documents, **options).table.to_pylist()
+def found_in(given, **options):
+    return repeats(given, **options).table.to_pylist()
 
 
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
@@ -165,7 +165,7 @@ def test_lines_of_a_wrapped_collection_go_on():
     """A text of one whole line is as the collection, a text of three is as it is."""
     rng = random.Random(5)
     (begin, rest) = letters(rng, 24), letters(rng, 9)
-    short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(5)]
+    short = [f"{begin}\n{rest}。{letters(rng, 8)}。" for _ in range(5)]
     (row,) = found_in([*wrapped(6, rng), *short], least=20)
     assert (row["text"], row["count"]) == (f"{begin}\n{rest}。", 5)
     assert [row["text"] for row in found_in(short, least=20)] == [begin]
@@ -178,7 +178,7 @@ def test_the_first_thousand_documents_tell_whether_lines_are_wrapped():
     """In whatever batches they come: neither the next ones nor those without a text do."""
     rng = random.Random(8)
     begin, rest = letters(rng, 24), letters(rng, 9)
-    short = [f"{begin}\n{rest}。{letters(rng, 15)}。" for _ in range(2)]
+    short = [f"{begin}\n{rest}。{letters(rng, 8)}。" for _ in range(2)]
     for first in (posts(1, rng), wrapped(1, rng)):
         documents = [*["一行字。"] * 999, *first, *wrapped(3, rng), *posts(3, rng), *short]
         result = repeats(documents)

@@ -192,7 +192,10 @@ class Encodings:
         decoded = self.decode(head if len(head) < BEGINNING else whole_lines)
         is_sure = decoded.certainty != "guessed" or decoded.encoding == "gb18030"
         is_whole = decoded.encoding in _EAST_ASIAN and not decoded.notes
-        is_other = is_whole or decoded.encoding.startswith(("utf-16", "utf-32"))
+        # A record or a header has quotes or commas, which two bytes of ASCII together are not.
+        is_marked = any(map(str.isascii, decoded.text.partition("\n")[0]))
+        is_wide = decoded.encoding.startswith(("utf-16", "utf-32")) and is_marked
+        is_other = is_whole or is_wide
         return decoded if is_sure and is_other else Decoded("", "utf-8", "certain")
 
     @cached_property
