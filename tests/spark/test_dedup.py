@@ -245,6 +245,8 @@ def test_nothing(spark):
 
 
 def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkeypatch):
+    from pyspark.errors import PythonException
+
     every = lines(11, 240)
     # Spark puts files together by size, the largest first; they are written in order.
     names = []
@@ -263,7 +265,7 @@ def test_a_job_of_small_files_goes_on_where_it_was_ended(spark, tmp_path, monkey
     resumed = options | {"spark": spark, "checkpoint": str(tmp_path / "checkpoint")}
     with monkeypatch.context() as patch:
         patch.setattr(shuffle, "_decided", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(PythonException, match="ZeroDivisionError"):
             neardup.spark.dedup_files(names, tmp_path / "out", **resumed)
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(job.Checkpoint, "stage", counted)
