@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from neardup import _core
 
 
+_NEGATED = Message("they differ in a word that turns the meaning, such as not")
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What the verdict on two texts rests on, beside the shingles that they share.
@@ -106,7 +109,8 @@ class Comparison(ReprMixin):
         identity can be checked.
     duplicate : bool
         Whether the two are duplicates by the recipe. A text of fewer features than
-        its ``min_features`` duplicates only an identical text.
+        its ``min_features`` duplicates only an identical text; by ``content(k)`` also one with the
+        same letters and digits.
     verdict : str
         The same as a sentence that names the bound, such as ``Duplicates: 8 of 32 bits differ,
         at most 15 allowed.``
@@ -412,13 +416,25 @@ def _aligned_share(aligned: dict[str, int]) -> float:
 def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> Message:
     """Return on what the verdict about two texts rests."""
     decide = recipe.decide
+    # Without features a text has no letters either.
+    by_content = decide.measure == "content" and judged["features"] > 0
+    if judged["few_features"] and judged["identical"]:
+        return Message("the normalized texts are identical")
     if judged["few_features"]:
-        if judged["identical"]:
-            return Message("the normalized texts are identical")
+        if judged["duplicate"]:
+            return Message("the texts have the same letters and digits")
+        least = max(decide.min_features, 1)
+        if by_content:
+            return Message(
+                "a text of fewer than {least} features duplicates only one with the same "
+                "letters and digits",
+                least=least,
+            )
         return Message(
-            "a text of fewer than {least} features duplicates only an identical text",
-            least=max(decide.min_features, 1),
+            "a text of fewer than {least} features duplicates only an identical text", least=least
         )
+    if by_content and comparison.evidence.short and not comparison.similarity:
+        return _reason_of_short(comparison, judged)
     reasons = []
     if decide.max_distance is not None and judged["distance"] is not None:
         bounds = {"bits": recipe.sketch.bits, "most": decide.max_distance}
@@ -439,7 +455,7 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
                 threshold=decide.threshold,
             )
         )
-        if decide.measure == "content":
+        if by_content:
             reasons += _reasons_of_content(comparison, judged)
         if decide.measure == "containment":
             reasons += _reasons_of_containment(judged["containment"], comparison)
@@ -454,6 +470,24 @@ def _reason(recipe: Recipe, judged: dict[str, Any], comparison: Comparison) -> M
     )
 
 
+def _reason_of_short(comparison: Comparison, judged: dict[str, Any]) -> Message:
+    """Return why a text so short that its letters decide is no duplicate by ``content(k)``."""
+    evidence = comparison.evidence
+    if judged["aligned"]["negated"]:
+        return _NEGATED
+    if evidence.numbers_differ and evidence.aligned >= (comparison.threshold or 0.0):
+        return Message.counted(
+            "a text is short, and a number differs",
+            "a text is short, and {count} numbers differ",
+            count=evidence.numbers_differ,
+        )
+    return Message(
+        "{share} of the shorter text agrees, but a text so short duplicates only one that has "
+        "all of its letters and digits in one piece",
+        share=f"{evidence.aligned:.0%}",
+    )
+
+
 def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[Message]:
     """Return what besides shingles decides by ``content(k)``."""
     threshold, evidence = comparison.threshold or 0.0, comparison.evidence
@@ -464,15 +498,7 @@ def _reasons_of_content(comparison: Comparison, judged: dict[str, Any]) -> list[
             )
         ]
     if judged["aligned"]["negated"]:
-        return [Message("they differ in a word that turns the meaning, such as not")]
-    if evidence.short and evidence.numbers_differ and evidence.aligned >= threshold:
-        return [
-            Message.counted(
-                "a text is short, and a number differs",
-                "a text is short, and {count} numbers differ",
-                count=evidence.numbers_differ,
-            )
-        ]
+        return [_NEGATED]
     if evidence.short:
         return [Message("a text is short, so letters and digits decide")]
     without_numbers = comparison.similarity + evidence.number_penalty

@@ -39,7 +39,7 @@ ALL_OFF = {
 #: Text of all scripts that foldings are about, with what looks alike close together.
 LETTERS = st.text(
     "aoebjMH аоебјМНж αοερνΜΗω 國国書云口ロカかニ二⻋𠮷㑮 \u064b\u0640\u0623\u0627\u0629\u0654 "
-    "\u05b0\u05d0\u0301\u200b\n.",
+    "\u05b0\u05d0\u0301\u200b\n.15OlS",
     max_size=40,
 )
 
@@ -164,6 +164,7 @@ class TestFoldings:
             ("look-alikes", "Утром паром yходит в cело", "утром паром уходит в село"),
             ("look-alikes", "the sοund of the ΜΟΝΕΥ", "the sound of the money"),
             ("look-alikes", "清末渡ロ有木船，⻋", "清末渡口有木船,车"),
+            ("look-alikes", "2O24年共1l5OO元, 5S H2O 3l", "2024年共11500元, 5s h2o 3l"),
         ],
     )
     def test_one_alone_and_off(self, fold, text, folded):

@@ -64,7 +64,12 @@ class Judge:
             self.sketches = [fingerprint(text, recipe=recipe) for text in many]
         else:
             self.features = [recipes.shingles(text, *filters) for text in many]
-            self.sketches = [self.sketch(units) for units in self.features]
+            self.sketches = [
+                self.sketch(
+                    units, recipes.few_letters(text, recipe.segment.k, by_script and not filters[1])
+                )
+                for units, text in zip(self.features, many, strict=True)
+            ]
         #: The first document of the same text, which is searched for all of them.
         self.first_of = []
         first = {}
@@ -95,18 +100,24 @@ class Judge:
             return least if least >= 0.15 else 0
         return threshold
 
-    def sketch(self, units):
+    def sketch(self, units, few_letters):
         settings = self.recipe.sketch
         if settings.kind == "minhash":
             return minhash.signature(units, settings.num_perm)
-        return sample.sample(units, settings.size)
+        return sample.sample(units, settings.size, few_letters)
 
     def identity(self, document):
         """Texts without features are compared as they came."""
         return self.texts[document], None if self.features[document] else self.raw[document]
 
+    def has_few(self, document):
+        return len(self.features[document]) < self.recipe.decide.min_features
+
     def has_sketch(self, document):
-        return len(self.features[document]) >= self.recipe.decide.min_features
+        """By content, texts of few features are duplicates if they have the same letters."""
+        if self.recipe.decide.measure == "content" and self.threshold is not None:
+            return len(self.features[document]) > 0
+        return not self.has_few(document)
 
     def is_candidate(self, asking, other):
         sketch, filed_sketch = self.sketches[asking], self.sketches[other]
@@ -155,7 +166,9 @@ class Judge:
         # Asked for again and again, and symmetric but for containment.
         pair = asking, other
         if pair not in self.known:
-            self.known[pair] = self.measured(*pair)
+            similarity = self.measured(*pair)
+            is_enough = similarity == 1 or not (self.has_few(asking) or self.has_few(other))
+            self.known[pair] = similarity if is_enough else -1.0
         return self.known[pair]
 
     def is_filed_whole(self, document):

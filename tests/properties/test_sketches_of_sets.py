@@ -25,6 +25,13 @@ def features(text, recipe):
     return recipes.shingles(text, recipe.segment.k, recipe.weigh.drop_punctuation, by_script)
 
 
+def sampled(text, recipe):
+    """Return the rate and the keys of a text."""
+    by_script = recipe.segment.units == "script-shingles"
+    filters = (recipe.segment.k, recipe.weigh.drop_punctuation, by_script)
+    return recipes.sample(text, recipe.sketch.size, *filters)
+
+
 def made(text, recipe):
     """Return the number of features and the values of the sketch."""
     core = compiled(recipe)
@@ -46,7 +53,7 @@ def test_named_texts(name):
         if recipe.sketch.kind == "minhash":
             assert values == minhash.signature(units, recipe.sketch.num_perm)
         else:
-            assert values == sample.sample(units, recipe.sketch.size)[1]
+            assert values == sampled(TEXTS[name], recipe)[1]
 
 
 @given(texts(max_size=200), st.sampled_from(NUM_PERMS), st.sampled_from((1, 2, 5)))
@@ -61,8 +68,7 @@ def test_signatures_are_the_twins(text, num_perm, k):
 def test_samples_are_the_twins(text, size, k):
     recipe = SAMPLING[size].replace(segment={"k": k})
     count, values = made(text, recipe)
-    units = features(text, recipe)
-    assert (count, values) == (len(units), sample.sample(units, size)[1])
+    assert (count, values) == (len(features(text, recipe)), sampled(text, recipe)[1])
 
 
 @given(texts(max_size=200), st.sampled_from((1, 2, 5)))
@@ -73,7 +79,7 @@ def test_shingles_without_letters_and_digits_may_be_dropped(text, k):
     assert all(any(map(is_letter, unit)) for unit in units)
     assert made(text, signing) == (len(units), minhash.signature(units, 64))
     units = features(text, sampling)
-    assert made(text, sampling) == (len(units), sample.sample(units, 2)[1])
+    assert made(text, sampling) == (len(units), sampled(text, sampling)[1])
 
 
 @given(
@@ -85,7 +91,7 @@ def test_the_similarity_of_samples_is_the_twins(cuts, size):
     first, second = (long_text(seed % 3, length) for seed, length in cuts)
     recipe = SAMPLING[size].replace(decide={"measure": "sketch"})
     comparison = compare(first, second, recipe=recipe)
-    a, b = (sample.sample(features(text, recipe), size) for text in (first, second))
+    a, b = (sampled(text, recipe) for text in (first, second))
     assert comparison.measure == "sampled_resemblance"
     assert comparison.similarity == sample.resemblance(a, b)
     if a[0] == b[0] == 1:

@@ -43,11 +43,11 @@ CHANGES = [
 ]
 #: Digests of the built-in recipes: whoever changes one changes FORMAT or MEASURES.
 IDS = {
-    "general": "8596f8e389af",
-    "strict": "8596f8e389af",
-    "containment": "a705c6e959f8",
-    "aligned": "c80dcb2742ee",
-    "characters": "3c0a43b3d4e9",
+    "general": "0081c139cf1f",
+    "strict": "0081c139cf1f",
+    "containment": "17994273db03",
+    "aligned": "4df3fde16cc3",
+    "characters": "84a27383a21f",
     "classic": "8773e5168373",
     "keywords": "8d9e831a9d41",
     "improved": "8763ee3a6aa8",

@@ -52,6 +52,7 @@ _WORD_END = re.compile(f"[{_LETTERS}{_UNSEEN}]*")
 _WORD_LETTER = re.compile(f"[{_LETTERS}{_UNSEEN}]")
 _LETTER = re.compile(f"[{_LETTERS}]")
 _OTHER = re.compile(f"[{_OTHERS}]")
+_OF_WORD = re.compile(f"[{_LETTERS}{_UNSEEN}]")
 _ONE_KATAKANA = re.compile(f"[{''.join(_KATAKANA)}]")
 _ANY_HAN, _ANY_KANA = re.compile(f"[{_HAN}]"), re.compile(f"[{_KANA}]")
 #: Before a katakana that counts, as in 三カ国.
@@ -65,7 +66,7 @@ def unmask(text):
     """Return the text without look-alikes, and the words: begin, end and number of look-alikes."""
     letters = {}
     words = []
-    for begin, end, replaced in [*alphabet_words(text), *kana(text)]:
+    for begin, end, replaced in [*alphabet_words(text), *kana(text), *numbers(text)]:
         words.append((begin, end, len(replaced)))
         letters |= replaced
     return "".join(letters.get(at, letter) for at, letter in enumerate(text)), sorted(words)
@@ -86,6 +87,19 @@ def alphabet_words(text):
         end = done = match.end() if tail is None else tail.end()
         word = [(at, text[at]) for at in range(begin, end) if _LETTER.match(text, at)]
         if replaced := standard(word, context_of(text, begin, end)):
+            yield begin, end, replaced
+
+
+def numbers(text):
+    """Yield the numbers in which letters stand for digits, with the digits."""
+    for match in re.finditer("[0-9OolIS]+", text):
+        begin, end = match.span()
+        beside = text[max(begin - 1, 0) : begin], text[end : end + 1]
+        if any(map(_OF_WORD.match, beside)) or not re.fullmatch("[0-9](.*[0-9])?[Oo]*", match[0]):
+            continue
+        digits = dict(zip("OolIS", "00115", strict=True))
+        replaced = {at: digits[text[at]] for at in range(begin, end) if text[at] in digits}
+        if replaced:
             yield begin, end, replaced
 
 

@@ -36,14 +36,22 @@ def shingles(text, k=5, drop_punctuation=False, by_script=False):
     return {unit for unit in units if letters(unit) or not drop_punctuation}
 
 
+def few_letters(text, k=5, by_script=True):
+    """Return the letters and digits alone of a text that has fewer than 2k - 1, as a set."""
+    few = "".join(filter(is_letter, normalize(text, **FOLDED)))
+    return {few} if by_script and 0 < len(few) < 2 * k - 1 else set()
+
+
 def minhash(text, num_perm=128, **filters):
     """Sign by 5-shingles."""
     return signing.signature(shingles(text, **filters), num_perm)
 
 
-def sample(text, size, **filters):
-    """Sample 5-shingles: 64 for `shingle-sample`, 0, all, for `shingle`."""
-    return sampling.sample(shingles(text, **filters), size)
+def sample(text, size, k=5, drop_punctuation=False, by_script=False):
+    """Sample k-shingles: 64 for `shingle-sample`, 0, all, for `shingle`."""
+    units = shingles(text, k, drop_punctuation, by_script)
+    alone = few_letters(text, k, by_script and not drop_punctuation)
+    return sampling.sample(units, size, alone)
 
 
 def classic(words, stop_words=frozenset()):

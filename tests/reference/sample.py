@@ -19,10 +19,14 @@ def rate_of(count, size):
     return rate
 
 
-def sample(features, size):
-    """Return (rate, keys) of a set of features, the keys in ascending order."""
+def sample(features, size, few_letters=frozenset()):
+    """Return (rate, keys) of a set of features, the keys in ascending order.
+
+    The letters alone of a short text have a key too, if its features are kept whole.
+    """
     rate = rate_of(len(features), size)
-    return rate, cut(sorted({xxh3(feature, 64) >> 32 for feature in features}), rate)
+    keyed = {*features, *few_letters} if features and rate == 1 else features
+    return rate, cut(sorted({xxh3(feature, 64) >> 32 for feature in keyed}), rate)
 
 
 def cut(keys, rate):

@@ -218,7 +218,6 @@ class Job:
 
     def ruled_out(self, candidates):
         """What samples say of the pairs."""
-        level = kernels.level_of(self.background)
         samples = {}
         for row in rows_of(self.batches):
             batches, blobs = row["sampled"].as_py() or [], row["samples"].as_py() or []
@@ -227,7 +226,7 @@ class Job:
         for batch, unit, places in self.requested(candidates):
             needed = pa.array([[{"unit": unit, "places": places}]], NEEDED)
             row = {"batch": pa.scalar(batch), "samples": pa.scalar(samples[batch])}
-            selected.append(kernels.select(row | {"needed": needed[0]}, level))
+            selected.append(kernels.select(row | {"needed": needed[0]}))
         got = union(selected, kernels.SAMPLES)
         return self.for_each_unit(candidates, got, kernels.rule_out, kernels.RULED)
 
@@ -243,8 +242,9 @@ class Job:
             known.append(requests)
             self.asked += pairs_in(candidates)
             self.left_open += pairs_in(requests)
-        columns = ["texts"] if settings.rule.keeps_texts else []
-        columns += ["features", "sketches"] if settings.compares_sketches else []
+        columns = ["features"]
+        columns += ["texts"] if settings.rule.keeps_texts else []
+        columns += ["sketches"] if settings.compares_sketches else []
         batches = {row["batch"].as_py(): row for row in rows_of(self.batches)}
         got = [
             {"unit": unit, "number": batch << PLACE_BITS | place}

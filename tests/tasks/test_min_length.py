@@ -20,7 +20,7 @@ def kept_of(texts, **options):
 
 
 def test_short_texts_are_kept():
-    assert kept_of(CHAT) == [True, True, False, True, False, True, False, False]
+    assert kept_of(CHAT) == [True, True, False, False, False, True, False, False]
     assert kept_of(CHAT, min_length=3) == [True, True, True, True, False, True, False, False]
     # White space and punctuation do not count; four letters are not fewer than four.
     assert kept_of(CHAT, min_length=4) == kept_of(CHAT, min_length=3)

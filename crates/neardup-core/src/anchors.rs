@@ -76,7 +76,13 @@ fn increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, &(_, second)) in pairs.iter().enumerate() {
-        let place = tops.partition_point(|&top| pairs[top].1 < second);
+        // Most pairs of similar texts go on with the longest run.
+        let place = match tops.last() {
+            Some(&top) if pairs[top].1 >= second => {
+                tops.partition_point(|&top| pairs[top].1 < second)
+            }
+            _ => tops.len(),
+        };
         before.push(place.checked_sub(1).map(|under| tops[under]));
         match tops.get_mut(place) {
             Some(top) => *top = at,

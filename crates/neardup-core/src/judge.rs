@@ -3,7 +3,7 @@
 This is the only place that decides about a pair. Two documents are duplicates if their texts
 are the same, or if they meet all [`Bounds`]: on the distance of their fingerprints and on
 their similarity. A document with fewer features than the bounds require is a duplicate only
-of an identical text.
+of an identical text, and by content also of one with the same letters.
 
 [`Judge::similarities`] decides many pairs at once and computes only what the verdicts need.
 [`Bounds::judge`] decides one pair and returns everything that the verdict depends on. Both
@@ -31,7 +31,8 @@ pub struct Bounds {
     pub threshold: Option<f64>,
     /// The largest number of differing bits of fingerprints, inclusive.
     pub max_distance: Option<u32>,
-    /// Documents with fewer features than this are duplicates only of identical texts.
+    /// Documents with fewer features than this are duplicates only of identical texts; by content also
+    /// of texts with a similarity of 1, which have the same letters.
     pub min_features: u32,
 }
 
@@ -61,7 +62,7 @@ pub struct Judgement {
     pub is_identical: bool,
     /// The smaller of the two numbers of features.
     pub features: u32,
-    /// Whether one has so few features that only identical texts are duplicates.
+    /// Whether one has fewer features than the bounds require.
     pub has_few_features: bool,
     /// What the comparison found in the texts.
     pub evidence: Evidence,
@@ -114,11 +115,27 @@ impl Bounds {
         }
     }
 
-    /// Whether a document has enough features for its sketch to be compared.
+    /// Whether a document has enough features for its sketch to be compared. By content one is
+    /// enough, since a text with few is compared by its letters.
     pub fn has_sketch(&self, corpus: &Corpus, document: u32) -> bool {
-        corpus
-            .features(document as usize)
-            .is_some_and(|count| count >= self.min_features.max(1))
+        let least = match self.measure {
+            Some(Measure::Content { .. }) => 1,
+            _ => self.min_features.max(1),
+        };
+        let count = corpus.features(document as usize);
+        count.is_some_and(|count| count >= least)
+    }
+
+    /// Whether one of two documents has fewer features than required.
+    fn have_few(&self, corpus: &Corpus, a: u32, b: u32) -> bool {
+        let count = |document| corpus.features(document as usize).unwrap_or(0);
+        count(a).min(count(b)) < self.min_features.max(1)
+    }
+
+    /// Whether a similarity that meets the bounds is enough for these two documents.
+    fn is_enough(&self, corpus: &Corpus, (a, b): (u32, u32), similarity: f64) -> bool {
+        let is_same = self.has_sketch(corpus, a) && self.has_sketch(corpus, b) && similarity >= 1.0;
+        is_same || !self.have_few(corpus, a, b)
     }
 
     /// Number of differing bits of two documents; `None` if one has no fingerprint.
@@ -170,7 +187,7 @@ impl Bounds {
         let is_identical = corpus.identity(a as usize) == corpus.identity(b as usize);
         let features = [a, b].map(|document| corpus.features(document as usize).unwrap_or(0));
         let features = features[0].min(features[1]);
-        let has_few_features = features < self.min_features.max(1);
+        let has_few_features = self.have_few(corpus, a, b);
         let distance = match features {
             0 => None,
             _ => corpus.sketches().distance(a, b),
@@ -189,7 +206,8 @@ impl Bounds {
             }
             Some(Measure::Aligned) => evidence.aligned.similarity(),
         };
-        let is_within_bounds = !has_few_features && self.hold(similarity, distance);
+        let is_enough = self.is_enough(corpus, (a, b), similarity);
+        let is_within_bounds = is_enough && self.hold(similarity, distance);
         let is_same = has_few_features || self.are_set() && self.is_same(corpus, a, b);
         Ok(Judgement {
             is_duplicate: is_within_bounds || is_identical && is_same,
@@ -289,14 +307,18 @@ impl Judge {
         pairs: &[(u32, u32)],
     ) -> Result<Vec<Option<f64>>> {
         self.candidates += pairs.len() as u64;
-        let similarities = match &mut self.verifier {
+        let bounds = self.rule.bounds;
+        let mut similarities = match &mut self.verifier {
             Some(verifier) => verifier.verify(corpus.texts(), corpus.samples(), pairs)?,
             None => pairs
                 .par_iter()
                 .with_min_len(64)
-                .map(|&(a, b)| self.rule.bounds.by_sketches(corpus, a, b))
+                .map(|&(a, b)| bounds.by_sketches(corpus, a, b))
                 .collect(),
         };
+        for (&pair, similarity) in pairs.iter().zip(&mut similarities) {
+            *similarity = similarity.filter(|&found| bounds.is_enough(corpus, pair, found));
+        }
         self.verified += similarities.iter().flatten().count() as u64;
         Ok(similarities)
     }
@@ -315,11 +337,15 @@ impl Judge {
         groups: &[usize],
     ) -> Result<Vec<Option<(usize, f64)>>> {
         self.candidates += pairs.len() as u64;
+        let bounds = self.rule.bounds;
         let best = match &mut self.verifier {
-            Some(verifier) => verifier.best(corpus.texts(), corpus.samples(), pairs, groups)?,
+            Some(verifier) => {
+                let counts = |pair, similarity| bounds.is_enough(corpus, pair, similarity);
+                verifier.best(corpus.texts(), corpus.samples(), pairs, groups, counts)?
+            }
             None => {
                 let of_pair = |(at, &(a, b)): (usize, &(u32, u32))| {
-                    Some((at, self.rule.bounds.by_sketches(corpus, a, b)?))
+                    Some((at, bounds.by_sketches(corpus, a, b)?))
                 };
                 let mut begin = 0;
                 let of_group = groups.iter().map(|&end| {

@@ -510,12 +510,6 @@ impl Background {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The level of the shingles that were counted; 0 without any.
-    fn level(&self) -> u32 {
-        let counted = self.inner.shingle_frequencies();
-        counted.map_or(0, |counted| counted.level())
-    }
-
     /// The number of documents counted, of common shingles, and of common keys.
     fn counts(&self) -> (u64, usize, usize) {
         let frequencies = self.inner.shingle_frequencies();

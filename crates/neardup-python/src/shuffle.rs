@@ -259,17 +259,16 @@ pub fn level_of_probes(py: Python<'_>, probes: PyReadonlyArray1<'_, u32>) -> PyR
     Ok(py.detach(|| frequency_bytes::level_of_probes(probes)))
 }
 
-/// The samples of some documents, by ascending number, at a level.
+/// The samples of some documents, by ascending number.
 #[pyfunction]
 pub fn select_samples<'py>(
     py: Python<'py>,
     samples: &[u8],
     numbers: PyReadonlyArray1<'py, i64>,
-    level: u32,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let numbers = numbers.as_slice()?;
     let numbers = of_documents(numbers, numbers.len())?;
-    let selected = py.detach(|| sample_bytes::select_samples(samples, &numbers, level));
+    let selected = py.detach(|| sample_bytes::select_samples(samples, &numbers));
     Ok(PyBytes::new(py, &selected.map_err(raise)?))
 }
 
@@ -304,7 +303,7 @@ pub fn open_pairs<'py>(
             let mut corpus = Corpus::new(recipe.inner.clone(), false, None)?;
             corpus.set_shingle_frequencies(table.clone());
             let mut judge = Judge::new(&corpus, rule.inner);
-            let samples = NumberedSamples::read(&parts, table)?;
+            let samples = NumberedSamples::read(&parts)?;
             let places = a.iter().zip(&b);
             let places = places.map(|(&a, &b)| (samples.place_of(a), samples.place_of(b)));
             judge.are_open(samples.samples(), &places.collect::<Vec<_>>())

@@ -211,7 +211,7 @@ class FingerprintScan:
 
     def __init__(self, rule: Rule) -> None:
         self._bits, self._max_distance = rule.sketch.bits, rule.max_distance or 0
-        self._least = max(1, rule.min_features)
+        self._least = rule.least_features
         self._lock = threading.Lock()
         self._index: _core.FingerprintIndex | None = None
         self._numbers: list[int] = []

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from neardup import _core
 
 #: Incremented whenever the bits of a recipe change; see :func:`_last_change`.
-FORMAT = 6
+FORMAT = 7
 
 #: For each measure that may change: incremented whenever the similarity of two texts changes.
-MEASURES = {"content": 5, "containment": 4, "aligned": 1}
+MEASURES = {"content": 6, "containment": 4, "aligned": 1}
 
 # State of each file that a recipe names.
 _States = tuple[tuple[int, int, int], ...]
@@ -130,9 +130,12 @@ def _last_change(recipe: Stages) -> int:
     A recipe whose bits did not change keeps its id, so that data stored with it
     remains readable.
     """
+    # Format 7 read letters in numbers as digits.
+    if "look-alikes" in recipe.normalize.fold:
+        return FORMAT
     # Format 6 chose the length of a shingle by its place.
     if recipe.segment.units == "script-shingles":
-        return FORMAT
+        return 6
     # Format 5 took the keys of samples from the leading half of a hash.
     if recipe.sketch.kind == "sample":
         return 5

@@ -48,7 +48,8 @@ class Rule:
     shingle : int
         Characters per shingle of the similarity.
     min_features : int
-        A text with fewer features equals only an identical text.
+        A text with fewer features equals only an identical text; by ``content`` also one with
+        the same letters and digits.
     sketch : Sketch
         The settings of the sketches.
     exhaustive : bool, default=False
@@ -75,6 +76,11 @@ class Rule:
     def keeps_texts(self) -> bool:
         """Whether texts decide, so that they must be kept until then."""
         return self.measured != "sketch"
+
+    @property
+    def least_features(self) -> int:
+        """The fewest features of a document that is searched by its sketch."""
+        return 1 if self.measured == "content" else max(self.min_features, 1)
 
     @property
     def leaves_memory(self) -> bool:

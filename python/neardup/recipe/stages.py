@@ -57,7 +57,7 @@ class Normalize:
         simplified, each by itself; ``points`` drops Arabic and Hebrew points and tatweel, and
         unites the forms of alef, yeh and kaf, and ta marbuta with heh; ``look-alikes``
         replaces letters of another script inside a word, such as a Cyrillic ``а`` between
-        Latin letters.
+        Latin letters, and letters inside a number, such as ``2O24``.
     """
 
     nfkc: bool = True
@@ -258,7 +258,7 @@ class Decide:
         Characters in the shingles that are compared; 1 to 64.
     min_features : int, default=5
         A text with fewer distinct features has no useful sketch: it duplicates
-        only an identical text.
+        only an identical text, and by ``content`` one with the same letters and digits.
     """
 
     threshold: float | None = None

@@ -214,7 +214,7 @@ class _Batch:
         self.counts = _bodies(inputs, "counts")
         features = row["features"].values.to_numpy()
         self.numbers = (self.number << PLACE_BITS) + np.arange(len(features), dtype=np.int64)
-        has_sketch = features >= max(settings.rule.min_features, 1)
+        has_sketch = features >= settings.rule.least_features
         copies = copies_of(_read(inputs, "copies", _COPY), settings)["number"]
         dropped, again = (_listed(inputs, name) for name in ("dropped", "again"))
         is_copy = np.isin(self.numbers, copies)
@@ -445,9 +445,8 @@ def _widened(schema: pa.Schema, rows: pa.Table) -> pa.Table:
     return _table(schema, **{name: rows.column(name) for name in rows.column_names})
 
 
-def select(row: Mapping[str, Any], level: int) -> pa.Table:
-    """Return the samples of a batch's documents that each unit needs, at the level at which the
-    shingles of the collection are counted."""
+def select(row: Mapping[str, Any]) -> pa.Table:
+    """Return the samples of a batch's documents that each unit needs."""
     from neardup import _core
 
     samples = row["samples"].as_py()
@@ -455,7 +454,7 @@ def select(row: Mapping[str, Any], level: int) -> pa.Table:
     asked = row["needed"].values
     unit, places = asked.field("unit").to_pylist(), asked.field("places")
     numbers = [first + place.values.to_numpy().astype(np.int64) for place in places]
-    selected = [_core.select_samples(samples, np.sort(of_unit), level) for of_unit in numbers]
+    selected = [_core.select_samples(samples, np.sort(of_unit)) for of_unit in numbers]
     return _table(SAMPLES, unit=unit, samples=selected)
 
 
@@ -549,10 +548,9 @@ def verify(pairs: pa.Table, got: pa.Table, *, settings: Settings, background: An
     if settings.rule.keeps_texts:
         texts = pa.concat_arrays(got.column("texts").chunks).fill_null("")
     sketches: list[Any] = [_no_sketch(settings)] * len(numbers)
-    features = np.zeros(len(numbers), np.uint32)
+    features = got.column("features").to_numpy().astype(np.uint32)
     if settings.compares_sketches:
         sketches = got.column("sketches").to_pylist()
-        features = got.column("features").to_numpy().astype(np.uint32)
     asked = _read(pairs, "pairs", _PAIR)
     judged = np.empty(len(asked), _JUDGED)
     judged["later"], judged["earlier"] = asked["later"], asked["earlier"]
@@ -626,12 +624,6 @@ def _no_sketch(settings: Settings) -> bytes:
     corpus = _core.Corpus(core_recipe(settings), keeps_texts=False, shingle=None, workers=1)
     corpus.push(pa.array([""], TEXT), titles=None, units=None)
     return bytes(corpus.sketches()[0])
-
-
-def level_of(background: Any) -> int:
-    """Return the level at which the shingles of the collection are counted."""
-    known = _background(background.value)
-    return 0 if known is None else known.level()
 
 
 @lru_cache(maxsize=2)

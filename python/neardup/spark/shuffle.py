@@ -212,7 +212,7 @@ class Search:
             stage,
             self._for_each_unit(
                 candidates,
-                self._samples(candidates, f"{name}/candidates", background),
+                self._samples(candidates, f"{name}/candidates"),
                 self._partitions,
                 kernels.rule_out,
                 kernels.RULED,
@@ -221,7 +221,7 @@ class Search:
         )
         return [ruled, self._verify(ruled, stage, name, background)]
 
-    def _samples(self, requests: DataFrame, stage: str, background: Any) -> DataFrame:
+    def _samples(self, requests: DataFrame, stage: str) -> DataFrame:
         """Return the samples of the documents that each unit requests."""
         from pyspark.sql import functions as F
 
@@ -229,8 +229,7 @@ class Search:
         batches = batches.select(F.inline(F.arrays_zip("sampled", "samples")))
         batches = batches.withColumnRenamed("sampled", "batch")
         asked = _with_requests(batches, requests, is_small=self._is_small(stage))
-        work = partial(_select, level=kernels.level_of(background))
-        return asked.mapInArrow(work, _spark(kernels.SAMPLES))
+        return asked.mapInArrow(_select, _spark(kernels.SAMPLES))
 
     def _verify(self, requests: DataFrame, stage: str, name: str, background: Any) -> DataFrame:
         """Return the requested pairs as judged by what the rule compares."""
@@ -380,13 +379,14 @@ def texts_of(
 ) -> DataFrame:
     """Return the data that the rule compares of each document, for each unit that requests them.
 
-    The data are texts, sketches or both; columns that are not compared are not read. Texts go
-    from the checkpoint to the units without a Python process between.
+    The data are numbers of features, and texts, sketches or both; columns that are not compared
+    are not read. Texts go from the checkpoint to the units without a Python process between.
     """
     from pyspark.sql import functions as F
 
-    columns = ["texts"] if settings.rule.keeps_texts else []
-    columns += ["features", "sketches"] if settings.compares_sketches else []
+    columns = ["features"]
+    columns += ["texts"] if settings.rule.keeps_texts else []
+    columns += ["sketches"] if settings.compares_sketches else []
 
     def of_document(unit: Column, place: Column) -> Column:
         number = number_of("batch", place)
@@ -459,9 +459,9 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Mapping[str, Any]]:
             yield {name: batch.column(name)[row] for name in batch.schema.names}
 
 
-def _select(batches: Iterable[pa.RecordBatch], *, level: int) -> Iterator[pa.RecordBatch]:
+def _select(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for row in _rows(batches):
-        yield from kernels.select(row, level).to_batches()
+        yield from kernels.select(row).to_batches()
 
 
 def _texts(batches: Iterable[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:

@@ -142,7 +142,7 @@ impl Counted {
             // The corpus is the only owner until it is finished.
             Arc::make_mut(&mut self.frequencies).add(&samples);
         }
-        self.samples.counted(self.frequencies.level())
+        self.samples.counted()
     }
 
     /// Ends the counting.
@@ -153,6 +153,6 @@ impl Counted {
     pub(super) fn finish(&mut self) -> Result<()> {
         let samples = self.samples.uncounted().unwrap_or_default();
         Arc::make_mut(&mut self.frequencies).finish(&samples);
-        self.samples.counted(self.frequencies.level())
+        self.samples.counted()
     }
 }

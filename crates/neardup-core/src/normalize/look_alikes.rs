@@ -1,4 +1,5 @@
-/*! Letters of another script inside a word, in place of letters that look like them.
+/*! Letters of another script inside a word, in place of letters that look like them; and letters
+inside a number.
 
 A word of Latin and Cyrillic or Greek letters becomes a word of one script: the script of its
 letters that look like no other; if there are none, the script of the nearest such letters beside
@@ -6,9 +7,12 @@ it in the line. A word all of whose letters look Latin becomes Latin only betwee
 foreign name with a native ending, and a sign of a formula, stay as they are. So does a katakana,
 unless it is used as a Chinese character in a line without other kana.
 
+A scanned number may have letters for digits: 2O24, 1l0. What begins with a digit and stands beside no
+other letter is a number if it ends with a digit, or with a zero that was read as O.
+
 A replaced letter is never one that tells the script of a text, before or after, so that nothing
-changes if the result is folded again. Time is linear, and a text without Greek, Cyrillic and kana
-costs one search for their bytes.
+changes if the result is folded again. Time is linear, and a text without Greek, Cyrillic, kana and such
+numbers costs three searches for their bytes.
 */
 
 use std::sync::OnceLock;
@@ -24,6 +28,9 @@ const FORMULA: [&str; 2] = ["αρνικυγ", "apvikuy"];
 const MORE_GREEK: [&str; 2] = ["ϲϳϹ", "cjC"];
 /// Katakana, and Chinese characters.
 const KATAKANA: [&str; 2] = ["エカタチトニハロ", "工力夕千卜二八口"];
+
+/// Letters that scanned digits are read as, and the digits.
+const NUMBER: [&str; 2] = ["OolIS", "00115"];
 
 /// The shortest Russian and Greek words in which Latin letters are replaced, and the shortest Greek
 /// one that becomes Latin: formulas have shorter ones.
@@ -110,9 +117,56 @@ fn words_of(text: &str) -> Vec<Word> {
     }
     if has(bytes, |lead, next| lead == 0xE3 && next & 0xFE == 0x82) {
         katakana(text, &mut words);
-        words.sort_by_key(|word| word.begin);
     }
+    if has(bytes, |digit, next| {
+        digit.is_ascii_digit() & looks_like_digit(next)
+    }) {
+        numbers(text, &mut words);
+    }
+    words.sort_by_key(|word| word.begin);
     words
+}
+
+fn looks_like_digit(byte: u8) -> bool {
+    matches!(byte, b'O' | b'o' | b'l' | b'I' | b'S')
+}
+
+/// Numbers in which letters stand for digits.
+fn numbers(text: &str, words: &mut Vec<Word>) {
+    let bytes = text.as_bytes();
+    let is_part = |&byte: &u8| byte.is_ascii_digit() || looks_like_digit(byte);
+    let mut at = 0;
+    while let Some(begin) = bytes[at..].iter().position(is_part) {
+        let begin = at + begin;
+        let length = bytes[begin..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .count();
+        let end = begin + length;
+        at = end;
+        let sides = [
+            text[..begin].chars().next_back(),
+            text[end..].chars().next(),
+        ];
+        let is_of_word = |&c: &char| is_unseen(c) || script(c).is_some();
+        let run = &text[begin..end];
+        let last = run.trim_end_matches(['O', 'o']).as_bytes().last();
+        let is_number = run.as_bytes()[0].is_ascii_digit() && last.is_some_and(u8::is_ascii_digit);
+        if sides.iter().flatten().any(is_of_word) || !is_number {
+            continue;
+        }
+        let letters = text[begin..end].char_indices();
+        let replaced: Vec<_> = letters
+            .filter_map(|(place, c)| Some((begin + place, twin(NUMBER, c)?)))
+            .collect();
+        if !replaced.is_empty() {
+            words.push(Word {
+                begin,
+                end,
+                replaced,
+            });
+        }
+    }
 }
 
 /// Whether a byte and the one after it are as they are asked for.

@@ -222,10 +222,14 @@ fn untagged(text: &str) -> Unit<'_> {
 pub fn is_spaced(text: &str) -> bool {
     // By the first two bytes of a character; sums of short pieces, so that a vector adds many at once.
     let bytes = text.as_bytes();
-    let (mut narrow, mut wide) = (0_usize, 0_usize);
-    for begin in (0..bytes.len()).step_by(128) {
-        let firsts = &bytes[begin..bytes.len().min(begin + 128)];
-        let seconds = bytes[begin + 1..].iter().chain(&[0]);
+    let Some((last, after)) = bytes.last().zip(bytes.get(1..)) else {
+        return false;
+    };
+    let (mut narrow, mut wide) = (
+        usize::from(is_narrow(*last, 0)),
+        usize::from(is_wide(*last, 0)),
+    );
+    for (firsts, seconds) in bytes.chunks(128).zip(after.chunks(128)) {
         let (mut of_narrow, mut of_wide) = (0_u8, 0_u8);
         for (&first, &second) in firsts.iter().zip(seconds) {
             of_narrow += u8::from(is_narrow(first, second));

@@ -137,7 +137,8 @@ impl SampleBounds<'_> {
             threshold,
             ..
         } = self;
-        let level = ratio.level(a, b).max(table.level());
+        let own = ratio.level(a, b);
+        let level = own.max(table.level());
         if level < a.level.max(b.level) {
             return BySamples::Open;
         }
@@ -151,10 +152,14 @@ impl SampleBounds<'_> {
         let most = match scratch.weigh(both, level, table, threshold, by) {
             Weighing::TooLow => return BySamples::TooLow,
             Weighing::Done(weighed) => ratio.most(weighed),
-            Weighing::Unweighed(common) => {
+            Weighing::Unweighed => {
+                // All shingles count alike, also those that are too many to be counted.
+                let own = own.max(a.level).max(b.level);
+                let both = (a.of_level(own), b.of_level(own));
+                let common = scratch.meet(both.1);
                 let sets = sets_of(both, common);
                 // A sample of level 0 is all that the text has.
-                if level > 0 {
+                if own > 0 {
                     return match common < self.fewest.of(ratio.all(sets)) {
                         true => BySamples::TooLow,
                         false => BySamples::Open,

@@ -80,7 +80,7 @@ impl Containment {
         match weigh((a, b), frequencies, Direction::Either, 0.0, &mut scratch) {
             Weighing::Done(found) => Containment::weighed(found),
             // At a threshold of 0, no pair is ruled out.
-            Weighing::Unweighed(_) | Weighing::TooLow => Containment::of_sets(a, b),
+            Weighing::Unweighed | Weighing::TooLow => Containment::of_sets(a, b),
         }
     }
 
@@ -101,7 +101,7 @@ impl Containment {
         let found = match weigh((a, b), frequencies, direction, threshold, scratch) {
             Weighing::TooLow => return None,
             Weighing::Done(found) => Containment::weighed(found),
-            Weighing::Unweighed(_) => Containment::of_sets(a, b),
+            Weighing::Unweighed => Containment::of_sets(a, b),
         };
         let share = direction.of(found);
         (share >= threshold).then_some(share)

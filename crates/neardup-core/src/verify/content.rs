@@ -199,7 +199,7 @@ impl Profile {
             match self.weigh(other, frequencies, threshold, scratch) {
                 Weighing::TooLow => return None,
                 Weighing::Done(weighed) => Most::weighed(weighed),
-                Weighing::Unweighed(_) => {
+                Weighing::Unweighed => {
                     Most::of(self.shingles.resemblance_from(&other.shingles, threshold)?)
                 }
             }
@@ -247,7 +247,7 @@ impl Profile {
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
         let Some(table) = frequencies else {
-            return Weighing::Unweighed(0);
+            return Weighing::Unweighed;
         };
         let level = level.max(table.level());
         let hashes = [self, other].map(|text| of_level(level, text.shingles.hashes()));

@@ -2,8 +2,8 @@
 
 A machine samples the shingles of its own documents, and of most pairs that another machine compares,
 samples decide: they are moved in place of the texts. The bytes are a sequence of documents by
-ascending number, all little-endian: 8 bytes for the number, and 4 each for the level, the distinct
-shingles of the text, the number of hashes, and each hash, ascending.
+ascending number, all little-endian: 8 bytes for the number, and 4 each for the distinct shingles of the
+text, the number of hashes, and each hash, ascending.
 */
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -11,7 +11,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::cache::Make;
 use super::sample::{Sample, text_level};
 use super::samples::Samples;
-use super::shingle_frequencies::ShingleFrequencies;
 use crate::bytes::Bytes;
 use crate::error::Result;
 use crate::sketch::is_of;
@@ -35,36 +34,34 @@ pub fn samples_to_bytes(
         let read = is_in_file.then(|| samples.make(document, &mut buffer));
         let read = read.transpose()?;
         if let Some(sample) = samples.get(document, read.as_deref()) {
-            write(number, sample, 0, &mut bytes);
+            write(number, sample, &mut bytes);
         }
     }
     Ok(bytes)
 }
 
-/// Appends the sample of a document, or its shingles of a higher level.
-fn write(number: u64, sample: Sample<'_>, level: u32, bytes: &mut Vec<u8>) {
-    let level = level.max(sample.level);
-    let hashes = sample.of_level(level);
+/// Appends the sample of a document.
+fn write(number: u64, sample: Sample<'_>, bytes: &mut Vec<u8>) {
     bytes.extend(number.to_le_bytes());
-    for part in [level, sample.shingles as u32, hashes.len() as u32] {
+    for part in [sample.shingles as u32, sample.hashes.len() as u32] {
         bytes.extend(part.to_le_bytes());
     }
-    bytes.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+    bytes.extend(sample.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
 }
 
-/// The samples of the documents among `wanted`, ascending, with the shingles of a level only.
+/// The samples of the documents among `wanted`, ascending.
 ///
 /// # Errors
 ///
 /// If the bytes are damaged.
-pub fn select_samples(bytes: &[u8], wanted: &[u64], level: u32) -> Result<Vec<u8>> {
+pub fn select_samples(bytes: &[u8], wanted: &[u64]) -> Result<Vec<u8>> {
     let mut selected = Vec::new();
     let mut wanted = wanted.iter().copied().peekable();
     for stored in read(bytes) {
         let stored = stored?;
         while wanted.next_if(|&one| one < stored.number).is_some() {}
         if wanted.next_if_eq(&stored.number).is_some() {
-            write(stored.number, stored.sample(), level, &mut selected);
+            write(stored.number, stored.sample(), &mut selected);
         }
     }
     Ok(selected)
@@ -78,13 +75,12 @@ pub struct NumberedSamples {
 }
 
 impl NumberedSamples {
-    /// Reads the parts, for a collection with these counts. A sample that lacks shingles at the level
-    /// of the counts decides nothing, and is left out.
+    /// Reads the parts.
     ///
     /// # Errors
     ///
     /// If a part is damaged.
-    pub fn read(parts: &[impl AsRef<[u8]>], table: &ShingleFrequencies) -> Result<Self> {
+    pub fn read(parts: &[impl AsRef<[u8]>]) -> Result<Self> {
         let mut all = NumberedSamples::default();
         // Few documents are larger than this, so the map hardly grows.
         let bytes: usize = parts.iter().map(|part| part.as_ref().len()).sum();
@@ -92,16 +88,12 @@ impl NumberedSamples {
         for stored in parts.iter().flat_map(|part| read(part.as_ref())) {
             let Stored {
                 number,
-                level,
                 shingles,
                 hashes,
             } = stored?;
-            if level <= text_level(shingles).max(table.level()) {
-                all.places.insert(number, all.samples.len() as u32);
-                all.samples.push(&hashes, shingles, false);
-            }
+            all.places.insert(number, all.samples.len() as u32);
+            all.samples.push(&hashes, shingles, false);
         }
-        all.samples.counted(table.level())?;
         Ok(all)
     }
 
@@ -120,7 +112,6 @@ impl NumberedSamples {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stored {
     number: u64,
-    level: u32,
     shingles: usize,
     hashes: Vec<u32>,
 }
@@ -129,23 +120,23 @@ impl Stored {
     fn sample(&self) -> Sample<'_> {
         Sample {
             hashes: &self.hashes,
-            level: self.level,
+            level: text_level(self.shingles),
             shingles: self.shingles,
         }
     }
 
     fn read(rest: &mut Bytes<'_>) -> Result<Self> {
-        let (number, level) = (rest.u64()?, rest.u32()?);
+        let number = rest.u64()?;
         let (shingles, count) = (rest.u32()?, rest.u32()?);
+        let level = text_level(shingles as usize);
         let hashes = rest.items(count as usize, u32::from_le_bytes)?;
         let is_ascending = hashes.is_sorted_by(|a, b| a < b);
-        let is_sampled = level <= u32::BITS && hashes.last().is_none_or(|&last| is_of(level, last));
+        let is_sampled = hashes.last().is_none_or(|&last| is_of(level, last));
         if !is_ascending || !is_sampled || count > shingles {
             return Err(rest.damaged(format!("{count} hashes of level {level}")));
         }
         Ok(Stored {
             number,
-            level,
             shingles: shingles as usize,
             hashes,
         })
@@ -179,7 +170,7 @@ mod tests {
             hashes.sort_unstable();
             samples.push(&hashes, size as usize, is_short);
         }
-        samples.counted(0).unwrap();
+        samples.counted().unwrap();
         samples
     }
 
@@ -194,7 +185,6 @@ mod tests {
     fn stored(number: u64, sample: Sample<'_>) -> Stored {
         Stored {
             number,
-            level: sample.level,
             shingles: sample.shingles,
             hashes: sample.hashes.to_vec(),
         }
@@ -209,32 +199,25 @@ mod tests {
         assert_eq!(parts_of(&bytes), expected);
         let last = bytes_of(&samples, 2, &[7]);
         assert_eq!(parts_of(&last), [stored(7, own(2))]);
-        // A number, a level, two counts, and the hashes.
-        assert_eq!(last.len(), 8 + 12 + 4 * own(2).hashes.len());
+        // A number, two counts, and the hashes.
+        assert_eq!(last.len(), 8 + 8 + 4 * own(2).hashes.len());
     }
 
     #[test]
-    fn those_wanted_are_selected_and_thinned() {
+    fn those_wanted_are_selected() {
         let samples = samples();
         let bytes = bytes_of(&samples, 0, &[1, 2, 3]);
-        assert_eq!(select_samples(&bytes, &[1, 2, 3, 9], 0).unwrap(), bytes);
-        let selected = parts_of(&select_samples(&bytes, &[0, 3], 6).unwrap());
-        let whole = samples.get(2, None).unwrap();
-        let thin = Sample {
-            hashes: whole.of_level(6),
-            level: 6,
-            ..whole
-        };
-        assert_eq!(selected, [stored(3, thin)]);
-        assert!(select_samples(&bytes, &[], 0).unwrap().is_empty());
+        assert_eq!(select_samples(&bytes, &[1, 2, 3, 9]).unwrap(), bytes);
+        let selected = parts_of(&select_samples(&bytes, &[0, 3]).unwrap());
+        assert_eq!(selected, [stored(3, samples.get(2, None).unwrap())]);
+        assert!(select_samples(&bytes, &[]).unwrap().is_empty());
     }
 
     #[test]
-    fn samples_are_found_by_number_unless_they_lack_shingles() {
+    fn samples_are_found_by_number() {
         let samples = samples();
         let parts = [bytes_of(&samples, 0, &[9]), bytes_of(&samples, 2, &[4])];
-        let table = ShingleFrequencies::default();
-        let read = NumberedSamples::read(&parts, &table).unwrap();
+        let read = NumberedSamples::read(&parts).unwrap();
         let found = |read: &NumberedSamples, number| {
             let sample = read.samples().get(read.place_of(number), None);
             sample.map(|sample| stored(number, sample))
@@ -248,28 +231,21 @@ mod tests {
             samples.get(2, None).map(|own| stored(4, own))
         );
         assert_eq!(found(&read, 5), None);
-        // Sampled at level 6 by a part of the collection whose own table was full.
-        let thin = [select_samples(&parts[1], &[4], 6).unwrap()];
-        let read = NumberedSamples::read(&thin, &table).unwrap();
-        assert_eq!(found(&read, 4), None);
-        let table = ShingleFrequencies::from_counts(6, 1, []);
-        let read = NumberedSamples::read(&thin, &table).unwrap();
-        assert!(found(&read, 4).is_some());
     }
 
     #[test]
     fn damaged_bytes_are_refused() {
         let bytes = bytes_of(&samples(), 0, &[1, 2, 3]);
-        for end in [1, 8, 12, 16, 20, 26, bytes.len() - 1] {
-            assert!(select_samples(&bytes[..end], &[], 0).is_err(), "{end}");
+        for end in [1, 8, 12, 16, 22, bytes.len() - 1] {
+            assert!(select_samples(&bytes[..end], &[]).is_err(), "{end}");
         }
         let changed = |at: usize, value: u8| {
             let mut bytes = bytes.clone();
             bytes[at] = value;
-            select_samples(&bytes, &[1], 0).unwrap_err().to_string()
+            select_samples(&bytes, &[1]).unwrap_err().to_string()
         };
-        // The level, the number of shingles, the number of hashes, the first hash.
-        for (at, value) in [(8, 65), (8, 5), (12, 39), (16, 39), (23, 255)] {
+        // The number of shingles, the number of hashes, the first hash.
+        for (at, value) in [(8, 39), (9, 4), (12, 39), (19, 255)] {
             let error = changed(at, value);
             assert!(error.contains("stored samples"), "{at}: {error}");
         }

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use super::cache::Make;
 use super::sample::{Sample, text_level};
 use crate::error::Result;
-use crate::sketch::of_level;
 use crate::spill::Spill;
 
 /// Hashes that are written to the file at once.
@@ -36,8 +35,6 @@ pub struct Samples {
     uncounted: usize,
     /// Short documents that are not counted yet.
     short: Vec<usize>,
-    /// The level of all samples, at least.
-    level: u32,
 }
 
 /// Where the sample of a document is.
@@ -71,7 +68,6 @@ impl Samples {
             filed: None,
             uncounted: 0,
             short: Vec::new(),
-            level: 0,
         }
     }
 
@@ -126,22 +122,14 @@ impl Samples {
         (self.uncounted < self.len()).then(|| rest.map(|place| self.in_memory(place)).collect())
     }
 
-    /// After all documents were counted in a table of this level: raises the level of all samples to
-    /// that, drops those of short documents, and moves what there is no room for to the file.
+    /// After all documents were counted: drops the samples of short ones, and moves what there is no room
+    /// for to the file.
     ///
     /// # Errors
     ///
     /// If the file cannot be written: usually a full disk.
-    pub fn counted(&mut self, level: u32) -> Result<()> {
-        for document in self.short.drain(..) {
-            self.places[document].shingles = NONE;
-        }
-        let last = match level > self.level {
-            true => 0,
-            false => self.uncounted,
-        };
-        self.level = level.max(self.level);
-        self.close_up(last);
+    pub fn counted(&mut self) -> Result<()> {
+        self.drop_short();
         if self.filed.is_some() {
             self.write(self.uncounted)?;
         } else if self.is_full() {
@@ -156,27 +144,26 @@ impl Samples {
         Ok(())
     }
 
-    /// Drops what is not of the level from the samples in memory, from that of a document on.
-    fn close_up(&mut self, document: usize) {
-        let in_file = self.in_file();
-        let own = (document..self.len()).filter(|at| !in_file.contains(at));
-        let mut end = None;
-        for at in own {
-            let place = &mut self.places[at];
-            let begin = place.begin as usize;
-            let to = *end.get_or_insert(begin);
+    /// Drops the samples of short documents, of those that are not counted yet.
+    fn drop_short(&mut self) {
+        let Some(&first) = self.short.first() else {
+            return;
+        };
+        for document in self.short.drain(..) {
+            self.places[document].shingles = NONE;
+        }
+        let mut end = self.places[first].begin as usize;
+        for place in &mut self.places[first..] {
+            let (begin, len) = (place.begin as usize, place.len as usize);
+            place.begin = end as u64;
             if place.shingles == NONE {
-                (place.begin, place.len) = (to as u64, 0);
+                place.len = 0;
                 continue;
             }
-            let kept = of_level(self.level, &self.hashes[begin..][..place.len as usize]).len();
-            self.hashes.copy_within(begin..begin + kept, to);
-            (place.begin, place.len) = (to as u64, kept as u32);
-            end = Some(to + kept);
+            self.hashes.copy_within(begin..begin + len, end);
+            end += len;
         }
-        if let Some(end) = end {
-            self.hashes.truncate(end);
-        }
+        self.hashes.truncate(end);
     }
 
     /// Moves the samples from that of a document on, which are the last in memory, to the file.
@@ -221,14 +208,14 @@ impl Samples {
             return None;
         }
         let hashes = match read {
-            Some(hashes) => of_level(self.level, hashes),
+            Some(hashes) => hashes,
             None if self.in_file().contains(&(document as usize)) => return None,
             None => self.in_memory(place),
         };
         let shingles = place.shingles as usize;
         Some(Sample {
             hashes,
-            level: text_level(shingles).max(self.level),
+            level: text_level(shingles),
             shingles,
         })
     }

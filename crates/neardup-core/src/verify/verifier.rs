@@ -144,9 +144,9 @@ impl Verifier {
     /// For each document, its most similar candidate and their similarity; of several the first, and
     /// `None` if none is similar. `groups` are the ends of the documents' candidates in `pairs`.
     ///
-    /// What [`verify`](Self::verify) says of all pairs decides, but of a document only those candidates
-    /// are aligned that may be better than the best so far: the most promising one first. Runs on the
-    /// current rayon pool.
+    /// What [`verify`](Self::verify) says of all pairs decides, if `counts` of the pair and its
+    /// similarity; but of a document only those candidates are aligned that may be better than the best
+    /// so far: the most promising one first. Runs on the current rayon pool.
     ///
     /// # Errors
     ///
@@ -157,6 +157,7 @@ impl Verifier {
         samples: Option<&Samples>,
         pairs: &[(u32, u32)],
         groups: &[usize],
+        counts: impl Fn((u32, u32), f64) -> bool,
     ) -> Result<Vec<Option<(usize, f64)>>> {
         let comparisons = self.comparisons(texts, samples, pairs)?;
         let mut begin = 0;
@@ -180,7 +181,8 @@ impl Verifier {
                 .filter_map(|&(_, at)| Some((pairs[at], comparisons[at]?)));
             let aligned = self.align(texts, &open.collect::<Vec<_>>())?;
             for ((number, at), verdict) in next.into_iter().zip(aligned) {
-                if let Some(similarity) = verdict.similarity {
+                let similarity = verdict.similarity;
+                if let Some(similarity) = similarity.filter(|&found| counts(pairs[at], found)) {
                     contests[number].enter(at, similarity);
                 }
                 if verdict.own {
@@ -483,7 +485,7 @@ mod tests {
                         samples.push(hashes, *shingles, text.chars().count() < 50);
                     }
                     table.add(&samples.uncounted().unwrap());
-                    samples.counted(table.level()).unwrap();
+                    samples.counted().unwrap();
                     assert!(samples.uncounted().is_none());
                 }
                 samples
@@ -506,7 +508,7 @@ mod tests {
                 let expected = verifier().verify(&texts, None, &pairs).unwrap();
                 // Of the candidates of each text the best one, the first of equal ones.
                 let groups: Vec<usize> = (1..=32).map(|text| text * 32).collect();
-                let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups);
+                let best = verifier().best(&texts, Some(&every[0]), &pairs, &groups, |_, _| true);
                 for (text, best) in best.unwrap().into_iter().enumerate() {
                     let own = text * 32..(text + 1) * 32;
                     let similar = own.filter_map(|at| Some((at, expected[at]?)));

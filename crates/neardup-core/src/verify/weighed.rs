@@ -114,9 +114,8 @@ struct Met {
 
 /// What weighing says.
 pub(super) enum Weighing {
-    /// No shared shingle is common, or there are too few to say anything: all count alike. So many
-    /// are shared.
-    Unweighed(usize),
+    /// No shared shingle is common, or there are too few to say anything: all count alike.
+    Unweighed,
     /// The similarity is below the threshold.
     TooLow,
     Done(Weighed),
@@ -193,9 +192,9 @@ impl Scratch {
         threshold: f64,
         by: impl Fn(Weighed) -> f64,
     ) -> Weighing {
-        let shared = self.meet(b);
+        self.meet(b);
         let Some(least) = self.at_least((a, b), level) else {
-            return Weighing::Unweighed(shared);
+            return Weighing::Unweighed;
         };
         if by(least) < threshold {
             return Weighing::TooLow;
@@ -402,7 +401,7 @@ mod tests {
             scratch.begin();
             match scratch.weigh((a, b), 3, &table, threshold, by) {
                 Weighing::Done(found) => Some(found),
-                Weighing::Unweighed(_) | Weighing::TooLow => None,
+                Weighing::Unweighed | Weighing::TooLow => None,
             }
         };
         let found = at(&a, &b, 0.0);
