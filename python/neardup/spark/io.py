@@ -375,14 +375,12 @@ def kept_records(
     """
     from pyspark.sql import functions as F
 
-    batches = batches.filter(F.col("batch") >= first)
+    both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "document")
+    rows = batches.filter(F.col("batch") >= first).select("batch", both)
     if drop_unreadable:
-        both = F.posexplode(F.arrays_zip("features", "records")).alias("place", "both")
-        rows = batches.select("batch", both).filter("both.features >= 0")
-        rows = rows.select("batch", "place", "both.records")
-    else:
-        rows = batches.select("batch", F.posexplode("records").alias("place", "records"))
-    rows = rows.select(number_of("batch", F.col("place")).alias("number"), "records")
+        rows = rows.filter(F.col("document.features") >= 0)
+    number = number_of("batch", F.col("place")).alias("number")
+    rows = rows.select(number, F.col("document.records").alias("records"))
     numbers = decided.select(F.explode("removed.number").alias("number"))
     if moved_to is None:
         rows = rows.join(F.broadcast(numbers), "number", "left_anti")
